@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! Response-time bounds: what may be promised, and by which theorem.
+//!
+//! One file per theorem family. Nothing here knows a policy's code: promises and deeds
+//! meet only in the soundness tests, so an error must be made twice to go unnoticed.
+//! Demand rounds up, supply and slack round down, overflow means "no bound".
+
+#![warn(clippy::float_arithmetic)]
+
+mod system;
+mod verdict;
+
+pub mod dqf;
+
+pub use system::{SporadicTask, System};
+pub use verdict::{Inapplicable, Verdict};

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! What an analysis is about: sporadic tasks on one device with a batch table.
+
+use model::{BatchTable, Duration};
+
+/// A task under analysis: (e, p, d).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct SporadicTask {
+    /// Least time between two releases, p; not zero.
+    pub period: Duration,
+    /// Requests that a job releases together, e; not zero.
+    pub requests: u32,
+    /// Longest response time allowed, d.
+    pub deadline: Duration,
+}
+
+/// Tasks that share a device under a batching policy.
+///
+/// # Invariants
+/// - `1 <= batch_max <= table.batch_max()` and `best_effort_fill <= batch_max`.
+/// - Every task has `period > 0` and `requests > 0`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct System {
+    /// The tasks; results are in the same order.
+    pub tasks: Vec<SporadicTask>,
+    /// b(i).
+    pub table: BatchTable,
+    /// z: the most requests of one batch.
+    pub batch_max: u32,
+    /// beta: batches are filled up to this many requests with best effort; 0 = none aboard.
+    pub best_effort_fill: u32,
+}
+
+impl System {
+    /// E: all requests that can be released together.
+    pub fn requests_sum(&self) -> u64 {
+        self.tasks.iter().map(|task| u64::from(task.requests)).sum()
+    }
+}

@@ -1,0 +1,339 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! The drive file (`*.drive.toml`): what is known about how a device behaves in time.
+//!
+//! `tidegate profile` writes it; `check`, `sim` and `run` read it. Times stand in it as
+//! integer nanoseconds under names that say so (`ns_max`), because programs write them.
+
+use std::ops::Range;
+
+use serde::{Deserialize, Serialize};
+use toml::Spanned;
+
+use crate::batch_table::BatchTable;
+use crate::file_error::FileError;
+use crate::quantity::Quantity;
+use crate::task::Op;
+use crate::units::{Bytes, Duration};
+
+/// Which simulated drive stands for a device.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum DriveKind {
+    /// The worst the table allows, in random order: the dissertation's pseudo-disk (9.3.3).
+    Pseudo,
+    /// Service times drawn from a measured profile.
+    Recorded,
+}
+
+impl DriveKind {
+    /// The name in files and on the command line.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Pseudo => "pseudo",
+            Self::Recorded => "recorded",
+        }
+    }
+}
+
+/// A drive file.
+#[derive(Debug, Clone, PartialEq)]
+pub struct DriveFile {
+    /// What people call the drive.
+    pub name: String,
+    /// The simulated drive that stands for it unless another is asked for.
+    pub kind: DriveKind,
+    /// K: how many requests it accepts at once.
+    pub depth: u32,
+    /// Which device this was, and how it was measured.
+    pub identity: Identity,
+    /// Batch service times, at most one table for each operation and size.
+    pub batch: Vec<MeasuredTable>,
+    /// Times to empty the device after q outstanding, nothing more sent.
+    pub drain: Vec<MeasuredTable>,
+    /// The longest a request was starved by others.
+    pub starvation_max: Option<Duration>,
+    /// The longest FLUSH.
+    pub flush_max: Option<Duration>,
+    /// Sections that other drive models read: kept as they are.
+    pub mechanics: Option<toml::Table>,
+    /// See `mechanics`.
+    pub ssd: Option<toml::Table>,
+    /// See `mechanics`.
+    pub fit: Option<toml::Table>,
+}
+
+/// Which device a file is about. Free text, one line each, for people.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Identity {
+    /// Vendor and model.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub model: Option<String>,
+    /// Firmware revision.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub firmware: Option<String>,
+    /// When it was measured.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub when: Option<String>,
+    /// On which machine and path, or where the figures were published.
+    #[serde(rename = "where", skip_serializing_if = "Option::is_none")]
+    pub place: Option<String>,
+    /// By what method.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub how: Option<String>,
+    /// What on the host may have disturbed or shaped the measurement.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub host: Vec<String>,
+}
+
+/// Measured times of 1, 2, .. n requests at once, for one operation and size.
+///
+/// # Shape
+/// Entry `i - 1` of every list is about i requests. A list of quantiles is empty where
+/// nobody measured it, or as long as `ns_max`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct MeasuredTable {
+    /// Read or write; `None` in an inline drive: for both.
+    pub op: Option<Op>,
+    /// Size of every request; `None` in an inline drive: for every size.
+    pub size: Option<Bytes>,
+    /// The longest time seen, as measured; `table` is what may be relied on.
+    pub ns_max: Vec<u64>,
+    /// Quantiles in the order of [`MeasuredTable::LEVELS_PPM`].
+    pub quantiles_ns: [Vec<u64>; 6],
+    /// How often each batch was measured.
+    pub samples: Option<u64>,
+    /// What that number of samples allows to say.
+    pub confidence: Option<String>,
+    /// `ns_max` through its running maximum.
+    pub table: BatchTable,
+}
+
+impl MeasuredTable {
+    /// The quantiles beside the maximum, in parts per million: the minimum, 10 %, 50 %,
+    /// 90 %, 99 % and 99.9 %.
+    pub const LEVELS_PPM: [u32; 6] = [0, 100_000, 500_000, 900_000, 990_000, 999_000];
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct RawDrive {
+    name: String,
+    kind: DriveKind,
+    depth: Spanned<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    starvation_ns_max: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    flush_ns_max: Option<u64>,
+    #[serde(default)]
+    identity: Identity,
+    #[serde(default)]
+    batch: Vec<RawTable>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    drain: Vec<RawTable>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    mechanics: Option<toml::Table>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    ssd: Option<toml::Table>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    fit: Option<toml::Table>,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct RawTable {
+    op: Op,
+    size: Spanned<SizeText>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    samples: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    confidence: Option<String>,
+    ns_max: Spanned<Vec<u64>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    ns_p999: Option<Spanned<Vec<u64>>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    ns_p99: Option<Spanned<Vec<u64>>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    ns_p90: Option<Spanned<Vec<u64>>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    ns_p50: Option<Spanned<Vec<u64>>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    ns_p10: Option<Spanned<Vec<u64>>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    ns_min: Option<Spanned<Vec<u64>>>,
+}
+
+/// A size that is written back as people write it.
+struct SizeText(Bytes);
+
+impl Serialize for SizeText {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(&self.0.to_string())
+    }
+}
+
+impl<'de> Deserialize<'de> for SizeText {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Bytes::deserialize(deserializer).map(Self)
+    }
+}
+
+impl Serialize for Op {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.name())
+    }
+}
+
+impl DriveFile {
+    /// Reads the text of a drive file.
+    ///
+    /// # Errors
+    /// The first fault, with its place and what to write instead.
+    pub fn parse(text: &str) -> Result<Self, FileError> {
+        let raw: RawDrive = toml::from_str(text).map_err(|error| FileError::from_toml(&error))?;
+        let depth = *raw.depth.get_ref();
+        if depth == 0 {
+            return Err(FileError::new(
+                raw.depth.span(),
+                "depth is 0: a drive accepts at least one request",
+                "write how many requests the drive accepts at once, for example depth = 32",
+            ));
+        }
+        if raw.batch.is_empty() {
+            return Err(FileError::new(
+                0..0,
+                format!("drive `{}` has no [[batch]] table", raw.name),
+                "measure the drive with `tidegate profile`, or give a [[batch]] with op, size, ns_max",
+            ));
+        }
+        Ok(Self {
+            name: raw.name,
+            kind: raw.kind,
+            depth,
+            identity: raw.identity,
+            batch: read_tables(raw.batch, "batch", depth)?,
+            drain: read_tables(raw.drain, "drain", depth)?,
+            starvation_max: raw.starvation_ns_max.map(Duration::from_ns),
+            flush_max: raw.flush_ns_max.map(Duration::from_ns),
+            mechanics: raw.mechanics,
+            ssd: raw.ssd,
+            fit: raw.fit,
+        })
+    }
+
+    /// The text of this drive file; `parse` reads it back to an equal value.
+    ///
+    /// # Panics
+    /// On an inline drive, whose tables have no size and no operation.
+    pub fn to_toml(&self) -> String {
+        let raw = RawDrive {
+            name: self.name.clone(),
+            kind: self.kind,
+            depth: Spanned::new(0..0, self.depth),
+            starvation_ns_max: self.starvation_max.map(Duration::ns),
+            flush_ns_max: self.flush_max.map(Duration::ns),
+            identity: self.identity.clone(),
+            batch: self.batch.iter().map(write_table).collect(),
+            drain: self.drain.iter().map(write_table).collect(),
+            mechanics: self.mechanics.clone(),
+            ssd: self.ssd.clone(),
+            fit: self.fit.clone(),
+        };
+        toml::to_string(&raw).expect("a drive file has nothing that TOML cannot express")
+    }
+}
+
+fn read_tables(
+    raw: Vec<RawTable>,
+    section: &str,
+    depth: u32,
+) -> Result<Vec<MeasuredTable>, FileError> {
+    let mut tables: Vec<MeasuredTable> = Vec::with_capacity(raw.len());
+    for raw_table in raw {
+        let size_span = raw_table.size.span();
+        let table = read_table(raw_table, section, depth)?;
+        if tables.iter().any(|other| other.op == table.op && other.size == table.size) {
+            let (op, size) = (table.op.map_or("", Op::name), table.size.unwrap_or_default());
+            return Err(FileError::new(
+                size_span,
+                format!("a second [[{section}]] table for {op} of {size}"),
+                "keep one table for each operation and size",
+            ));
+        }
+        tables.push(table);
+    }
+    Ok(tables)
+}
+
+fn read_table(raw: RawTable, section: &str, depth: u32) -> Result<MeasuredTable, FileError> {
+    let size = raw.size.get_ref().0;
+    if size.get() == 0 {
+        return Err(FileError::new(
+            raw.size.span(),
+            "a request of 0 bytes was never measured",
+            format!("write the size of each request, for example {}", Bytes::EXAMPLE),
+        ));
+    }
+    let entries = raw.ns_max.get_ref().len();
+    if entries > depth as usize {
+        return Err(FileError::new(
+            raw.ns_max.span(),
+            format!("the table has {entries} entries, the drive accepts {depth} requests"),
+            format!("give at most {depth} entries, or a larger depth"),
+        ));
+    }
+    let quantiles =
+        [raw.ns_min, raw.ns_p10, raw.ns_p50, raw.ns_p90, raw.ns_p99, raw.ns_p999];
+    for list in quantiles.iter().flatten() {
+        if list.get_ref().len() != entries {
+            return Err(FileError::new(
+                list.span(),
+                format!("{} entries beside {entries} in ns_max", list.get_ref().len()),
+                format!("give one entry for each [[{section}]] size, or leave the list out"),
+            ));
+        }
+    }
+    Ok(MeasuredTable {
+        op: Some(raw.op),
+        size: Some(size),
+        table: batch_table(raw.ns_max.get_ref(), raw.ns_max.span())?,
+        ns_max: raw.ns_max.into_inner(),
+        quantiles_ns: quantiles.map(|list| list.map_or_else(Vec::new, Spanned::into_inner)),
+        samples: raw.samples,
+        confidence: raw.confidence,
+    })
+}
+
+/// The batch table of a list of maxima that stands at `span`.
+pub(crate) fn batch_table(ns_max: &[u64], span: Range<usize>) -> Result<BatchTable, FileError> {
+    let times: Vec<Duration> = ns_max.iter().copied().map(Duration::from_ns).collect();
+    BatchTable::new(&times).map_err(|error| {
+        FileError::new(
+            span,
+            error.to_string(),
+            "list b(1), b(2), .. in nanoseconds: the longest time of 1, 2, .. requests at once",
+        )
+    })
+}
+
+fn write_table(table: &MeasuredTable) -> RawTable {
+    let spanned = |list: &Vec<u64>| Spanned::new(0..0, list.clone());
+    let measured = |list: &Vec<u64>| (!list.is_empty()).then(|| spanned(list));
+    let [min, p10, p50, p90, p99, p999] = &table.quantiles_ns;
+    RawTable {
+        op: table.op.expect("a table of a drive file has an operation"),
+        size: Spanned::new(
+            0..0,
+            SizeText(table.size.expect("a table of a drive file has a size")),
+        ),
+        samples: table.samples,
+        confidence: table.confidence.clone(),
+        ns_max: spanned(&table.ns_max),
+        ns_p999: measured(p999),
+        ns_p99: measured(p99),
+        ns_p90: measured(p90),
+        ns_p50: measured(p50),
+        ns_p10: measured(p10),
+        ns_min: measured(min),
+    }
+}

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! What every part of Tidegate agrees on: quantities with their units, tasks, requests,
+//! the batch table b(i), the plan that analysis hands to a policy, and the two files
+//! people write (drive file and workload file).
+//!
+//! Nothing here reads a clock or a disk: files are parsed from text that the caller read.
+
+#![warn(clippy::float_arithmetic)]
+
+pub mod batch_table;
+pub mod drive_file;
+pub mod file_error;
+pub mod plan;
+pub mod quantity;
+pub mod request;
+pub mod task;
+pub mod units;
+pub mod workload;
+pub mod workload_file;
+
+pub use batch_table::BatchTable;
+pub use drive_file::{DriveFile, DriveKind};
+pub use file_error::FileError;
+pub use plan::{Plan, PolicyName};
+pub use request::{Outcome, Request, RequestId};
+pub use task::{BestEffort, Class, Intensity, Op, Place, Task, TaskIndex};
+pub use units::{Bandwidth, Bytes, Duration, Lba, Time};
+pub use workload::{BatchChoice, Workload};

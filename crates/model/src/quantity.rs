@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! Quantities as people write them: `"300ms"`, `"128KiB"`, `"8MB/s"`, `"20%"`.
+//!
+//! Every quantity carries its unit; a bare number is refused with what to write instead.
+//! The same readers serve files (through serde) and the command line (through [`Quantity`]).
+
+use std::str::FromStr;
+
+use serde::de::{Deserialize, Deserializer, Visitor};
+
+use crate::units::{Bandwidth, Bytes, Duration};
+
+/// Why a text is no quantity: what is wrong, and what to write.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{message}\n{help}")]
+pub struct QuantityError {
+    /// What is wrong, with the text.
+    pub message: String,
+    /// What to write instead.
+    pub help: String,
+}
+
+impl QuantityError {
+    fn new(message: impl Into<String>, help: impl Into<String>) -> Self {
+        Self { message: message.into(), help: help.into() }
+    }
+}
+
+/// A quantity that people write with its unit.
+pub trait Quantity: Sized {
+    /// What it is, with an article: "a duration".
+    const WHAT: &'static str;
+    /// How to write one.
+    const EXAMPLE: &'static str;
+
+    /// Reads a text that has a number and a unit.
+    ///
+    /// # Errors
+    /// What is wrong with the text, without advice.
+    fn read(text: &str) -> Result<Self, String>;
+
+    /// Reads a text as people write it.
+    ///
+    /// # Errors
+    /// What is wrong with it and what to write instead.
+    fn parse(text: &str) -> Result<Self, QuantityError> {
+        let text = text.trim();
+        let help = || format!("write for example {}", Self::EXAMPLE);
+        if text.starts_with('-') {
+            return Err(QuantityError::new(
+                format!("{text}: {} cannot be negative", Self::WHAT),
+                help(),
+            ));
+        }
+        if text.chars().all(|c| c.is_ascii_digit() || c == '.' || c == '_') {
+            return Err(QuantityError::new(
+                format!("`{text}` has no unit: {} is a number with its unit", Self::WHAT),
+                help(),
+            ));
+        }
+        Self::read(text).map_err(|reason| {
+            QuantityError::new(format!("`{text}` is not {}: {reason}", Self::WHAT), help())
+        })
+    }
+}
+
+impl Quantity for Duration {
+    const WHAT: &'static str = "a duration";
+    const EXAMPLE: &'static str = "\"300ms\" (units: ns, us, ms, s, min, h)";
+
+    fn read(text: &str) -> Result<Self, String> {
+        let duration = humantime::parse_duration(text).map_err(|error| error.to_string())?;
+        u64::try_from(duration.as_nanos())
+            .map(Self::from_ns)
+            .map_err(|_| "it exceeds 584 years".to_owned())
+    }
+}
+
+impl Quantity for Bytes {
+    const WHAT: &'static str = "a size";
+    const EXAMPLE: &'static str = "\"128KiB\" (units: B, KiB, MiB, GiB; KB and MB are decimal)";
+
+    fn read(text: &str) -> Result<Self, String> {
+        let size = bytesize::ByteSize::from_str(text)?.as_u64();
+        if size == u64::MAX { Err("it exceeds 2^64 bytes".to_owned()) } else { Ok(Self::new(size)) }
+    }
+}
+
+impl Quantity for Bandwidth {
+    const WHAT: &'static str = "a rate";
+    const EXAMPLE: &'static str = "\"8MB/s\"";
+
+    fn read(text: &str) -> Result<Self, String> {
+        let size = text.strip_suffix("/s").ok_or("it does not end in `/s`")?;
+        Self::new(Bytes::read(size)?.get()).ok_or_else(|| "it is zero".to_owned())
+    }
+}
+
+/// A share of a whole in parts per million, at most all of it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Share {
+    /// Parts per million, 0 to 1,000,000.
+    pub ppm: u32,
+}
+
+impl Quantity for Share {
+    const WHAT: &'static str = "a share";
+    const EXAMPLE: &'static str = "\"20%\"";
+
+    fn read(text: &str) -> Result<Self, String> {
+        let number = text.strip_suffix('%').ok_or("it does not end in `%`")?.trim();
+        let (whole, fraction) = number.split_once('.').unwrap_or((number, ""));
+        if whole.len() > 3 || fraction.len() > 4 {
+            return Err("it is not between 0% and 100% in steps of 0.0001%".to_owned());
+        }
+        let digits = format!("{whole}{fraction:0<4}");
+        let ppm = digits.parse::<u32>().map_err(|_| "it is not a decimal number".to_owned())?;
+        if ppm > 1_000_000 { Err("it is more than 100%".to_owned()) } else { Ok(Self { ppm }) }
+    }
+}
+
+/// Reads a quantity from a TOML or JSON string; a bare number is refused with advice.
+struct QuantityVisitor<Q>(std::marker::PhantomData<Q>);
+
+impl<Q: Quantity> QuantityVisitor<Q> {
+    fn bare<E: serde::de::Error>(number: impl std::fmt::Display) -> Result<Q, E> {
+        let text = number.to_string();
+        match Q::parse(&text) {
+            Err(error) => Err(E::custom(error)),
+            Ok(_) => unreachable!("a bare number is refused"),
+        }
+    }
+}
+
+impl<Q: Quantity> Visitor<'_> for QuantityVisitor<Q> {
+    type Value = Q;
+
+    fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{} such as {}", Q::WHAT, Q::EXAMPLE)
+    }
+    fn visit_str<E: serde::de::Error>(self, text: &str) -> Result<Q, E> {
+        Q::parse(text).map_err(E::custom)
+    }
+    fn visit_i64<E: serde::de::Error>(self, number: i64) -> Result<Q, E> {
+        Self::bare(number)
+    }
+    fn visit_u64<E: serde::de::Error>(self, number: u64) -> Result<Q, E> {
+        Self::bare(number)
+    }
+    fn visit_f64<E: serde::de::Error>(self, number: f64) -> Result<Q, E> {
+        Self::bare(number)
+    }
+}
+
+macro_rules! deserialize_quantity {
+    ($($quantity:ty),+) => {$(
+        impl<'de> Deserialize<'de> for $quantity {
+            fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+                deserializer.deserialize_any(QuantityVisitor(std::marker::PhantomData))
+            }
+        }
+    )+};
+}
+deserialize_quantity!(Duration, Bytes, Bandwidth, Share);

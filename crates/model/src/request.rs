@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! What the block layer moves: one request of a job, or one of a best-effort load.
+
+use crate::task::{Class, Op, TaskIndex};
+use crate::units::{Bytes, Lba, Time};
+
+/// Names a request within a run; the host never uses one twice in a run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct RequestId(pub u64);
+
+/// One request as a policy sees it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Request {
+    /// Its name.
+    pub id: RequestId,
+    /// The source it comes from.
+    pub task: TaskIndex,
+    /// The class of its source.
+    pub class: Class,
+    /// When it became ready; its response time counts from here.
+    pub released: Time,
+    /// From when it may be dispatched: later than `released` only behind a regulator.
+    pub eligible: Time,
+    /// Its absolute deadline; none for best effort.
+    pub due: Option<Time>,
+    /// Read or write.
+    pub op: Op,
+    /// First sector.
+    pub start: Lba,
+    /// How much.
+    pub size: Bytes,
+    /// A write that must be on the medium before it counts as complete.
+    pub fua: bool,
+    /// May be dropped where a quality contract allows it.
+    pub optional: bool,
+}
+
+/// How a request ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Outcome {
+    /// The device did what was asked.
+    Done,
+    /// The device reported an error.
+    Failed,
+}

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! A workload: the tasks and best-effort loads that share one drive, checked against it.
+
+use crate::batch_table::BatchTable;
+use crate::plan::PolicyName;
+use crate::task::{BestEffort, Task};
+use crate::units::Bytes;
+
+/// Which batch size the policy uses.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum BatchChoice {
+    /// Let the analysis choose z.
+    Auto,
+    /// This z.
+    Fixed(u32),
+}
+
+/// The tasks and loads of one workload file, bound to the drive they share.
+///
+/// # Invariants
+/// - There is at least one task or one load; names are unique.
+/// - `table` covers the largest request and every operation; `depth >= table.batch_max()`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Workload {
+    /// Sources with deadlines, expanded (`count` is gone).
+    pub tasks: Vec<Task>,
+    /// Sources without.
+    pub best_effort: Vec<BestEffort>,
+    /// The policy that the file asks for.
+    pub policy: PolicyName,
+    /// The batch size that the file asks for.
+    pub batch: BatchChoice,
+    /// What people call the drive.
+    pub drive_name: String,
+    /// K of the drive.
+    pub depth: u32,
+    /// b(i) for this workload's requests.
+    pub table: BatchTable,
+    /// What a reader of results must know about how `table` came about, a sentence each.
+    pub notes: Vec<String>,
+}
+
+impl Workload {
+    /// The largest request of any source.
+    ///
+    /// # Panics
+    /// On a workload without sources, which cannot be built from a file.
+    pub fn size_max(&self) -> Bytes {
+        let tasks = self.tasks.iter().map(|task| task.size);
+        let loads = self.best_effort.iter().map(|load| load.size);
+        tasks.chain(loads).max().expect("a workload has a source")
+    }
+}

@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! Scheduling policies as pure decisions: no clock, no I/O, no randomness, bounded memory.
+//!
+//! A host (simulator, run-time engine, trace replay, test) tells a policy what happened and
+//! asks it what to do; see [`Policy`] for the protocol. One file per policy.
+
+#![warn(clippy::float_arithmetic)]
+
+mod dqf;
+mod fifo;
+mod noop;
+mod queue;
+
+use model::{Outcome, Plan, PolicyName, Request, RequestId, TaskIndex, Time};
+
+pub use dqf::Dqf;
+pub use fifo::Fifo;
+pub use noop::Noop;
+
+/// Something that happened and that a policy must know.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Event {
+    /// A request became ready. All requests of one job are observed before the next `decide`.
+    Release(Request),
+    /// The device returned a request.
+    Complete {
+        /// Which one.
+        id: RequestId,
+        /// How it ended.
+        outcome: Outcome,
+    },
+    /// A queued request is no longer wanted. One that is on the device cannot be recalled:
+    /// for it, and for one that is unknown, nothing changes.
+    Cancel(RequestId),
+    /// A task reports something about its own service.
+    Notice {
+        /// The reporting task.
+        task: TaskIndex,
+        /// What it reports.
+        kind: NoticeKind,
+    },
+    /// From now on decide by this plan. Nothing that is queued or in flight is lost.
+    Reconfigure(Box<Plan>),
+}
+
+/// What a task may report.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum NoticeKind {
+    /// A deadline of its own was missed.
+    DeadlineMissed,
+}
+
+/// What the host is to do now.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Decision {
+    /// Put this request into the batch that is being formed, and ask again.
+    Dispatch {
+        /// Which one.
+        id: RequestId,
+        /// How the device may order it.
+        tag: Tag,
+    },
+    /// The batch, if any, is complete; ask again at this instant or at the next event.
+    NotBefore(Time),
+    /// The batch, if any, is complete; ask again after the next event.
+    AwaitEvent,
+}
+
+/// How the device may order a request among the others it holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Tag {
+    /// As it likes.
+    Simple,
+}
+
+/// The policy holds as many requests as it was told to. It forgot nothing and learned
+/// nothing: the host holds the request, keeps its `released`, and offers it again later.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Full;
+
+/// A scheduling decision, apart from everything that carries it out.
+///
+/// # The protocol
+/// - At one instant the host observes everything that happened (completions first, then
+///   releases), then calls `decide` until it stops answering `Dispatch`.
+/// - All that one such round dispatched goes to the device as one batch, atomically.
+/// - `observe` answers `Full` to `Release` only.
+/// - `now` never decreases.
+///
+/// # Example
+/// ```
+/// use model::{Class, Op, Request, RequestId, TaskIndex, Time, Bytes, Lba};
+/// use policy::{Decision, Event, Fifo, Policy};
+///
+/// let mut policy = Fifo::new(8);
+/// let request = Request {
+///     id: RequestId(1), task: TaskIndex(0), class: Class::Hard, released: Time::ZERO,
+///     eligible: Time::ZERO, due: None, op: Op::Read, start: Lba::new(0),
+///     size: Bytes::from_kib(4), fua: false, optional: false,
+/// };
+/// policy.observe(Time::ZERO, Event::Release(request)).unwrap();
+/// assert!(matches!(policy.decide(Time::ZERO), Decision::Dispatch { id: RequestId(1), .. }));
+/// assert_eq!(policy.decide(Time::ZERO), Decision::AwaitEvent);
+/// ```
+pub trait Policy {
+    /// Takes note of an event.
+    ///
+    /// # Errors
+    /// [`Full`] on `Release` when the queue of the request's class is full.
+    ///
+    /// # Panics
+    /// When the host breaks the protocol: a completion of what is not in flight.
+    fn observe(&mut self, now: Time, event: Event) -> Result<(), Full>;
+
+    /// What to do now.
+    fn decide(&mut self, now: Time) -> Decision;
+}
+
+impl<P: Policy + ?Sized> Policy for Box<P> {
+    fn observe(&mut self, now: Time, event: Event) -> Result<(), Full> {
+        (**self).observe(now, event)
+    }
+    fn decide(&mut self, now: Time) -> Decision {
+        (**self).decide(now)
+    }
+}
+
+/// The policy of that name, carrying out `plan`.
+pub fn build(name: PolicyName, plan: &Plan) -> Box<dyn Policy> {
+    match name {
+        PolicyName::Noop => Box::new(Noop::new(plan.depth, plan.queued_max)),
+        PolicyName::Fifo => Box::new(Fifo::new(plan.queued_max)),
+        PolicyName::Dqf => {
+            Box::new(Dqf::new(plan.batch_max, plan.best_effort_fill, plan.queued_max))
+        }
+    }
+}

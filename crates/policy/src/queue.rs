@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! A bounded first-in first-out queue of request names, shared by the FIFO policies.
+
+use std::collections::VecDeque;
+
+use model::RequestId;
+
+use crate::Full;
+
+/// Requests that are released and not dispatched, oldest first, at most `queued_max`.
+#[derive(Debug)]
+pub(crate) struct FifoQueue {
+    requests: VecDeque<RequestId>,
+    queued_max: u32,
+}
+
+impl FifoQueue {
+    /// An empty queue. Room grows on demand up to the bound and is then kept.
+    pub(crate) fn new(queued_max: u32) -> Self {
+        Self { requests: VecDeque::new(), queued_max }
+    }
+
+    pub(crate) fn push(&mut self, id: RequestId) -> Result<(), Full> {
+        if self.requests.len() >= self.queued_max as usize {
+            return Err(Full);
+        }
+        self.requests.push_back(id);
+        Ok(())
+    }
+
+    pub(crate) fn pop(&mut self) -> Option<RequestId> {
+        self.requests.pop_front()
+    }
+
+    /// Removes a request from anywhere in the queue; whether it was there. O(queued).
+    pub(crate) fn cancel(&mut self, id: RequestId) -> bool {
+        let position = self.requests.iter().position(|&queued| queued == id);
+        position.and_then(|position| self.requests.remove(position)).is_some()
+    }
+
+    /// A smaller bound than what is queued loses nothing: it only refuses what comes.
+    pub(crate) fn set_queued_max(&mut self, queued_max: u32) {
+        self.queued_max = queued_max;
+    }
+
+    pub(crate) fn len(&self) -> u32 {
+        u32::try_from(self.requests.len()).expect("bounded by queued_max")
+    }
+}
