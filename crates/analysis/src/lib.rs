@@ -7,10 +7,13 @@
 
 #![warn(clippy::float_arithmetic)]
 
+mod search;
 mod system;
 mod verdict;
 
 pub mod dqf;
+pub mod edf;
+pub mod fifo;
 
 pub use system::{SporadicTask, System};
 pub use verdict::{Inapplicable, Verdict};

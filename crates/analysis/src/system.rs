@@ -37,3 +37,12 @@ impl System {
         self.tasks.iter().map(|task| u64::from(task.requests)).sum()
     }
 }
+
+impl System {
+    /// What a batch with so many real-time requests may cost, in ns: b(max(j, beta)).
+    ///
+    /// Without best effort a batch of none costs nothing; with it, b(beta) (theory B.1).
+    pub(crate) fn batch_time_ns(&self, real_time: u32) -> u64 {
+        self.table.time_max(real_time.max(self.best_effort_fill)).ns()
+    }
+}

@@ -1,1 +1,61 @@
-//! placeholder
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! Response-time bounds of dual-queue FIFO: batches of at most z, only to an idle device.
+//!
+//! | function | source | valid when |
+//! |---|---|---|
+//! | [`linear`] | Lemma 9.2.2 | capacity holds (9.2.2.3) |
+//! | [`busy_interval`] | Lemma 9.2.4, equation 9.2.6.7 | a window closes |
+//! | [`min_period`] | Theorem 9.2.7 | the shortest period exceeds the busy interval, no best effort |
+//! | [`tight`] | Theorems 1, 2 and 3 of `docs/model.md` | always; it may find no bound |
+//!
+//! All of them take best effort into account where they apply: a batch with j real-time
+//! requests costs b(max(j, beta)), which never exceeds b(z), the only cost that the first
+//! two bounds use.
+
+mod busy_interval;
+mod demand;
+mod fixed_point;
+mod linear;
+mod min_period;
+mod two_batches;
+
+pub use busy_interval::busy_interval;
+pub use linear::linear;
+pub use min_period::min_period;
+
+pub(crate) use demand::Demand;
+
+use crate::search::verdict;
+use crate::{Inapplicable, System, Verdict};
+
+/// The least response-time bound that the carry-in argument gives.
+///
+/// # Bound
+/// For z >= E, if every bound is below its task's period, Theorem 2 (and, with best effort
+/// aboard, its form in Theorem 3), which is exact. Otherwise the fixed point of Theorem 1.
+///
+/// # Source
+/// Own derivation, `docs/model.md` sections 3 to 5.
+///
+/// # Assumptions
+/// All requests of a job are released in one step before any dispatch; b is monotone (the
+/// table sees to it).
+///
+/// # Errors
+/// Never at present: where no bound exists the verdict says so.
+///
+/// # Complexity
+/// Theorem 2: O(n + E^2 / 64). Theorem 1: at most 64 rounds of O(z * offsets * n log n).
+pub fn tight(system: &System) -> Result<Vec<Verdict>, Inapplicable> {
+    let demand = Demand::new(&system.tasks);
+    let kinds = match two_batches::responses(system, &demand) {
+        Some(responses) => responses.into_iter().map(Some).collect(),
+        None => fixed_point::responses(system, &demand),
+    };
+    Ok(demand.per_task(&kinds).map(verdict).collect())
+}
+
+/// The same verdict for every task: the bounds of chapter 9 do not tell tasks apart.
+fn for_all_tasks(system: &System, response_ns: Option<u64>) -> Vec<Verdict> {
+    vec![verdict(response_ns); system.tasks.len()]
+}

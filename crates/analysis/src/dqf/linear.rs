@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! The linear bound: full batches keep up, so only E requests and two batches stand before
+//! a job.
+
+use crate::dqf::{Demand, for_all_tasks};
+use crate::search::HORIZON_NS;
+use crate::{Inapplicable, System, Verdict};
+
+/// The linear upper bound on response time, the same for every task.
+///
+/// # Bound
+/// `R = (b(z) / z) (E - 1) + 2 b(z)`, rounded up.
+///
+/// # Source
+/// Dissertation Lemma 9.2.2 and Theorem 9.2.3. **Correction**: the step from 9.2.5.12 to
+/// 9.2.5.13 replaces the carry-in batch b(S_cin) by b(B_1), which it may exceed (a full
+/// batch in flight before a last batch of one request); both are charged b(z) here, as the
+/// dissertation's own later text does.
+///
+/// # Assumptions
+/// Capacity (9.2.2.3): `sum e_i / p_i <= z / b(z)`, checked exactly.
+///
+/// # Errors
+/// [`Inapplicable::Overload`] where capacity fails: the lemma then bounds nothing.
+///
+/// # Complexity
+/// O(n log n).
+pub fn linear(system: &System) -> Result<Vec<Verdict>, Inapplicable> {
+    let demand = Demand::new(&system.tasks);
+    response_ns(system, &demand).map(|response| for_all_tasks(system, response))
+}
+
+/// The bound in ns, or `None` beyond the horizon.
+pub(super) fn response_ns(
+    system: &System,
+    demand: &Demand,
+) -> Result<Option<u64>, Inapplicable> {
+    let batch_max = system.batch_max;
+    let full_batch_ns = system.table.time_max(batch_max).ns();
+    if !demand.is_within_capacity(batch_max, full_batch_ns) {
+        return Err(Inapplicable::Overload { batch_max });
+    }
+    // Without tasks there is no job that could respond.
+    let others = u128::from(demand.requests_sum().saturating_sub(1));
+    let full_batch = u128::from(full_batch_ns);
+    let response = (full_batch * others).div_ceil(u128::from(batch_max)) + 2 * full_batch;
+    Ok(u64::try_from(response).ok().filter(|&ns| ns <= HORIZON_NS))
+}

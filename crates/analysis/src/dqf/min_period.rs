@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! The minimum-period bound: if no task releases twice in a busy interval, E requests are all.
+
+use model::Duration;
+
+use crate::dqf::{Demand, for_all_tasks};
+use crate::search::HORIZON_NS;
+use crate::{Inapplicable, System, Verdict};
+
+/// The minimum-period bound, the same for every task.
+///
+/// # Bound
+/// If `p_min > h` with `h = (floor(E / z) + 1) b(z)`, then `R = h + b(E mod z)`.
+///
+/// # Source
+/// Dissertation Theorem 9.2.7. **Corrections**: Lemma 9.2.5 prints ">=", the hypothesis must
+/// be ">" (counterexample: T = {(1,3), (3,3), (1,3)}, z = 2, b = (1, 1): equality, L = 5
+/// instead of 3). The proof counts the remainder of the backlog twice (9.2.6.25); the
+/// conclusion holds all the same, since f b(z) + b(min(z, E - f z)) is nondecreasing in the
+/// number f of full batches.
+///
+/// # Assumptions
+/// No best effort in the batches: the last batch is charged for real-time requests alone.
+///
+/// # Errors
+/// [`Inapplicable::PeriodTooShort`] or [`Inapplicable::BestEffortAboard`].
+///
+/// # Complexity
+/// O(n log n).
+pub fn min_period(system: &System) -> Result<Vec<Verdict>, Inapplicable> {
+    if system.best_effort_fill > 0 {
+        return Err(Inapplicable::BestEffortAboard);
+    }
+    let demand = Demand::new(&system.tasks);
+    let (requests, batch_max) = (demand.requests_sum(), u64::from(system.batch_max));
+    let full_batch_ns = system.table.time_max(system.batch_max).ns();
+    let busy_ns = (requests / batch_max + 1).checked_mul(full_batch_ns);
+    let needed_ns = busy_ns.unwrap_or(u64::MAX);
+    if let Some(period_min_ns) = demand.period_min_ns()
+        && period_min_ns <= needed_ns
+    {
+        return Err(Inapplicable::PeriodTooShort {
+            period_min: Duration::from_ns(period_min_ns),
+            needed: Duration::from_ns(needed_ns),
+        });
+    }
+    let rest = u32::try_from(requests % batch_max).expect("below z");
+    let last_ns = system.table.time_max(rest).ns();
+    let response = busy_ns.and_then(|busy| busy.checked_add(last_ns));
+    Ok(for_all_tasks(system, response.filter(|&ns| ns <= HORIZON_NS)))
+}

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! FIFO, one request on the device at a time: every request costs at most b(1).
+
+use crate::dqf::Demand;
+use crate::search::{OFFSETS_MAX, least_fixed_point, serial_time_ns, verdict};
+use crate::{Inapplicable, SporadicTask, System, Verdict};
+
+/// Best effort that shares the one FIFO with the tasks.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct BestEffortAhead {
+    /// Requests that closed loops together keep released and not complete.
+    pub outstanding: u64,
+    /// Open loops, as tasks: one request each period.
+    pub open_loops: Vec<SporadicTask>,
+}
+
+/// The response-time bound of one-at-a-time FIFO, the same for every task.
+///
+/// # Bound
+/// `R = max over a of b(1) sum e_i (floor(a / p_i) + 1) - a`, a from 0 to the end of the
+/// longest busy interval: the backlog that a job released at a finds, itself included.
+///
+/// # Source
+/// FIFO as non-preemptive EDF with equal relative deadlines: L. George, N. Rivierre and
+/// M. Spuri, "Preemptive and Non-Preemptive Real-Time Uni-Processor Scheduling", INRIA
+/// RR-2966, 1996, which the dissertation uses for comparison (9.3.4). All jobs are served
+/// in release order, so nothing blocks and the bound is exact. `batch_max` and
+/// `best_effort_fill` of the system are not used.
+///
+/// # Errors
+/// Never: where the busy interval does not end, the verdict says so.
+///
+/// # Complexity
+/// O(n) per release in the busy interval, at most 2^20 of them.
+pub fn responses(system: &System) -> Result<Vec<Verdict>, Inapplicable> {
+    responses_with_best_effort(system, &BestEffortAhead::default())
+}
+
+/// The bound of one-at-a-time FIFO when best effort shares the queue.
+///
+/// # Bound
+/// Open loops count as tasks. With N requests of closed loops the busy interval never
+/// ends; then `R` is the least fixed point of `R = b(1) (N + sum e_i (floor(R / p_i) + 1))`.
+///
+/// # Source
+/// Own derivation, `docs/model.md` section 6. Take the first job, in FIFO order, with a
+/// response above R: what is ahead of it are at most N best-effort requests and jobs that
+/// respond within R, hence were released in the closed window of length R before it.
+///
+/// # Errors
+/// As [`responses`].
+///
+/// # Complexity
+/// As [`responses`]; the fixed point takes O(n) a round.
+pub fn responses_with_best_effort(
+    system: &System,
+    ahead: &BestEffortAhead,
+) -> Result<Vec<Verdict>, Inapplicable> {
+    let mut all = system.tasks.clone();
+    all.extend(&ahead.open_loops);
+    let demand = Demand::new(&all);
+    let request_ns = system.table.time_max(1).ns();
+    let response = if ahead.outstanding == 0 {
+        by_busy_interval(&demand, request_ns)
+    } else {
+        by_backlog(&demand, request_ns, ahead.outstanding)
+    };
+    Ok(vec![verdict(response); system.tasks.len()])
+}
+
+fn by_busy_interval(demand: &Demand, request_ns: u64) -> Option<u64> {
+    let busy_ns = least_fixed_point(1, |length| serial_time_ns(request_ns, demand.half_open(length)))?;
+    let backlog_seen_at = |release_ns: u64| {
+        Some(serial_time_ns(request_ns, demand.closed(release_ns))?.saturating_sub(release_ns))
+    };
+    releases_within(demand, busy_ns)?
+        .into_iter()
+        .map(backlog_seen_at)
+        .collect::<Option<Vec<u64>>>()?
+        .into_iter()
+        .max()
+}
+
+fn by_backlog(demand: &Demand, request_ns: u64, outstanding: u64) -> Option<u64> {
+    least_fixed_point(0, |response| {
+        serial_time_ns(request_ns, u128::from(outstanding) + demand.closed(response))
+    })
+}
+
+/// Instants from 0 to `busy_ns` at which a task that releases as early as it may does so.
+fn releases_within(demand: &Demand, busy_ns: u64) -> Option<Vec<u64>> {
+    let mut releases = vec![0];
+    for kind in &demand.kinds {
+        let mut release = kind.period_ns;
+        while release < busy_ns {
+            releases.push(release);
+            if releases.len() > OFFSETS_MAX {
+                return None;
+            }
+            release = release.checked_add(kind.period_ns)?;
+        }
+    }
+    releases.sort_unstable();
+    releases.dedup();
+    Some(releases)
+}

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! What the searches of all analyses share: where they stop, and the least fixed point.
+
+use model::Duration;
+
+use crate::Verdict;
+
+/// Windows and responses beyond this are "no bound": 146 years, far from overflow.
+pub(crate) const HORIZON_NS: u64 = 1 << 62;
+/// Instants that a search looks at before it gives up: periods far shorter than a window.
+pub(crate) const OFFSETS_MAX: usize = 1 << 20;
+/// Rounds of an iteration after which it counts as "no bound": reached only within one
+/// part in 10,000 of the capacity.
+const ROUNDS_MAX: u32 = 10_000;
+
+/// A bound in ns, or none within the horizon.
+pub(crate) fn verdict(response_ns: Option<u64>) -> Verdict {
+    match response_ns {
+        Some(ns) => Verdict::Bounded(Duration::from_ns(ns)),
+        None => Verdict::NoBoundWithin { horizon: Duration::from_ns(HORIZON_NS) },
+    }
+}
+
+/// The time that so many requests need one after the other, within the horizon.
+pub(crate) fn serial_time_ns(request_ns: u64, requests: u128) -> Option<u64> {
+    let ns = u128::from(request_ns).checked_mul(requests)?;
+    u64::try_from(ns).ok().filter(|&ns| ns <= HORIZON_NS)
+}
+
+/// The least `x >= start` with `f(x) <= x`, for nondecreasing f; `None` where f gives none
+/// or the iteration takes more than 10,000 rounds.
+pub(crate) fn least_fixed_point(start: u64, f: impl Fn(u64) -> Option<u64>) -> Option<u64> {
+    let mut x = start;
+    for _ in 0..ROUNDS_MAX {
+        let next = f(x)?;
+        if next <= x {
+            return Some(x);
+        }
+        x = next;
+    }
+    None
+}
