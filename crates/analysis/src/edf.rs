@@ -2,9 +2,14 @@
 //! EDF, one request on the device at a time: what a scheduler in the host could promise
 //! without the drive's own queue. For comparison; `fifo` is the policy that exists.
 
+use std::collections::BTreeMap;
+
 use crate::dqf::Demand;
-use crate::search::{OFFSETS_MAX, least_fixed_point, serial_time_ns, verdict};
+use crate::search::{least_fixed_point, serial_time_ns, verdict};
 use crate::{Inapplicable, SporadicTask, System, Verdict};
+
+/// Steps after which the comparison is given up.
+const STEPS_MAX: usize = 1 << 24;
 
 /// The response-time bound of each task under EDF at request boundaries.
 ///
@@ -24,92 +29,98 @@ use crate::{Inapplicable, SporadicTask, System, Verdict};
 /// Never: where the busy interval does not end, the verdict says so.
 ///
 /// # Complexity
-/// O(offsets * n) per task and round of the fixed point.
+/// O(offsets * k) per kind and round of the fixed point, for k different tasks. Where that
+/// exceeds 2^24 steps in all, the verdict is "no bound": this is a comparison, and a set of
+/// a thousand different tasks shall not wait for it.
 pub fn responses(system: &System) -> Result<Vec<Verdict>, Inapplicable> {
     let request_ns = system.table.time_max(1).ns();
     let demand = Demand::new(&system.tasks);
+    let kinds = kinds(&system.tasks);
     let busy_ns = least_fixed_point(1, |length| {
         serial_time_ns(request_ns, demand.half_open(length).checked_add(1)?)
     });
-    let of_task = |task: &SporadicTask| {
-        let response = busy_ns.and_then(|busy_ns| response_ns(system, task, request_ns, busy_ns));
-        verdict(response)
-    };
-    Ok(of_equal_tasks_once(&system.tasks, of_task))
+    let search = busy_ns.map(|busy_ns| Search { kinds: &kinds, request_ns, busy_ns });
+    let verdicts: BTreeMap<SporadicTask, Verdict> = kinds
+        .iter()
+        .map(|(task, _)| (*task, verdict(search.as_ref().and_then(|s| s.response_ns(task)))))
+        .collect();
+    Ok(system.tasks.iter().map(|task| verdicts[task]).collect())
 }
 
-/// `f` of each task, computed once for tasks that are equal.
-fn of_equal_tasks_once(
-    tasks: &[SporadicTask],
-    f: impl Fn(&SporadicTask) -> Verdict,
-) -> Vec<Verdict> {
-    let mut known = std::collections::BTreeMap::new();
-    tasks.iter().map(|task| *known.entry(*task).or_insert_with(|| f(task))).collect()
+/// Different tasks with how many there are of each.
+fn kinds(tasks: &[SporadicTask]) -> Vec<(SporadicTask, u64)> {
+    let mut counts: BTreeMap<SporadicTask, u64> = BTreeMap::new();
+    for task in tasks {
+        *counts.entry(*task).or_default() += 1;
+    }
+    counts.into_iter().collect()
 }
 
-fn response_ns(
-    system: &System,
-    task: &SporadicTask,
+/// What the search for one task's response needs of the system.
+struct Search<'a> {
+    kinds: &'a [(SporadicTask, u64)],
     request_ns: u64,
     busy_ns: u64,
-) -> Option<u64> {
-    let mut worst = 0;
-    for release_ns in releases(system, task, busy_ns)? {
-        let start_ns = least_fixed_point(0, |start| {
-            last_request_start(system, task, request_ns, release_ns, start)
-        })?;
-        let response = (start_ns.checked_add(request_ns)?).saturating_sub(release_ns);
-        worst = worst.max(response).max(request_ns);
-    }
-    Some(worst)
 }
 
-/// Releases of the job at which its deadline falls on another task's deadline.
-fn releases(system: &System, task: &SporadicTask, busy_ns: u64) -> Option<Vec<u64>> {
-    let mut releases = vec![0];
-    for other in &system.tasks {
-        let (period, deadline) = (other.period.ns(), other.deadline.ns());
-        // The first m with m p + d_i >= d_k.
-        let first = task.deadline.ns().saturating_sub(deadline).div_ceil(period);
-        let mut due = first.checked_mul(period)?.checked_add(deadline)?;
-        while due - task.deadline.ns() < busy_ns {
-            releases.push(due - task.deadline.ns());
-            if releases.len() > OFFSETS_MAX {
-                return None;
-            }
-            due = due.checked_add(period)?;
+impl Search<'_> {
+    fn response_ns(&self, task: &SporadicTask) -> Option<u64> {
+        let mut worst = self.request_ns;
+        for release_ns in self.releases(task)? {
+            let start_ns = least_fixed_point(0, |start_ns| {
+                self.last_request_start(task, release_ns, start_ns)
+            })?;
+            let response = start_ns.checked_add(self.request_ns)?.saturating_sub(release_ns);
+            worst = worst.max(response);
         }
+        Some(worst)
     }
-    releases.sort_unstable();
-    releases.dedup();
-    Some(releases)
-}
 
-/// When the last request of the job can start if it has not started by `start_ns`.
-fn last_request_start(
-    system: &System,
-    task: &SporadicTask,
-    request_ns: u64,
-    release_ns: u64,
-    start_ns: u64,
-) -> Option<u64> {
-    let due = release_ns.checked_add(task.deadline.ns())?;
-    let mut is_task_counted = false;
-    let mut is_blocked = false;
-    let mut requests: u128 = 0;
-    for other in &system.tasks {
-        let (period, deadline) = (other.period.ns(), other.deadline.ns());
-        // One of several equal tasks is the job's own.
-        let jobs = if !is_task_counted && other == task {
-            is_task_counted = true;
-            release_ns / period + 1
-        } else if deadline <= due {
-            (start_ns / period).min((due - deadline) / period) + 1
-        } else {
-            is_blocked = true;
-            0
-        };
-        requests += u128::from(jobs) * u128::from(other.requests);
+    /// Releases of the job at which its deadline falls on another task's deadline.
+    fn releases(&self, task: &SporadicTask) -> Option<Vec<u64>> {
+        let offsets_max = STEPS_MAX / self.kinds.len().pow(2);
+        let mut releases = vec![0];
+        for (other, _) in self.kinds {
+            let period = other.period.ns();
+            // The first m with m p + d_i >= d_k.
+            let first = task.deadline.ns().saturating_sub(other.deadline.ns()).div_ceil(period);
+            let due = first.checked_mul(period)?.checked_add(other.deadline.ns())?;
+            let mut release = due - task.deadline.ns();
+            while release < self.busy_ns {
+                releases.push(release);
+                if releases.len() > offsets_max {
+                    return None;
+                }
+                release = release.checked_add(period)?;
+            }
+        }
+        releases.sort_unstable();
+        releases.dedup();
+        Some(releases)
     }
-    serial_time_ns(request_ns, requests - 1 + u128::from(is_blocked))
+
+    /// When the last request of the job can start if it has not started by `start_ns`.
+    fn last_request_start(
+        &self,
+        task: &SporadicTask,
+        release_ns: u64,
+        start_ns: u64,
+    ) -> Option<u64> {
+        let due = release_ns.checked_add(task.deadline.ns())?;
+        let own_jobs = release_ns / task.period.ns() + 1;
+        let mut requests = u128::from(own_jobs) * u128::from(task.requests);
+        let mut is_blocked = false;
+        for (other, count) in self.kinds {
+            // One of the equal tasks is the job's own.
+            let others = count - u64::from(other == task);
+            let (period, deadline) = (other.period.ns(), other.deadline.ns());
+            if deadline <= due {
+                let jobs = (start_ns / period).min((due - deadline) / period) + 1;
+                requests += u128::from(jobs) * u128::from(others) * u128::from(other.requests);
+            } else {
+                is_blocked = true;
+            }
+        }
+        serial_time_ns(self.request_ns, requests - 1 + u128::from(is_blocked))
+    }
 }

@@ -7,6 +7,9 @@
 
 #![warn(clippy::float_arithmetic)]
 
+mod assessment;
+mod batch_choice;
+mod headroom;
 mod search;
 mod system;
 mod verdict;
@@ -15,5 +18,9 @@ pub mod dqf;
 pub mod edf;
 pub mod fifo;
 
+pub use assessment::{
+    Answer, Assessment, BoundName, Bounds, Comparison, Limit, TaskAssessment, assess,
+};
+pub use headroom::Headroom;
 pub use system::{SporadicTask, System};
 pub use verdict::{Inapplicable, Verdict};

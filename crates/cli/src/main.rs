@@ -1,2 +1,57 @@
-//! placeholder
-fn main() {}
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! `tidegate`: measure a disk, prove its deadlines, keep them, see the evidence.
+//!
+//! One file per command; everything they share to read files and to print is in `input`,
+//! `failure` and `show`. Exit codes: 0 yes, 1 no, 2 wrong input, 3 the environment failed.
+
+mod arguments;
+mod check;
+mod failure;
+mod input;
+mod interrupt;
+mod profile;
+mod results;
+mod run;
+mod show;
+mod sim;
+
+use std::process::ExitCode;
+
+use clap::Parser;
+
+use arguments::{Arguments, Command};
+
+fn main() -> ExitCode {
+    let arguments = Arguments::parse();
+    let outcome = match &arguments.command {
+        Command::Check(arguments) => check::check(arguments),
+        Command::Sim(arguments) => sim::sim(arguments),
+        Command::Profile(arguments) => profile::profile(arguments),
+        Command::Run(arguments) => run::run(arguments),
+    };
+    match outcome {
+        Ok(answer) => answer.exit_code(),
+        Err(failure) => failure.report(),
+    }
+}
+
+/// What a command answers, as its exit code tells scripts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Answer {
+    /// Proven; no deadline missed.
+    Yes,
+    /// Not proven, not applicable, or deadlines missed.
+    No,
+    /// A promise of ours did not hold: the run cannot be trusted.
+    Broken,
+}
+
+impl Answer {
+    fn exit_code(self) -> ExitCode {
+        match self {
+            Self::Yes => ExitCode::SUCCESS,
+            Self::No => ExitCode::from(1),
+            Self::Broken => ExitCode::from(3),
+        }
+    }
+}

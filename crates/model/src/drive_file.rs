@@ -282,6 +282,7 @@ fn read_table(raw: RawTable, section: &str, depth: u32) -> Result<MeasuredTable,
             format!("give at most {depth} entries, or a larger depth"),
         ));
     }
+    let table = batch_table(raw.ns_max.get_ref(), raw.ns_max.span())?;
     let quantiles =
         [raw.ns_min, raw.ns_p10, raw.ns_p50, raw.ns_p90, raw.ns_p99, raw.ns_p999];
     for list in quantiles.iter().flatten() {
@@ -296,7 +297,7 @@ fn read_table(raw: RawTable, section: &str, depth: u32) -> Result<MeasuredTable,
     Ok(MeasuredTable {
         op: Some(raw.op),
         size: Some(size),
-        table: batch_table(raw.ns_max.get_ref(), raw.ns_max.span())?,
+        table,
         ns_max: raw.ns_max.into_inner(),
         quantiles_ns: quantiles.map(|list| list.map_or_else(Vec::new, Spanned::into_inner)),
         samples: raw.samples,

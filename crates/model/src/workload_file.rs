@@ -1,1 +1,293 @@
-//! placeholder
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! The workload file (`*.workload.toml`): who shares the drive, and what each may expect.
+//!
+//! Reading goes in two steps. [`WorkloadFile::parse`] checks what stands in the file alone;
+//! [`WorkloadFile::bind`] checks it against a drive. Both point at the place in the file.
+
+mod bind;
+mod raw;
+
+use std::collections::BTreeSet;
+use std::ops::Range;
+
+use toml::Spanned;
+
+use crate::drive_file::DriveFile;
+use crate::file_error::FileError;
+use crate::plan::PolicyName;
+use crate::task::{BestEffort, Intensity, Task};
+use crate::units::Duration;
+use crate::workload::BatchChoice;
+
+use raw::{RawBatch, RawBestEffort, RawOffset, RawPolicy, RawTask, RawWorkload};
+
+/// Tasks of one file after expansion of `count`; more is a slip of the pen.
+const TASKS_MAX: u64 = 1_000_000;
+
+/// A workload file that is sound in itself and not yet bound to a drive.
+#[derive(Debug, Clone, PartialEq)]
+pub struct WorkloadFile {
+    /// The drive it names or brings along.
+    pub drive: DriveReference,
+    policy: PolicyName,
+    batch: BatchChoice,
+    batch_span: Range<usize>,
+    tasks: Vec<Placed<Task>>,
+    best_effort: Vec<Placed<BestEffort>>,
+}
+
+/// Which drive a workload is for.
+#[derive(Debug, Clone, PartialEq)]
+pub enum DriveReference {
+    /// A built-in name or a path relative to the file.
+    Named {
+        /// As written.
+        name: String,
+        /// Where it is written.
+        span: Range<usize>,
+    },
+    /// A `[drive]` table in the file itself.
+    Inline(Box<DriveFile>),
+}
+
+/// A source with the place of what may not suit the drive.
+#[derive(Debug, Clone, PartialEq)]
+struct Placed<T> {
+    source: T,
+    size_span: Range<usize>,
+    op_span: Range<usize>,
+}
+
+impl WorkloadFile {
+    /// Reads the text of a workload file.
+    ///
+    /// # Errors
+    /// The first fault, with its place and what to write instead.
+    pub fn parse(text: &str) -> Result<Self, FileError> {
+        let raw: RawWorkload =
+            toml::from_str(text).map_err(|error| FileError::from_toml(&error))?;
+        if raw.task.is_empty() && raw.best_effort.is_empty() {
+            return Err(FileError::new(
+                0..0,
+                "the workload has neither a [[task]] nor a [[best_effort]]",
+                "add at least one of them",
+            ));
+        }
+        let (policy, batch, batch_span) = read_policy(raw.policy)?;
+        let mut names = BTreeSet::new();
+        let mut tasks = Vec::new();
+        for (entry, raw_task) in (0..).zip(raw.task) {
+            expand_task(raw_task, entry, &mut names, &mut tasks)?;
+        }
+        let best_effort = raw
+            .best_effort
+            .into_iter()
+            .map(|load| read_best_effort(load, &mut names))
+            .collect::<Result<_, _>>()?;
+        let drive = raw::read_drive(raw.drive)?;
+        Ok(Self { drive, policy, batch, batch_span, tasks, best_effort })
+    }
+}
+
+fn read_policy(
+    raw: Option<RawPolicy>,
+) -> Result<(PolicyName, BatchChoice, Range<usize>), FileError> {
+    let Some(raw) = raw else {
+        return Ok((PolicyName::Dqf, BatchChoice::Auto, 0..0));
+    };
+    let name = raw.name.get_ref();
+    let policy = PolicyName::from_name(name).ok_or_else(|| {
+        FileError::new(
+            raw.name.span(),
+            format!("there is no policy `{name}` in this version"),
+            format!("write one of {}", PolicyName::ALL.map(PolicyName::name).join(", ")),
+        )
+    })?;
+    if let Some(regulator) = raw.regulators.iter().flatten().next() {
+        return Err(FileError::new(
+            regulator.span(),
+            format!("there is no regulator `{}` in this version", regulator.get_ref()),
+            "write regulators = [], or leave the line out",
+        ));
+    }
+    let Some(batch) = raw.batch else {
+        return Ok((policy, BatchChoice::Auto, 0..0));
+    };
+    let span = batch.span();
+    match batch.into_inner() {
+        RawBatch::Auto => Ok((policy, BatchChoice::Auto, span)),
+        RawBatch::Fixed(0) => Err(FileError::new(
+            span,
+            "a batch of 0 requests serves nobody",
+            "write batch = \"auto\", or a number of requests from 1 on",
+        )),
+        RawBatch::Fixed(batch_max) => Ok((policy, BatchChoice::Fixed(batch_max), span)),
+    }
+}
+
+/// Appends the tasks of one `[[task]]` entry: one, or `count` numbered ones.
+fn expand_task(
+    raw: RawTask,
+    entry: u32,
+    names: &mut BTreeSet<String>,
+    tasks: &mut Vec<Placed<Task>>,
+) -> Result<(), FileError> {
+    let period = positive(&raw.period, "period")?;
+    let deadline = match &raw.deadline {
+        Some(deadline) => positive(deadline, "deadline")?,
+        None => period,
+    };
+    if *raw.requests.get_ref() == 0 {
+        return Err(FileError::new(
+            raw.requests.span(),
+            "a job of 0 requests asks for nothing",
+            "write how many requests one job releases together, from 1 on",
+        ));
+    }
+    let count = read_count(raw.count.as_ref(), tasks.len())?;
+    let offsets = read_offsets(raw.offset.as_ref(), count)?;
+    raw::check_size(&raw.size)?;
+    for (number, offset) in (1..=count).zip(offsets) {
+        let name = match raw.count {
+            Some(_) => format!("{}-{number}", raw.name.get_ref()),
+            None => raw.name.get_ref().clone(),
+        };
+        claim(&name, &raw.name, names)?;
+        tasks.push(Placed {
+            source: Task {
+                name,
+                entry,
+                period,
+                deadline,
+                requests: *raw.requests.get_ref(),
+                size: *raw.size.get_ref(),
+                op: *raw.op.get_ref(),
+                place: raw.place.0,
+                offset,
+                class: raw.class,
+            },
+            size_span: raw.size.span(),
+            op_span: raw.op_span(),
+        });
+    }
+    Ok(())
+}
+
+fn positive(duration: &Spanned<Duration>, what: &str) -> Result<Duration, FileError> {
+    if duration.get_ref().is_zero() {
+        return Err(FileError::new(
+            duration.span(),
+            format!("a {what} of zero"),
+            format!("write a {what} above zero, for example {what} = \"300ms\""),
+        ));
+    }
+    Ok(*duration.get_ref())
+}
+
+fn read_count(count: Option<&Spanned<u32>>, tasks_before: usize) -> Result<u32, FileError> {
+    let Some(count) = count else { return Ok(1) };
+    if *count.get_ref() == 0 {
+        return Err(FileError::new(
+            count.span(),
+            "count is 0: the entry stands for no task",
+            "write how many tasks of this kind there are, or leave the entry out",
+        ));
+    }
+    if tasks_before as u64 + u64::from(*count.get_ref()) > TASKS_MAX {
+        return Err(FileError::new(
+            count.span(),
+            format!("more than {TASKS_MAX} tasks in one workload"),
+            "write a smaller count",
+        ));
+    }
+    Ok(*count.get_ref())
+}
+
+/// The first release of each of `count` tasks.
+fn read_offsets(
+    offset: Option<&Spanned<RawOffset>>,
+    count: u32,
+) -> Result<Vec<Duration>, FileError> {
+    let Some(offset) = offset else { return Ok(vec![Duration::ZERO; count as usize]) };
+    match offset.get_ref() {
+        RawOffset::Same(offset) => Ok(vec![*offset; count as usize]),
+        RawOffset::Each(offsets) if offsets.len() == count as usize => Ok(offsets.clone()),
+        RawOffset::Each(offsets) => Err(FileError::new(
+            offset.span(),
+            format!("{} offsets for {count} tasks", offsets.len()),
+            "give one offset for each task, or { step = \"..\" }",
+        )),
+        RawOffset::Step(step) => {
+            let offsets = (0..u64::from(count)).map(|index| step.checked_mul(index)).collect();
+            let too_far = || {
+                FileError::new(offset.span(), "the last offset exceeds 584 years", "write a smaller step")
+            };
+            let offsets: Option<Vec<Duration>> = offsets;
+            offsets.ok_or_else(too_far)
+        }
+    }
+}
+
+fn read_best_effort(
+    raw: RawBestEffort,
+    names: &mut BTreeSet<String>,
+) -> Result<Placed<BestEffort>, FileError> {
+    claim(raw.name.get_ref(), &raw.name, names)?;
+    raw::check_size(&raw.size)?;
+    let intensity = match (&raw.outstanding, &raw.rate) {
+        (Some(outstanding), None) if *outstanding.get_ref() == 0 => {
+            return Err(FileError::new(
+                outstanding.span(),
+                "0 requests outstanding: the load does nothing",
+                "write how many requests it keeps outstanding, or leave the entry out",
+            ));
+        }
+        (Some(outstanding), None) => Intensity::Outstanding(*outstanding.get_ref()),
+        (None, Some(rate)) => Intensity::Rate(*rate.get_ref()),
+        (Some(_), Some(rate)) => {
+            return Err(FileError::new(
+                rate.span(),
+                "both `outstanding` and `rate`: the load is either a closed or an open loop",
+                "keep one of them",
+            ));
+        }
+        (None, None) => {
+            return Err(FileError::new(
+                raw.name.span(),
+                "how hard the load pushes is not said",
+                "add outstanding = 32, or rate = \"8MB/s\"",
+            ));
+        }
+    };
+    let op_span = raw.op_span();
+    Ok(Placed {
+        source: BestEffort {
+            name: raw.name.into_inner(),
+            intensity,
+            size: *raw.size.get_ref(),
+            op: *raw.op.get_ref(),
+            place: raw.place.0,
+        },
+        size_span: raw.size.span(),
+        op_span,
+    })
+}
+
+fn claim(
+    name: &str,
+    written: &Spanned<String>,
+    names: &mut BTreeSet<String>,
+) -> Result<(), FileError> {
+    if name.is_empty() {
+        return Err(FileError::new(written.span(), "an empty name", "write a name"));
+    }
+    if names.insert(name.to_owned()) {
+        return Ok(());
+    }
+    let clash = if written.get_ref() == name { String::new() } else { " after expansion".into() };
+    Err(FileError::new(
+        written.span(),
+        format!("a second source named `{name}`{clash}"),
+        "give every task and every best-effort load a name of its own",
+    ))
+}

@@ -1,0 +1,362 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! One answer for a whole workload: which bounds hold, by which the verdict stands, what
+//! limits, and what else would fit. `tidegate check` prints it, the engine admits by it.
+
+use model::{BatchChoice, Duration, Intensity, Plan, PolicyName, Task, Workload};
+
+use crate::batch_choice::{self, Batching};
+use crate::fifo::BestEffortAhead;
+use crate::headroom::{Headroom, headroom};
+use crate::{Inapplicable, SporadicTask, System, Verdict, dqf, edf, fifo};
+
+/// What may be promised to a workload under a policy.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Assessment {
+    /// The policy in question.
+    pub policy: PolicyName,
+    /// z; for `noop` the drive's depth, for `fifo` 1.
+    pub batch_max: u32,
+    /// beta: batches may be filled up to so many requests with best effort; 0 without any.
+    pub best_effort_fill: u32,
+    /// The answer.
+    pub answer: Answer,
+    /// One entry for each task, in order.
+    pub tasks: Vec<TaskAssessment>,
+    /// What stands in the way of more; none where no bound applies or there is no task.
+    pub limit: Option<Limit>,
+    /// How many more tasks of each entry would fit.
+    pub headroom: Vec<Headroom>,
+}
+
+/// The three answers; neither is an error.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Answer {
+    /// Every task has a bound within its deadline.
+    Proven,
+    /// Some task has none.
+    NotProven,
+    /// Nothing can be said of this policy.
+    NotApplicable {
+        /// Why not, a sentence without its full stop.
+        reason: &'static str,
+    },
+}
+
+/// What may be promised to one task.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct TaskAssessment {
+    /// The bounds that are valid for this policy and workload.
+    pub bounds: Bounds,
+    /// What other policies would give.
+    pub comparison: Comparison,
+    /// The least valid bound, and which it is.
+    pub response_max: Option<(Duration, BoundName)>,
+    /// Whether that is within the deadline.
+    pub is_deadline_met: bool,
+}
+
+/// The bounds of one task; `None` where one does not apply or does not exist.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Bounds {
+    /// [`dqf::linear`].
+    pub linear: Option<Duration>,
+    /// [`dqf::busy_interval`].
+    pub busy_interval: Option<Duration>,
+    /// [`dqf::min_period`].
+    pub min_period: Option<Duration>,
+    /// [`dqf::tight`], for `fifo` [`fifo::responses_with_best_effort`].
+    pub tight: Option<Duration>,
+}
+
+/// Bounds of one task under other policies; `None` also for the policy in question itself.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Comparison {
+    /// First in, first out, one at a time, best effort in the same queue.
+    pub fifo: Option<Duration>,
+    /// Earliest deadline first, one at a time, without best effort.
+    pub edf: Option<Duration>,
+    /// Dual-queue FIFO with the batch size that suits it best.
+    pub dqf: Option<Duration>,
+}
+
+/// Which bound gave the verdict.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum BoundName {
+    /// Lemma 9.2.2.
+    Linear,
+    /// Lemma 9.2.4.
+    BusyInterval,
+    /// Theorem 9.2.7.
+    MinPeriod,
+    /// Theorems 1 to 3, or the exact FIFO bound.
+    Tight,
+}
+
+impl BoundName {
+    /// The name in output.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Linear => "linear",
+            Self::BusyInterval => "busy_interval",
+            Self::MinPeriod => "min_period",
+            Self::Tight => "tight",
+        }
+    }
+}
+
+/// What stands in the way of more.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Limit {
+    /// The task with the least share of its deadline left.
+    Margin {
+        /// Index of the task.
+        task: usize,
+    },
+    /// The task whose bound exceeds its deadline by the largest share.
+    Deadline {
+        /// Index of the task.
+        task: usize,
+    },
+    /// More requests come in the long run than the device serves in full batches.
+    Capacity,
+}
+
+impl Bounds {
+    /// The least of them, the simplest first where two are equal.
+    pub fn least(&self) -> Option<(Duration, BoundName)> {
+        [
+            (self.tight, BoundName::Tight),
+            (self.min_period, BoundName::MinPeriod),
+            (self.busy_interval, BoundName::BusyInterval),
+            (self.linear, BoundName::Linear),
+        ]
+        .into_iter()
+        .filter_map(|(bound, name)| bound.map(|bound| (bound, name)))
+        .min_by_key(|&(bound, _)| bound)
+    }
+}
+
+impl Assessment {
+    /// The parameters for simulator and engine that this assessment speaks of.
+    pub fn plan(&self, workload: &Workload) -> Plan {
+        Plan {
+            depth: workload.depth,
+            batch_max: self.batch_max.min(workload.table.batch_max()),
+            best_effort_fill: self.best_effort_fill,
+            queued_max: Plan::QUEUED_MAX_DEFAULT,
+            tasks: workload.tasks.clone(),
+            table: workload.table.clone(),
+        }
+    }
+}
+
+/// Assesses a workload under a policy, with the batch size that the workload asks for.
+///
+/// # Complexity
+/// For a given z about as [`dqf::tight`], times the logarithms of beta and of the headroom;
+/// `auto` tries each z up to the smaller of E and the table's length.
+///
+/// # Panics
+/// When a fixed batch size exceeds the table, which `WorkloadFile::bind` refuses.
+pub fn assess(workload: &Workload, policy: PolicyName) -> Assessment {
+    match policy {
+        PolicyName::Noop => not_applicable(workload),
+        PolicyName::Fifo => assess_fifo(workload),
+        PolicyName::Dqf => assess_dqf(workload, workload.batch),
+    }
+}
+
+fn not_applicable(workload: &Workload) -> Assessment {
+    let comparisons = comparisons(workload, PolicyName::Noop);
+    let task = |comparison| TaskAssessment {
+        bounds: Bounds::default(),
+        comparison,
+        response_max: None,
+        is_deadline_met: false,
+    };
+    Assessment {
+        policy: PolicyName::Noop,
+        batch_max: workload.depth,
+        best_effort_fill: 0,
+        answer: Answer::NotApplicable {
+            reason: "noop keeps sending while the drive is busy, so the drive may serve newer \
+                     requests first for as long as they come, and b(i) says nothing about that",
+        },
+        tasks: comparisons.into_iter().map(task).collect(),
+        limit: None,
+        headroom: Vec::new(),
+    }
+}
+
+fn assess_fifo(workload: &Workload) -> Assessment {
+    let tasks = sporadic(&workload.tasks);
+    let bounds = fifo_bounds(workload, &tasks);
+    let proves = |tasks: &[SporadicTask]| is_proven(tasks, &fifo_bounds(workload, tasks));
+    let batching = Batching { batch_max: 1, best_effort_fill: 0 };
+    conclude(workload, PolicyName::Fifo, batching, &bounds, proves)
+}
+
+fn assess_dqf(workload: &Workload, batch: BatchChoice) -> Assessment {
+    let tasks = sporadic(&workload.tasks);
+    let is_shared = !workload.best_effort.is_empty();
+    let batching = batch_choice::choose(&tasks, &workload.table, batch, is_shared);
+    let bounds = dqf_bounds(&batching.system(&tasks, &workload.table), is_shared);
+    let proves = |tasks: &[SporadicTask]| {
+        batch_choice::is_provable(tasks, &workload.table, batch, is_shared)
+    };
+    conclude(workload, PolicyName::Dqf, batching, &bounds, proves)
+}
+
+/// Puts the answer together once bounds and batch size are known.
+fn conclude(
+    workload: &Workload,
+    policy: PolicyName,
+    batching: Batching,
+    bounds: &[Bounds],
+    proves: impl Fn(&[SporadicTask]) -> bool,
+) -> Assessment {
+    let tasks = sporadic(&workload.tasks);
+    let assessed = bounds.iter().zip(comparisons(workload, policy)).zip(&tasks).map(
+        |((&bounds, comparison), task)| TaskAssessment {
+            bounds,
+            comparison,
+            response_max: bounds.least(),
+            is_deadline_met: is_met(task, &bounds),
+        },
+    );
+    let assessed: Vec<TaskAssessment> = assessed.collect();
+    let is_proven = assessed.iter().all(|task| task.is_deadline_met);
+    Assessment {
+        policy,
+        batch_max: batching.batch_max,
+        best_effort_fill: batching.best_effort_fill,
+        answer: if is_proven { Answer::Proven } else { Answer::NotProven },
+        limit: limit(&tasks, &assessed),
+        headroom: headroom(workload, &tasks, proves),
+        tasks: assessed,
+    }
+}
+
+/// The task that stands closest to its deadline, or furthest beyond it.
+fn limit(tasks: &[SporadicTask], assessed: &[TaskAssessment]) -> Option<Limit> {
+    // The bound as a share of the deadline, in parts per billion, rounded up.
+    let share = |index: usize| {
+        let deadline = u128::from(tasks[index].deadline.ns());
+        assessed[index].response_max.map_or(u128::MAX, |(response, _)| {
+            (u128::from(response.ns()) * 1_000_000_000).div_ceil(deadline)
+        })
+    };
+    let task = (0..tasks.len()).max_by_key(|&index| (share(index), usize::MAX - index))?;
+    Some(match assessed[task] {
+        TaskAssessment { response_max: None, .. } => Limit::Capacity,
+        TaskAssessment { is_deadline_met: true, .. } => Limit::Margin { task },
+        TaskAssessment { .. } => Limit::Deadline { task },
+    })
+}
+
+/// The tasks as the analyses see them.
+pub(crate) fn sporadic(tasks: &[Task]) -> Vec<SporadicTask> {
+    let sporadic = |task: &Task| SporadicTask {
+        period: task.period,
+        requests: task.requests,
+        deadline: task.deadline,
+    };
+    tasks.iter().map(sporadic).collect()
+}
+
+fn is_met(task: &SporadicTask, bounds: &Bounds) -> bool {
+    bounds.least().is_some_and(|(response, _)| response <= task.deadline)
+}
+
+/// Whether every task has a bound within its deadline.
+pub(crate) fn is_proven(tasks: &[SporadicTask], bounds: &[Bounds]) -> bool {
+    tasks.iter().zip(bounds).all(|(task, bounds)| is_met(task, bounds))
+}
+
+/// How many tasks have a bound within their deadline.
+pub(crate) fn proven_count(tasks: &[SporadicTask], bounds: &[Bounds]) -> usize {
+    tasks.iter().zip(bounds).filter(|(task, bounds)| is_met(task, bounds)).count()
+}
+
+/// All bounds of dual-queue FIFO that are valid for this system.
+///
+/// With best effort aboard, even where none may ride, the minimum-period bound is left out:
+/// what is printed shall not change its meaning with beta.
+pub(crate) fn dqf_bounds(system: &System, is_shared: bool) -> Vec<Bounds> {
+    let min_period =
+        if is_shared { Err(Inapplicable::BestEffortAboard) } else { dqf::min_period(system) };
+    zip_bounds(
+        system.tasks.len(),
+        [dqf::linear(system), dqf::busy_interval(system), min_period, dqf::tight(system)],
+    )
+}
+
+/// All bounds of one-at-a-time FIFO: without best effort it is dual-queue FIFO with z = 1.
+fn fifo_bounds(workload: &Workload, tasks: &[SporadicTask]) -> Vec<Bounds> {
+    let batching = Batching { batch_max: 1, best_effort_fill: 0 };
+    let system = batching.system(tasks, &workload.table);
+    let tight = fifo::responses_with_best_effort(&system, &best_effort_ahead(workload));
+    if workload.best_effort.is_empty() {
+        let [linear, busy_interval, min_period] =
+            [dqf::linear(&system), dqf::busy_interval(&system), dqf::min_period(&system)];
+        return zip_bounds(tasks.len(), [linear, busy_interval, min_period, tight]);
+    }
+    let shared = Err(Inapplicable::BestEffortAboard);
+    zip_bounds(tasks.len(), [shared.clone(), shared.clone(), shared, tight])
+}
+
+/// One `Bounds` per task from one list per bound; a bound that does not apply has none.
+fn zip_bounds(
+    count: usize,
+    [linear, busy_interval, min_period, tight]: [Result<Vec<Verdict>, Inapplicable>; 4],
+) -> Vec<Bounds> {
+    let of_task = |bound: &Result<Vec<Verdict>, Inapplicable>, task: usize| {
+        bound.as_ref().ok().and_then(|verdicts| verdicts[task].bound())
+    };
+    let bounds = |task| Bounds {
+        linear: of_task(&linear, task),
+        busy_interval: of_task(&busy_interval, task),
+        min_period: of_task(&min_period, task),
+        tight: of_task(&tight, task),
+    };
+    (0..count).map(bounds).collect()
+}
+
+fn best_effort_ahead(workload: &Workload) -> BestEffortAhead {
+    let mut ahead = BestEffortAhead::default();
+    for load in &workload.best_effort {
+        match load.intensity {
+            Intensity::Outstanding(outstanding) => ahead.outstanding += u64::from(outstanding),
+            Intensity::Rate(rate) => {
+                // Rounded down, so more load than there is; never a gap of nothing.
+                let period = rate.transfer_time_floor(load.size).max(Duration::from_ns(1));
+                ahead.open_loops.push(SporadicTask { period, requests: 1, deadline: period });
+            }
+        }
+    }
+    ahead
+}
+
+/// What policies other than `policy` would give each task.
+fn comparisons(workload: &Workload, policy: PolicyName) -> Vec<Comparison> {
+    let tasks = sporadic(&workload.tasks);
+    let is_shared = !workload.best_effort.is_empty();
+    let single = Batching { batch_max: 1, best_effort_fill: 0 }.system(&tasks, &workload.table);
+    let edf = edf::responses(&single);
+    let fifo = (policy != PolicyName::Fifo)
+        .then(|| fifo::responses_with_best_effort(&single, &best_effort_ahead(workload)));
+    let dqf = (policy != PolicyName::Dqf).then(|| {
+        let batching =
+            batch_choice::choose(&tasks, &workload.table, BatchChoice::Auto, is_shared);
+        dqf_bounds(&batching.system(&tasks, &workload.table), is_shared)
+    });
+    let of_task = |bound: &Result<Vec<Verdict>, Inapplicable>, task: usize| {
+        bound.as_ref().ok().and_then(|verdicts| verdicts[task].bound())
+    };
+    let comparison = |task: usize| Comparison {
+        fifo: fifo.as_ref().and_then(|fifo| of_task(fifo, task)),
+        edf: of_task(&edf, task),
+        dqf: dqf.as_ref().and_then(|dqf| dqf[task].least()).map(|(bound, _)| bound),
+    };
+    (0..tasks.len()).map(comparison).collect()
+}

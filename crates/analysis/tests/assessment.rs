@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! Whole workloads assessed: batch size, best-effort fill, head-room, and what is said when
+//! there is no bound. The drive is the dissertation's, in a table of its own.
+
+use analysis::{Answer, Assessment, BoundName, Limit, assess};
+use model::workload_file::{DriveReference, WorkloadFile};
+use model::{Duration, PolicyName, Workload};
+
+/// The Maxtor of table 7.2 for 128 KiB (equation 7.4.1.7) beside the given sources.
+fn workload(sources: &str) -> Workload {
+    let transfer_ns = (5_340_000_u64 * 128).div_ceil(255);
+    let times: Vec<String> = (1..=64_u64)
+        .map(|n| match n {
+            1 => 14_440_000 + transfer_ns,
+            _ => 11_180_000 + n * (8_850_000 + transfer_ns),
+        })
+        .map(|ns| ns.to_string())
+        .collect();
+    let drive = format!("[drive]\nkind = \"pseudo\"\nbatch_ns_max = [{}]\n", times.join(","));
+    let file = WorkloadFile::parse(&format!("{drive}{sources}")).unwrap();
+    let DriveReference::Inline(drive) = &file.drive else { panic!("an inline drive") };
+    file.bind(drive).unwrap()
+}
+
+fn cameras(count: u32) -> String {
+    format!("[[task]]\nname = \"camera\"\ncount = {count}\nperiod = \"300ms\"\nsize = \"128KiB\"\n")
+}
+
+const BACKUP: &str = "[[best_effort]]\nname = \"backup\"\noutstanding = 450\nsize = \"128KiB\"\n";
+
+fn dqf(sources: &str) -> Assessment {
+    assess(&workload(sources), PolicyName::Dqf)
+}
+
+#[test]
+fn auto_takes_the_smallest_batch_that_proves_everything() {
+    let assessment = dqf(&cameras(17));
+    assert_eq!((assessment.batch_max, assessment.answer), (1, Answer::Proven));
+    // z = E - 1 gives the same bound as z = E.
+    let assessment = dqf(&cameras(24));
+    assert_eq!((assessment.batch_max, assessment.answer), (23, Answer::Proven));
+    assert_eq!(assessment.tasks[0].response_max.unwrap().1, BoundName::Tight);
+    assert_eq!(assessment.limit, Some(Limit::Margin { task: 0 }));
+}
+
+/// b(8) + b(16) = 299.1 ms: a batch of 16 is enough to carry the largest fill.
+#[test]
+fn auto_then_carries_the_largest_best_effort_fill() {
+    let assessment = dqf(&format!("{}{BACKUP}", cameras(16)));
+    assert_eq!((assessment.batch_max, assessment.best_effort_fill), (16, 8));
+    assert_eq!(assessment.answer, Answer::Proven);
+    assert_eq!(assessment.tasks[0].bounds.min_period, None);
+    assert_eq!(assessment.headroom[0].count_max, 24);
+}
+
+#[test]
+fn headroom_is_what_a_larger_workload_would_be_granted() {
+    let assessment = dqf(&cameras(16));
+    assert_eq!((assessment.headroom[0].more, assessment.headroom[0].count_max), (8, 24));
+    let too_many = dqf(&cameras(25));
+    assert_eq!(too_many.answer, Answer::NotProven);
+    assert_eq!((too_many.headroom[0].more, too_many.headroom[0].count_max), (0, 24));
+    // Some z still has a bound; 2A + 25B = 310.6 ms would reach beyond the period, where
+    // two batches are no longer all there is.
+    assert_eq!(too_many.limit, Some(Limit::Deadline { task: 0 }));
+    let fixed = dqf(&format!("[policy]\nname = \"dqf\"\nbatch = 8\n{}", cameras(10)));
+    assert_eq!((fixed.batch_max, fixed.headroom[0].count_max), (8, 16));
+}
+
+#[test]
+fn headroom_counts_each_kind_of_task_beside_the_others() {
+    let meter = "[[task]]\nname = \"meter\"\nperiod = \"2s\"\nsize = \"4KiB\"\n";
+    let assessment = dqf(&format!("{}{meter}", cameras(20)));
+    assert_eq!(assessment.headroom.len(), 2);
+    assert_eq!(assessment.headroom[0].more, 3);
+    assert_eq!(assessment.headroom[1].more, 3);
+}
+
+#[test]
+fn beyond_capacity_there_is_no_bound_and_it_is_said() {
+    let assessment = dqf(&cameras(27));
+    assert_eq!(assessment.answer, Answer::NotProven);
+    assert_eq!(assessment.limit, Some(Limit::Capacity));
+    assert_eq!(assessment.tasks[0].response_max, None);
+    assert_eq!(assessment.best_effort_fill, 0);
+}
+
+#[test]
+fn one_impossible_task_takes_no_proof_from_the_others() {
+    let impossible =
+        "[[task]]\nname = \"x\"\nperiod = \"1s\"\ndeadline = \"5ms\"\nsize = \"4KiB\"\n";
+    let assessment = dqf(&format!("{}{impossible}{BACKUP}", cameras(10)));
+    assert_eq!(assessment.answer, Answer::NotProven);
+    assert!(assessment.tasks[..10].iter().all(|task| task.is_deadline_met));
+    assert!(!assessment.tasks[10].is_deadline_met);
+    assert!(assessment.best_effort_fill > 0);
+}
+
+#[test]
+fn fifo_is_dual_queue_fifo_with_batches_of_one() {
+    let workload = workload(&cameras(16));
+    let fifo = assess(&workload, PolicyName::Fifo);
+    let (response, _) = fifo.tasks[0].response_max.unwrap();
+    assert_eq!(response, workload.table.time_max(1) * 16);
+    assert_eq!((fifo.batch_max, fifo.headroom[0].count_max), (1, 17));
+    assert!(fifo.tasks[0].bounds.linear.is_some());
+    assert_eq!(fifo.tasks[0].comparison.fifo, None);
+    assert_eq!(fifo.tasks[0].comparison.edf, Some(response));
+}
+
+/// In one queue with 450 outstanding, all 450 may be ahead: (450 + 1) b(1) = 7.7 s.
+#[test]
+fn fifo_waits_for_the_best_effort_in_its_queue() {
+    let lone = format!("[[task]]\nname = \"camera\"\nperiod = \"10s\"\nsize = \"128KiB\"\n{BACKUP}");
+    let workload = workload(&lone);
+    let fifo = assess(&workload, PolicyName::Fifo);
+    let expected = workload.table.time_max(1) * 451;
+    assert_eq!(fifo.tasks[0].response_max, Some((expected, BoundName::Tight)));
+    assert_eq!(fifo.tasks[0].bounds.linear, None);
+}
+
+#[test]
+fn an_open_loop_beside_fifo_counts_as_a_task() {
+    let rate = "[[best_effort]]\nname = \"copy\"\nrate = \"1MB/s\"\nsize = \"128KiB\"\n";
+    let workload = workload(&format!("{}{rate}", cameras(2)));
+    let fifo = assess(&workload, PolicyName::Fifo);
+    assert_eq!(fifo.tasks[0].response_max.unwrap().0, workload.table.time_max(1) * 3);
+    let flood = "[[best_effort]]\nname = \"copy\"\nrate = \"100MB/s\"\nsize = \"128KiB\"\n";
+    let workload = self::workload(&format!("{}{flood}", cameras(2)));
+    let fifo = assess(&workload, PolicyName::Fifo);
+    assert_eq!((fifo.answer, fifo.tasks[0].response_max), (Answer::NotProven, None));
+}
+
+#[test]
+fn noop_has_no_bound_and_that_is_no_failure_of_the_proof() {
+    let noop = assess(&workload(&cameras(2)), PolicyName::Noop);
+    assert!(matches!(noop.answer, Answer::NotApplicable { .. }));
+    assert_eq!(noop.tasks[0].response_max, None);
+    assert!(noop.tasks[0].comparison.dqf.is_some() && noop.tasks[0].comparison.fifo.is_some());
+}
+
+#[test]
+fn best_effort_alone_has_nothing_to_prove() {
+    let assessment = dqf(BACKUP);
+    assert_eq!((assessment.answer, assessment.best_effort_fill), (Answer::Proven, 64));
+    assert_eq!((assessment.batch_max, assessment.limit), (64, None));
+}
+
+#[test]
+fn deadlines_may_exceed_periods() {
+    let late = "[[task]]\nname = \"bulk\"\ncount = 12\nperiod = \"150ms\"\ndeadline = \"1s\"\nsize = \"128KiB\"\n";
+    let assessment = dqf(late);
+    assert_eq!(assessment.answer, Answer::Proven);
+    let (response, _) = assessment.tasks[0].response_max.unwrap();
+    assert!(response > Duration::from_ms(150) && response <= Duration::from_ms(1000));
+}

@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! The command line: quantities carry their units here too.
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+
+use model::quantity::Quantity;
+use model::{Bytes, DriveKind, Duration, Op, PolicyName};
+
+/// Response-time guarantees for workloads that share a disk: measure the device, prove the
+/// deadlines, keep them.
+#[derive(Debug, Parser)]
+#[command(name = "tidegate", version, max_term_width = 100, after_help = EXIT_CODES)]
+pub(crate) struct Arguments {
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+const EXIT_CODES: &str = "Exit codes: 0 yes (proven, no deadline missed), 1 no (not proven, not \
+                          applicable, or deadlines missed), 2 wrong input, 3 the environment failed.";
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Prove offline whether every task meets its deadline on a drive.
+    Check(CheckArguments),
+    /// Try policies side by side on a simulated drive, in virtual time.
+    Sim(SimArguments),
+    /// Measure how long a device takes for 1, 2, .. K requests at once, and write a drive file.
+    Profile(ProfileArguments),
+    /// Run the workload against a real device or file, with the policy deciding.
+    Run(RunArguments),
+}
+
+/// The workload and what overrides its file.
+#[derive(Debug, Args)]
+pub(crate) struct WorkloadArguments {
+    /// The workload file (TOML).
+    #[arg(value_name = "WORKLOAD")]
+    pub(crate) workload: PathBuf,
+    /// A built-in drive or a drive file, instead of the one the workload names.
+    #[arg(long, value_name = "NAME|FILE")]
+    pub(crate) drive: Option<String>,
+    /// The most requests of one batch (z), instead of what the workload says.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub(crate) batch: Option<u32>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct CheckArguments {
+    #[command(flatten)]
+    pub(crate) workload: WorkloadArguments,
+    /// The policy to check, instead of the one the workload names.
+    #[arg(long, value_name = "POLICY", value_parser = policy)]
+    pub(crate) policy: Option<PolicyName>,
+    /// Print one JSON object.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// How long to go on.
+#[derive(Debug, Args)]
+#[group(multiple = false)]
+pub(crate) struct LengthArguments {
+    /// Release jobs for so long, for example 60s.
+    #[arg(long, value_name = "TIME", value_parser = quantity::<Duration>)]
+    pub(crate) duration: Option<Duration>,
+    /// Release so many jobs of each task.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    pub(crate) jobs: Option<u64>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct SimArguments {
+    #[command(flatten)]
+    pub(crate) workload: WorkloadArguments,
+    /// Policies to try, one after the other on the same workload: noop, fifo, dqf.
+    #[arg(long, value_name = "A,B,..", value_delimiter = ',', value_parser = policy)]
+    pub(crate) policy: Vec<PolicyName>,
+    /// The simulated drive, instead of the drive file's own kind.
+    #[arg(long, value_name = "MODEL")]
+    pub(crate) model: Option<Model>,
+    #[command(flatten)]
+    pub(crate) length: LengthArguments,
+    /// Fixes everything random.
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub(crate) seed: u64,
+    /// Print one JSON object.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ProfileArguments {
+    /// A block device, or a file on the device.
+    #[arg(value_name = "DEVICE|FILE")]
+    pub(crate) target: PathBuf,
+    /// Where the drive file goes; it is printed if this is left out.
+    #[arg(short, long, value_name = "FILE")]
+    pub(crate) output: Option<PathBuf>,
+    /// Batches of each size; 72704 and more for 99 % confidence at four sigma.
+    #[arg(long, value_name = "N", default_value_t = 1000, value_parser = clap::value_parser!(u64).range(1..))]
+    pub(crate) samples: u64,
+    /// Size of each request.
+    #[arg(long, value_name = "SIZE", default_value = "128KiB", value_parser = quantity::<Bytes>)]
+    pub(crate) size: Bytes,
+    /// The most requests at once (K).
+    #[arg(long, value_name = "K", default_value_t = 32, value_parser = clap::value_parser!(u32).range(1..=4096))]
+    pub(crate) depth: u32,
+    /// What to measure.
+    #[arg(long, value_name = "OP", default_value = "read")]
+    pub(crate) op: OpArgument,
+    /// Permit writing: the data on the target is lost.
+    #[arg(long)]
+    pub(crate) allow_writes: bool,
+    /// First create the target as a new file of this size, filled with random data.
+    #[arg(long, value_name = "SIZE", value_parser = quantity::<Bytes>)]
+    pub(crate) create: Option<Bytes>,
+    /// What the drive file calls the drive; otherwise the model of the device.
+    #[arg(long, value_name = "NAME")]
+    pub(crate) name: Option<String>,
+    /// Fixes the places and the order of the batches; otherwise new each time, and printed.
+    #[arg(long, value_name = "N")]
+    pub(crate) seed: Option<u64>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct RunArguments {
+    #[command(flatten)]
+    pub(crate) workload: WorkloadArguments,
+    /// The block device or file to run against.
+    #[arg(long, value_name = "PATH")]
+    pub(crate) device: PathBuf,
+    /// Policies to run one after the other: noop, fifo, dqf.
+    #[arg(long, value_name = "A,B,..", value_delimiter = ',', value_parser = policy)]
+    pub(crate) policy: Vec<PolicyName>,
+    #[command(flatten)]
+    pub(crate) length: LengthArguments,
+    /// Permit the workload's writes: the data on the target is lost.
+    #[arg(long)]
+    pub(crate) allow_writes: bool,
+    /// Fixes the places of the requests.
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub(crate) seed: u64,
+    /// Print one JSON object.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// A simulated drive by name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Model {
+    /// The worst the drive's table allows.
+    Pseudo,
+    /// Service times drawn from a measured profile.
+    Recorded,
+}
+
+impl From<Model> for DriveKind {
+    fn from(model: Model) -> Self {
+        match model {
+            Model::Pseudo => Self::Pseudo,
+            Model::Recorded => Self::Recorded,
+        }
+    }
+}
+
+/// An operation by name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum OpArgument {
+    Read,
+    Write,
+}
+
+impl From<OpArgument> for Op {
+    fn from(op: OpArgument) -> Self {
+        match op {
+            OpArgument::Read => Self::Read,
+            OpArgument::Write => Self::Write,
+        }
+    }
+}
+
+fn policy(name: &str) -> Result<PolicyName, String> {
+    PolicyName::from_name(name).ok_or_else(|| {
+        let known = PolicyName::ALL.map(PolicyName::name).join(", ");
+        format!("there is no policy of that name in this version; write one of {known}")
+    })
+}
+
+fn quantity<Q: Quantity>(text: &str) -> Result<Q, String> {
+    Q::parse(text).map_err(|error| format!("{}; {}", error.message, error.help))
+}

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! What a person sees when a command cannot do its work.
+//!
+//! The only place that knows `miette`: a wrong line of a file deserves the line and a caret.
+
+use std::error::Error;
+use std::fmt::Write as _;
+use std::io::IsTerminal as _;
+use std::path::Path;
+use std::process::ExitCode;
+
+use miette::{GraphicalReportHandler, GraphicalTheme, LabeledSpan, MietteDiagnostic, NamedSource, Report, ThemeStyles};
+use model::FileError;
+
+/// Why a command did not run.
+#[derive(Debug)]
+pub(crate) enum Failure {
+    /// The user can mend it: exit code 2.
+    Input(Report),
+    /// The machine has to be mended: exit code 3.
+    Environment(Report),
+}
+
+impl Failure {
+    /// A fault in a file, shown with its line.
+    pub(crate) fn in_file(path: &Path, text: String, error: &FileError) -> Self {
+        let (line, column) = error.line_and_column(&text);
+        let mut diagnostic = MietteDiagnostic::new(error.message.clone());
+        diagnostic.help.clone_from(&error.help);
+        if !error.span.is_empty() {
+            diagnostic =
+                diagnostic.with_label(LabeledSpan::new_with_span(Some("here".to_owned()), error.span.clone()));
+        }
+        let name = path.display().to_string();
+        if error.span.is_empty() {
+            diagnostic.message = format!("{name}: {}", diagnostic.message);
+            return Self::Input(Report::new(diagnostic));
+        }
+        diagnostic.message = format!("{name}, line {line}, column {column}: {}", diagnostic.message);
+        Self::Input(Report::new(diagnostic).with_source_code(NamedSource::new(name, text)))
+    }
+
+    /// Something that the user wrote and can mend.
+    pub(crate) fn input(message: impl Into<String>, help: impl Into<String>) -> Self {
+        Self::Input(Report::new(MietteDiagnostic::new(message).with_help(help)))
+    }
+
+    /// Something that the user named and that cannot be used, with its causes.
+    pub(crate) fn unusable(error: &(dyn Error + 'static)) -> Self {
+        Self::Input(Report::new(MietteDiagnostic::new(with_causes(error))))
+    }
+
+    /// Something that the machine refused.
+    pub(crate) fn environment(error: &(dyn Error + 'static)) -> Self {
+        Self::Environment(Report::new(MietteDiagnostic::new(with_causes(error))))
+    }
+
+    /// Prints the failure to standard error and gives its exit code.
+    pub(crate) fn report(&self) -> ExitCode {
+        let (report, code) = match self {
+            Self::Input(report) => (report, 2),
+            Self::Environment(report) => (report, 3),
+        };
+        let mut theme = GraphicalTheme::ascii();
+        if !std::io::stderr().is_terminal() || std::env::var_os("NO_COLOR").is_some() {
+            theme.styles = ThemeStyles::none();
+        }
+        let mut text = String::new();
+        let rendered = GraphicalReportHandler::new_themed(theme)
+            .with_width(100)
+            .with_links(false)
+            .render_report(&mut text, report.as_ref());
+        if rendered.is_err() {
+            text = report.to_string();
+        }
+        eprintln!("{}", text.trim_end());
+        ExitCode::from(code)
+    }
+}
+
+/// An error and what caused it, on one line.
+fn with_causes(error: &(dyn Error + 'static)) -> String {
+    let mut text = error.to_string();
+    let mut cause = error.source();
+    while let Some(error) = cause {
+        let _ = write!(text, ": {error}");
+        cause = error.source();
+    }
+    text
+}

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! Reads a workload and the drive it is for.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use model::workload_file::{DriveReference, WorkloadFile};
+use model::{BatchChoice, DriveFile, FileError, PolicyName, Workload};
+
+use crate::arguments::WorkloadArguments;
+use crate::failure::Failure;
+
+/// A workload bound to its drive.
+pub(crate) struct Input {
+    pub(crate) workload: Workload,
+    pub(crate) drive: DriveFile,
+}
+
+/// Reads the workload file and the drive that it or the command line names.
+pub(crate) fn read(arguments: &WorkloadArguments) -> Result<Input, Failure> {
+    let path = &arguments.workload;
+    let text = read_text(path, "workload file")?;
+    let in_file = |error: FileError| Failure::in_file(path, text.clone(), &error);
+    let file = WorkloadFile::parse(&text).map_err(in_file)?;
+    let drive = match (&arguments.drive, &file.drive) {
+        (Some(name), _) => read_drive(name, Path::new("")).map_err(DriveFault::on_command_line)?,
+        (None, DriveReference::Inline(drive)) => (**drive).clone(),
+        (None, DriveReference::Named { name, span }) => {
+            let folder = path.parent().unwrap_or(Path::new(""));
+            read_drive(name, folder).map_err(|fault| match fault {
+                DriveFault::Missing { message, help } => {
+                    in_file(FileError::new(span.clone(), message, help))
+                }
+                DriveFault::Faulty(failure) => failure,
+            })?
+        }
+    };
+    let mut workload = file.bind(&drive).map_err(in_file)?;
+    if let Some(batch_max) = arguments.batch {
+        check_batch(batch_max, &workload)?;
+        workload.batch = BatchChoice::Fixed(batch_max);
+    }
+    Ok(Input { workload, drive })
+}
+
+fn check_batch(batch_max: u32, workload: &Workload) -> Result<(), Failure> {
+    let largest = workload.table.batch_max();
+    if batch_max <= largest {
+        return Ok(());
+    }
+    Err(Failure::input(
+        format!(
+            "--batch {batch_max} is larger than the table of `{}`, which ends at {largest}",
+            workload.drive_name
+        ),
+        format!("write at most --batch {largest}"),
+    ))
+}
+
+/// The policies asked for on the command line, or the one that the workload names.
+pub(crate) fn policies(asked: &[PolicyName], workload: &Workload) -> Vec<PolicyName> {
+    let mut policies = if asked.is_empty() { vec![workload.policy] } else { asked.to_vec() };
+    let mut seen = Vec::new();
+    policies.retain(|policy| {
+        let is_new = !seen.contains(policy);
+        seen.push(*policy);
+        is_new
+    });
+    policies
+}
+
+/// Why a drive cannot be used.
+enum DriveFault {
+    /// Its name leads nowhere: the fault of whoever names it.
+    Missing { message: String, help: String },
+    /// Its file is faulty.
+    Faulty(Failure),
+}
+
+impl DriveFault {
+    fn on_command_line(self) -> Failure {
+        match self {
+            Self::Missing { message, help } => Failure::input(message, help),
+            Self::Faulty(failure) => failure,
+        }
+    }
+}
+
+/// The drive of that name: built in, or a file relative to `folder`.
+fn read_drive(name: &str, folder: &Path) -> Result<DriveFile, DriveFault> {
+    if drive::builtin::is_name(name) {
+        return drive::builtin::load(name).map_err(|error| DriveFault::Missing {
+            message: error.to_string(),
+            help: "name another drive, or measure one with `tidegate profile`".to_owned(),
+        });
+    }
+    let path: PathBuf = folder.join(name);
+    match fs::read_to_string(&path) {
+        Ok(text) => parse_drive(&path, text).map_err(DriveFault::Faulty),
+        Err(error) => Err(DriveFault::Missing {
+            message: format!(
+                "`{name}` is neither a built-in drive nor a drive file that can be read ({}: {error})",
+                path.display()
+            ),
+            help: format!(
+                "write one of {}, or the path of a file that `tidegate profile -o` wrote",
+                drive::builtin::names().collect::<Vec<_>>().join(", ")
+            ),
+        }),
+    }
+}
+
+fn parse_drive(path: &Path, text: String) -> Result<DriveFile, Failure> {
+    DriveFile::parse(&text).map_err(|error| Failure::in_file(path, text, &error))
+}
+
+fn read_text(path: &Path, what: &str) -> Result<String, Failure> {
+    fs::read_to_string(path).map_err(|error| {
+        Failure::input(
+            format!("cannot read the {what} {}: {error}", path.display()),
+            "name a file that exists and may be read",
+        )
+    })
+}

@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! A workload meets its drive: which batch table it is charged from, and what does not fit.
+
+use std::ops::Range;
+
+use super::{Placed, WorkloadFile};
+use crate::batch_table::BatchTable;
+use crate::drive_file::{DriveFile, MeasuredTable};
+use crate::file_error::FileError;
+use crate::task::Op;
+use crate::units::Bytes;
+use crate::workload::{BatchChoice, Workload};
+
+/// The first source that asks for an operation, for the place in messages.
+struct Asked {
+    op: Op,
+    span: Range<usize>,
+}
+
+impl WorkloadFile {
+    /// The workload on this drive.
+    ///
+    /// All batches are charged from the table of the largest request of any source; where
+    /// that size was not measured, from the next larger one.
+    ///
+    /// # Errors
+    /// Where the drive was not measured for what the workload asks, or the batch size
+    /// exceeds the table; with the place in the workload file.
+    pub fn bind(&self, drive: &DriveFile) -> Result<Workload, FileError> {
+        let mut notes = Vec::new();
+        let (size_max, size_span) = self.largest_request();
+        let mut tables = Vec::new();
+        for asked in self.operations() {
+            let measured = measured_for(drive, &asked, size_max, &size_span)?;
+            note_table(measured, size_max, &mut notes);
+            tables.push(&measured.table);
+        }
+        // An inline table holds for reads and writes alike, and for batches that mix them.
+        tables.dedup_by(|a, b| std::ptr::eq(*a, *b));
+        let table = match tables[..] {
+            [table] => table.clone(),
+            [first, second, ..] => {
+                notes.push(
+                    "the workload reads and writes: a mixed batch is charged as its reads and \
+                     its writes one after the other, which nobody measured"
+                        .to_owned(),
+                );
+                first.mixed_with(second)
+            }
+            [] => unreachable!("a workload has a source"),
+        };
+        self.check_batch(&table, drive)?;
+        let tasks = self.tasks.iter().map(|placed| placed.source.clone()).collect();
+        let best_effort = self.best_effort.iter().map(|placed| placed.source.clone()).collect();
+        Ok(Workload {
+            tasks,
+            best_effort,
+            policy: self.policy,
+            batch: self.batch,
+            drive_name: drive.name.clone(),
+            depth: drive.depth,
+            table,
+            notes,
+        })
+    }
+
+    /// The largest request, with where its size is written.
+    fn largest_request(&self) -> (Bytes, Range<usize>) {
+        let tasks = self.tasks.iter().map(|task| (task.source.size, &task.size_span));
+        let loads = self.best_effort.iter().map(|load| (load.source.size, &load.size_span));
+        let (size, span) =
+            tasks.chain(loads).max_by_key(|&(size, _)| size).expect("a workload has a source");
+        (size, span.clone())
+    }
+
+    /// Which operations are asked for: at most one entry for each.
+    fn operations(&self) -> Vec<Asked> {
+        fn asked<T>(placed: &Placed<T>, op: Op) -> Asked {
+            Asked { op, span: placed.op_span.clone() }
+        }
+        let tasks = self.tasks.iter().map(|task| asked(task, task.source.op));
+        let loads = self.best_effort.iter().map(|load| asked(load, load.source.op));
+        let mut operations: Vec<Asked> = Vec::new();
+        for asked in tasks.chain(loads) {
+            if operations.iter().all(|known| known.op != asked.op) {
+                operations.push(asked);
+            }
+        }
+        operations
+    }
+
+    fn check_batch(&self, table: &BatchTable, drive: &DriveFile) -> Result<(), FileError> {
+        let BatchChoice::Fixed(batch_max) = self.batch else { return Ok(()) };
+        if batch_max <= table.batch_max() {
+            return Ok(());
+        }
+        Err(FileError::new(
+            self.batch_span.clone(),
+            format!(
+                "a batch of {batch_max} is larger than the table of `{}`, which ends at {}",
+                drive.name,
+                table.batch_max()
+            ),
+            format!("write at most {}, or batch = \"auto\"", table.batch_max()),
+        ))
+    }
+}
+
+/// The table of the smallest measured size that covers `size`.
+fn measured_for<'a>(
+    drive: &'a DriveFile,
+    asked: &Asked,
+    size: Bytes,
+    size_span: &Range<usize>,
+) -> Result<&'a MeasuredTable, FileError> {
+    let of_op = || drive.batch.iter().filter(|table| table.op.is_none_or(|op| op == asked.op));
+    let op = asked.op.name();
+    if of_op().next().is_none() {
+        return Err(FileError::new(
+            asked.span.clone(),
+            format!("drive `{}` was never measured for {op}s", drive.name),
+            format!("measure it with `tidegate profile --op {op}`, or name another drive"),
+        ));
+    }
+    let covering = of_op().filter(|table| table.size.is_none_or(|measured| measured >= size));
+    covering.min_by_key(|table| table.size).ok_or_else(|| {
+        let sizes: Vec<String> =
+            of_op().filter_map(|table| table.size).map(|size| size.to_string()).collect();
+        FileError::new(
+            size_span.clone(),
+            format!(
+                "a request of {size} is larger than every size that `{}` was measured for: {op}s of {}",
+                drive.name,
+                sizes.join(", ")
+            ),
+            format!("write a smaller size, or measure with `tidegate profile --size {size}`"),
+        )
+    })
+}
+
+fn note_table(measured: &MeasuredTable, size: Bytes, notes: &mut Vec<String>) {
+    let what = match (measured.op, measured.size) {
+        (Some(op), Some(measured_size)) => {
+            if measured_size != size {
+                notes.push(format!(
+                    "{}s of up to {size} are charged as {measured_size}, the next larger size measured",
+                    op.name()
+                ));
+            }
+            format!("{}s of {measured_size}", op.name())
+        }
+        _ => "the inline drive".to_owned(),
+    };
+    if !measured.table.raised().is_empty() {
+        let raised: Vec<String> =
+            measured.table.raised().iter().map(|requests| format!("b({requests})")).collect();
+        notes.push(format!(
+            "the table for {what} is not monotone: {} lay below a smaller batch, and its running maximum is used instead",
+            raised.join(", ")
+        ));
+    }
+}

@@ -1,0 +1,327 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! The workload file as it is written: one struct for each table, readers for the values
+//! that may be written in more than one way.
+
+use std::fmt;
+use std::marker::PhantomData;
+use std::ops::Range;
+
+use serde::Deserialize;
+use serde::de::value::{MapAccessDeserializer, SeqAccessDeserializer};
+use serde::de::{Deserializer, Error, MapAccess, SeqAccess, Visitor};
+use toml::Spanned;
+
+use super::DriveReference;
+use crate::drive_file::{DriveFile, DriveKind, Identity, MeasuredTable, batch_table};
+use crate::file_error::FileError;
+use crate::quantity::{Quantity, Share};
+use crate::task::{Class, Op, Place};
+use crate::units::{Bandwidth, Bytes, Duration, Lba};
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct RawWorkload {
+    pub(super) drive: Spanned<RawDrive>,
+    pub(super) policy: Option<RawPolicy>,
+    #[serde(default)]
+    pub(super) task: Vec<RawTask>,
+    #[serde(default)]
+    pub(super) best_effort: Vec<RawBestEffort>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct RawPolicy {
+    pub(super) name: Spanned<String>,
+    pub(super) batch: Option<Spanned<RawBatch>>,
+    pub(super) regulators: Option<Vec<Spanned<String>>>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct RawTask {
+    pub(super) name: Spanned<String>,
+    pub(super) count: Option<Spanned<u32>>,
+    pub(super) period: Spanned<Duration>,
+    pub(super) deadline: Option<Spanned<Duration>>,
+    #[serde(default = "one_request")]
+    pub(super) requests: Spanned<u32>,
+    pub(super) size: Spanned<Bytes>,
+    #[serde(default = "read")]
+    pub(super) op: Spanned<Op>,
+    #[serde(default)]
+    pub(super) place: RawPlace,
+    pub(super) offset: Option<Spanned<RawOffset>>,
+    #[serde(default = "hard")]
+    pub(super) class: Class,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct RawBestEffort {
+    pub(super) name: Spanned<String>,
+    pub(super) outstanding: Option<Spanned<u32>>,
+    pub(super) rate: Option<Spanned<Bandwidth>>,
+    pub(super) size: Spanned<Bytes>,
+    #[serde(default = "read")]
+    pub(super) op: Spanned<Op>,
+    #[serde(default)]
+    pub(super) place: RawPlace,
+}
+
+fn one_request() -> Spanned<u32> {
+    Spanned::new(0..0, 1)
+}
+fn read() -> Spanned<Op> {
+    Spanned::new(0..0, Op::Read)
+}
+fn hard() -> Class {
+    Class::Hard
+}
+
+/// Where `op` is written, or the name where it is left out.
+fn written(op: &Spanned<Op>, name: &Spanned<String>) -> Range<usize> {
+    if op.span().is_empty() { name.span() } else { op.span() }
+}
+
+impl RawTask {
+    pub(super) fn op_span(&self) -> Range<usize> {
+        written(&self.op, &self.name)
+    }
+}
+
+impl RawBestEffort {
+    pub(super) fn op_span(&self) -> Range<usize> {
+        written(&self.op, &self.name)
+    }
+}
+
+/// Requests are whole sectors, and not nothing.
+pub(super) fn check_size(size: &Spanned<Bytes>) -> Result<(), FileError> {
+    let bytes = size.get_ref().get();
+    if bytes != 0 && bytes % Lba::SECTOR_BYTES == 0 {
+        return Ok(());
+    }
+    Err(FileError::new(
+        size.span(),
+        format!("a request of {bytes} bytes: devices move whole sectors of 512 bytes"),
+        format!("write for example {}", Bytes::EXAMPLE),
+    ))
+}
+
+/// `"auto"` or a number of requests.
+pub(super) enum RawBatch {
+    Auto,
+    Fixed(u32),
+}
+
+/// `"10ms"`, `["0ms", "10ms"]` or `{ step = "10ms" }`.
+pub(super) enum RawOffset {
+    Same(Duration),
+    Each(Vec<Duration>),
+    Step(Duration),
+}
+
+/// `"random"`, `"sequential"` or `{ from = "0%", to = "20%" }`.
+pub(super) struct RawPlace(pub(super) Place);
+
+impl Default for RawPlace {
+    fn default() -> Self {
+        Self(Place::Random)
+    }
+}
+
+/// A name, or a `[drive]` table.
+pub(super) enum RawDrive {
+    Named(String),
+    Inline(InlineDrive),
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct InlineDrive {
+    kind: Spanned<DriveKind>,
+    depth: Option<Spanned<u32>>,
+    batch_ns_max: Spanned<Vec<u64>>,
+}
+
+/// A value that is written as a string, a number, a list or a table.
+trait Written: Sized {
+    const EXPECTED: &'static str;
+
+    fn from_text<E: Error>(text: &str) -> Result<Self, E> {
+        Err(E::custom(format!("`{text}` is not understood here\nwrite {}", Self::EXPECTED)))
+    }
+    fn from_number<E: Error>(number: i64) -> Result<Self, E> {
+        Err(E::custom(format!("`{number}` is not understood here\nwrite {}", Self::EXPECTED)))
+    }
+    fn from_list<'de, A: SeqAccess<'de>>(_list: A) -> Result<Self, A::Error> {
+        Err(A::Error::custom(format!("a list is not understood here\nwrite {}", Self::EXPECTED)))
+    }
+    fn from_table<'de, A: MapAccess<'de>>(_table: A) -> Result<Self, A::Error> {
+        Err(A::Error::custom(format!("a table is not understood here\nwrite {}", Self::EXPECTED)))
+    }
+}
+
+impl Written for RawBatch {
+    const EXPECTED: &'static str = "\"auto\", or a number of requests such as 8";
+
+    fn from_text<E: Error>(text: &str) -> Result<Self, E> {
+        match text {
+            "auto" => Ok(Self::Auto),
+            _ => Err(E::custom(format!("`{text}` is no batch size\nwrite {}", Self::EXPECTED))),
+        }
+    }
+    fn from_number<E: Error>(number: i64) -> Result<Self, E> {
+        u32::try_from(number).map(Self::Fixed).map_err(|_| {
+            E::custom(format!("`{number}` is no batch size\nwrite {}", Self::EXPECTED))
+        })
+    }
+}
+
+impl Written for RawOffset {
+    const EXPECTED: &'static str =
+        "\"10ms\", a list with one offset for each task, or { step = \"10ms\" }";
+
+    fn from_text<E: Error>(text: &str) -> Result<Self, E> {
+        Duration::parse(text).map(Self::Same).map_err(E::custom)
+    }
+    fn from_number<E: Error>(number: i64) -> Result<Self, E> {
+        Self::from_text(&number.to_string())
+    }
+    fn from_list<'de, A: SeqAccess<'de>>(list: A) -> Result<Self, A::Error> {
+        Vec::deserialize(SeqAccessDeserializer::new(list)).map(Self::Each)
+    }
+    fn from_table<'de, A: MapAccess<'de>>(table: A) -> Result<Self, A::Error> {
+        #[derive(Deserialize)]
+        #[serde(deny_unknown_fields)]
+        struct Step {
+            step: Duration,
+        }
+        Step::deserialize(MapAccessDeserializer::new(table)).map(|table| Self::Step(table.step))
+    }
+}
+
+impl Written for RawPlace {
+    const EXPECTED: &'static str =
+        "\"random\", \"sequential\", or { from = \"0%\", to = \"20%\" }";
+
+    fn from_text<E: Error>(text: &str) -> Result<Self, E> {
+        match text {
+            "random" => Ok(Self(Place::Random)),
+            "sequential" => Ok(Self(Place::Sequential)),
+            _ => Err(E::custom(format!("`{text}` is no place\nwrite {}", Self::EXPECTED))),
+        }
+    }
+    fn from_table<'de, A: MapAccess<'de>>(table: A) -> Result<Self, A::Error> {
+        #[derive(Deserialize)]
+        #[serde(deny_unknown_fields)]
+        struct Range {
+            from: Share,
+            to: Share,
+        }
+        let range = Range::deserialize(MapAccessDeserializer::new(table))?;
+        if range.from >= range.to {
+            return Err(A::Error::custom(
+                "the range ends before it starts\nwrite `from` below `to`, for example { from = \"0%\", to = \"20%\" }",
+            ));
+        }
+        Ok(Self(Place::Range { from_ppm: range.from.ppm, to_ppm: range.to.ppm }))
+    }
+}
+
+impl Written for RawDrive {
+    const EXPECTED: &'static str =
+        "the name of a built-in drive, the path of a drive file, or a [drive] table";
+
+    fn from_text<E: Error>(text: &str) -> Result<Self, E> {
+        Ok(Self::Named(text.to_owned()))
+    }
+    fn from_table<'de, A: MapAccess<'de>>(table: A) -> Result<Self, A::Error> {
+        InlineDrive::deserialize(MapAccessDeserializer::new(table)).map(Self::Inline)
+    }
+}
+
+struct WrittenVisitor<W>(PhantomData<W>);
+
+impl<'de, W: Written> Visitor<'de> for WrittenVisitor<W> {
+    type Value = W;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(W::EXPECTED)
+    }
+    fn visit_str<E: Error>(self, text: &str) -> Result<W, E> {
+        W::from_text(text)
+    }
+    fn visit_i64<E: Error>(self, number: i64) -> Result<W, E> {
+        W::from_number(number)
+    }
+    fn visit_seq<A: SeqAccess<'de>>(self, list: A) -> Result<W, A::Error> {
+        W::from_list(list)
+    }
+    fn visit_map<A: MapAccess<'de>>(self, table: A) -> Result<W, A::Error> {
+        W::from_table(table)
+    }
+}
+
+macro_rules! deserialize_written {
+    ($($value:ty),+) => {$(
+        impl<'de> Deserialize<'de> for $value {
+            fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+                deserializer.deserialize_any(WrittenVisitor(PhantomData))
+            }
+        }
+    )+};
+}
+deserialize_written!(RawBatch, RawOffset, RawPlace, RawDrive);
+
+/// The drive that a file names, or the drive file that its inline table amounts to: one
+/// table for every operation and every size.
+pub(super) fn read_drive(raw: Spanned<RawDrive>) -> Result<DriveReference, FileError> {
+    let span = raw.span();
+    let inline = match raw.into_inner() {
+        RawDrive::Named(name) => return Ok(DriveReference::Named { name, span }),
+        RawDrive::Inline(inline) => inline,
+    };
+    if *inline.kind.get_ref() != DriveKind::Pseudo {
+        return Err(FileError::new(
+            inline.kind.span(),
+            "an inline drive has a table of maxima and nothing else",
+            "write kind = \"pseudo\", or name a drive file",
+        ));
+    }
+    let ns_max = inline.batch_ns_max.get_ref().clone();
+    let table = batch_table(&ns_max, inline.batch_ns_max.span())?;
+    let depth = match inline.depth {
+        None => table.batch_max(),
+        Some(depth) if *depth.get_ref() >= table.batch_max() => depth.into_inner(),
+        Some(depth) => {
+            return Err(FileError::new(
+                depth.span(),
+                format!("the drive accepts fewer requests than the table's {}", table.batch_max()),
+                "write a larger depth, or leave it out",
+            ));
+        }
+    };
+    Ok(DriveReference::Inline(Box::new(DriveFile {
+        name: "inline".to_owned(),
+        kind: DriveKind::Pseudo,
+        depth,
+        identity: Identity::default(),
+        batch: vec![MeasuredTable {
+            op: None,
+            size: None,
+            ns_max,
+            quantiles_ns: Default::default(),
+            samples: None,
+            confidence: None,
+            table,
+        }],
+        drain: Vec::new(),
+        starvation_max: None,
+        flush_max: None,
+        mechanics: None,
+        ssd: None,
+        fit: None,
+    })))
+}

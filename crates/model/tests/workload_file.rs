@@ -1,0 +1,274 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! Workload files: what is read, and what is refused with its place.
+
+use model::workload_file::WorkloadFile;
+use model::{
+    BatchChoice, Bytes, Class, DriveFile, Duration, FileError, Intensity, Op, Place, PolicyName,
+    Workload,
+};
+
+const DRIVE: &str = r#"
+name = "test drive"
+kind = "pseudo"
+depth = 4
+[[batch]]
+op = "read"
+size = "128KiB"
+ns_max = [5_000_000, 8_000_000, 7_000_000]
+[[batch]]
+op = "read"
+size = "256KiB"
+ns_max = [6_000_000, 9_000_000, 12_000_000]
+[[batch]]
+op = "write"
+size = "256KiB"
+ns_max = [10_000_000, 20_000_000]
+"#;
+
+const CAMERA: &str = r#"
+drive = "test drive"
+[[task]]
+name = "camera"
+period = "300ms"
+size = "128KiB"
+"#;
+
+fn bind(text: &str) -> Result<Workload, FileError> {
+    WorkloadFile::parse(text)?.bind(&DriveFile::parse(DRIVE).unwrap())
+}
+
+/// What is wrong with `CAMERA` after a replacement: the message, the text it points at, the
+/// advice.
+fn refusal(from: &str, to: &str) -> (String, String, String) {
+    assert!(CAMERA.contains(from));
+    refused(&CAMERA.replace(from, to))
+}
+
+fn refused(text: &str) -> (String, String, String) {
+    let error = bind(text).expect_err("the file is to be refused");
+    let help = error.help.clone().unwrap_or_default();
+    (error.message.clone(), text[error.span].to_owned(), help)
+}
+
+#[test]
+fn defaults_are_those_of_the_manual() {
+    let workload = bind(CAMERA).unwrap();
+    assert_eq!((workload.policy, workload.batch), (PolicyName::Dqf, BatchChoice::Auto));
+    let task = &workload.tasks[0];
+    assert_eq!(task.name, "camera");
+    assert_eq!(task.deadline, Duration::from_ms(300));
+    assert_eq!((task.requests, task.op, task.place), (1, Op::Read, Place::Random));
+    assert_eq!((task.offset, task.class), (Duration::ZERO, Class::Hard));
+}
+
+#[test]
+fn everything_that_can_be_written_is_read() {
+    let workload = bind(
+        r#"
+        drive = "test drive"
+        [policy]
+        name = "fifo"
+        batch = 2
+        regulators = []
+        [[task]]
+        name = "camera"
+        count = 2
+        period = "18.75ms"
+        deadline = "1s 500ms"
+        requests = 3
+        size = "4KiB"
+        op = "read"
+        place = { from = "0%", to = "20.5%" }
+        offset = { step = "2ms" }
+        class = "soft"
+        [[task]]
+        name = "meter"
+        count = 1
+        period = "1s"
+        size = "512B"
+        place = "sequential"
+        offset = ["7us"]
+        [[best_effort]]
+        name = "backup"
+        outstanding = 450
+        size = "128KiB"
+        [[best_effort]]
+        name = "copy"
+        rate = "8MB/s"
+        size = "64KiB"
+        "#,
+    )
+    .unwrap();
+    assert_eq!((workload.policy, workload.batch), (PolicyName::Fifo, BatchChoice::Fixed(2)));
+    let names: Vec<&str> = workload.tasks.iter().map(|task| task.name.as_str()).collect();
+    assert_eq!(names, ["camera-1", "camera-2", "meter-1"]);
+    assert_eq!(workload.tasks[0].period, Duration::from_ns(18_750_000));
+    assert_eq!(workload.tasks[1].offset, Duration::from_ms(2));
+    assert_eq!(workload.tasks[1].deadline, Duration::from_ms(1500));
+    assert_eq!(workload.tasks[0].place, Place::Range { from_ppm: 0, to_ppm: 205_000 });
+    assert_eq!(workload.tasks[2].offset, Duration::from_us(7));
+    assert_eq!(workload.tasks[2].size, Bytes::new(512));
+    assert_eq!(workload.best_effort[0].intensity, Intensity::Outstanding(450));
+    let Intensity::Rate(rate) = workload.best_effort[1].intensity else { panic!("a rate") };
+    assert_eq!(rate.bytes_per_s(), 8_000_000);
+}
+
+#[test]
+fn a_number_without_its_unit_is_refused() {
+    let (message, place, help) = refusal("\"300ms\"", "300");
+    assert!(message.contains("`300` has no unit"), "{message}");
+    assert_eq!(place, "300");
+    assert!(help.contains("\"300ms\""), "{help}");
+    let (message, place, _) = refusal("\"300ms\"", "\"300\"");
+    assert!(message.contains("has no unit"), "{message}");
+    assert_eq!(place, "\"300\"");
+}
+
+#[test]
+fn a_wrong_unit_is_refused() {
+    let (message, place, help) = refusal("\"300ms\"", "\"300KiB\"");
+    assert!(message.contains("`300KiB` is not a duration"), "{message}");
+    assert_eq!(place, "\"300KiB\"");
+    assert!(help.contains("units: ns, us, ms"), "{help}");
+    let (message, ..) = refusal("\"128KiB\"", "\"128ms\"");
+    assert!(message.contains("`128ms` is not a size"), "{message}");
+}
+
+#[test]
+fn negative_and_zero_periods_are_refused() {
+    let (message, place, _) = refusal("\"300ms\"", "\"-300ms\"");
+    assert!(message.contains("cannot be negative"), "{message}");
+    assert_eq!(place, "\"-300ms\"");
+    let (message, ..) = refusal("\"300ms\"", "-300");
+    assert!(message.contains("cannot be negative"), "{message}");
+    let (message, place, _) = refusal("\"300ms\"", "\"0ms\"");
+    assert_eq!((message.as_str(), place.as_str()), ("a period of zero", "\"0ms\""));
+}
+
+#[test]
+fn an_unknown_field_is_refused() {
+    let (message, place, _) = refusal("period", "perido");
+    assert!(message.contains("unknown field `perido`"), "{message}");
+    assert_eq!(place, "perido");
+}
+
+#[test]
+fn two_tasks_of_one_name_are_refused() {
+    let again = format!("{CAMERA}[[task]]\nname = \"camera\"\nperiod = \"1s\"\nsize = \"4KiB\"\n");
+    let (message, place, _) = refused(&again);
+    assert_eq!((message.as_str(), place.as_str()), ("a second source named `camera`", "\"camera\""));
+    let expanded = "drive = \"x\"\n[[task]]\nname = \"a-1\"\nperiod = \"1s\"\nsize = \"4KiB\"\n\
+                    [[task]]\nname = \"a\"\ncount = 1\nperiod = \"1s\"\nsize = \"4KiB\"\n";
+    assert_eq!(refused(expanded).0, "a second source named `a-1` after expansion");
+}
+
+#[test]
+fn a_batch_beyond_the_table_is_refused() {
+    let text = CAMERA.replace("[[task]]", "[policy]\nname = \"dqf\"\nbatch = 4\n[[task]]");
+    let (message, place, help) = refused(&text);
+    assert!(message.contains("a batch of 4 is larger than the table"), "{message}");
+    assert_eq!(place, "4");
+    assert!(help.contains("at most 3"), "{help}");
+    assert_eq!(refused(&text.replace("batch = 4", "batch = 0")).1, "0");
+}
+
+#[test]
+fn a_request_larger_than_measured_is_refused() {
+    let (message, place, help) = refusal("\"128KiB\"", "\"512KiB\"");
+    assert!(message.contains("larger than every size") && message.contains("256KiB"), "{message}");
+    assert_eq!(place, "\"512KiB\"");
+    assert!(help.contains("--size 512KiB"), "{help}");
+}
+
+#[test]
+fn a_smaller_request_is_charged_as_the_next_larger_and_says_so() {
+    let workload = bind(&CAMERA.replace("128KiB", "200KiB")).unwrap();
+    assert_eq!(workload.table.time_max(1), Duration::from_ms(6));
+    assert!(workload.notes[0].contains("charged as 256KiB"), "{:?}", workload.notes);
+}
+
+#[test]
+fn best_effort_decides_the_table_too() {
+    let load = "[[best_effort]]\nname = \"backup\"\noutstanding = 1\nsize = \"256KiB\"\n";
+    let workload = bind(&format!("{CAMERA}{load}")).unwrap();
+    assert_eq!(workload.table.time_max(1), Duration::from_ms(6));
+}
+
+#[test]
+fn a_table_that_dips_is_used_through_its_running_maximum_and_says_so() {
+    let workload = bind(CAMERA).unwrap();
+    assert_eq!(workload.table.time_max(3), Duration::from_ms(8));
+    assert!(workload.notes[0].contains("not monotone: b(3)"), "{:?}", workload.notes);
+}
+
+/// max over i + j = n of b_read(i) + b_write(j), up to the shorter table.
+#[test]
+fn reads_and_writes_together_are_charged_as_the_worst_split_and_say_so() {
+    let write = "[[task]]\nname = \"log\"\nperiod = \"1s\"\nsize = \"256KiB\"\nop = \"write\"\n";
+    let workload = bind(&format!("{CAMERA}{write}")).unwrap();
+    assert_eq!(workload.table.batch_max(), 2);
+    assert_eq!(workload.table.time_max(1), Duration::from_ms(10));
+    assert_eq!(workload.table.time_max(2), Duration::from_ms(20));
+    assert!(workload.notes.iter().any(|note| note.contains("reads and writes")));
+    let (message, place, help) = refused(&CAMERA.replace("drive =", "drive =").replace(
+        "size = \"128KiB\"",
+        "size = \"512KiB\"\nop = \"write\"",
+    ));
+    assert!(message.contains("writes of 256KiB"), "{message}");
+    assert_eq!((place.as_str(), help.is_empty()), ("\"512KiB\"", false));
+}
+
+#[test]
+fn an_operation_that_was_never_measured_is_refused() {
+    let reads_only = DRIVE.split("[[batch]]\nop = \"write\"").next().unwrap();
+    let text = CAMERA.replace("size", "op = \"write\"\nsize");
+    let drive = DriveFile::parse(reads_only).unwrap();
+    let error = WorkloadFile::parse(&text).unwrap().bind(&drive).unwrap_err();
+    assert!(error.message.contains("never measured for writes"), "{}", error.message);
+    assert_eq!(&text[error.span], "\"write\"");
+}
+
+#[test]
+fn an_inline_drive_holds_for_every_request() {
+    let text = "[drive]\nkind = \"pseudo\"\nbatch_ns_max = [5_000_000, 8_000_000]\n\
+                [[task]]\nname = \"a\"\nperiod = \"1s\"\nsize = \"1GiB\"\nop = \"write\"\n\
+                [[task]]\nname = \"b\"\nperiod = \"1s\"\nsize = \"4KiB\"\n";
+    let file = WorkloadFile::parse(text).unwrap();
+    let model::workload_file::DriveReference::Inline(drive) = &file.drive else {
+        panic!("an inline drive")
+    };
+    let workload = file.bind(drive).unwrap();
+    assert_eq!((workload.depth, workload.table.batch_max()), (2, 2));
+    assert_eq!(workload.table.time_max(2), Duration::from_ms(8));
+    assert!(workload.notes.is_empty(), "{:?}", workload.notes);
+}
+
+#[test]
+fn slips_of_the_pen_are_refused_with_their_place() {
+    for (from, to, message, place) in [
+        ("size = \"128KiB\"", "size = \"1000B\"", "whole sectors", "\"1000B\""),
+        ("size", "count = 0\nsize", "count is 0", "0"),
+        ("size", "requests = 0\nsize", "a job of 0 requests", "0"),
+        ("size", "place = \"left\"\nsize", "`left` is no place", "\"left\""),
+        ("size", "op = \"erase\"\nsize", "unknown variant `erase`", "\"erase\""),
+        ("size", "offset = [\"1ms\", \"2ms\"]\nsize", "2 offsets for 1 tasks", "[\"1ms\", \"2ms\"]"),
+        ("size", "place = { from = \"20%\", to = \"20%\" }\nsize", "ends before it starts", "{ from = \"20%\", to = \"20%\" }"),
+        ("[[task]]", "[policy]\nname = \"lottery\"\n[[task]]", "no policy `lottery`", "\"lottery\""),
+        ("[[task]]", "[policy]\nname = \"dqf\"\nregulators = [\"x\"]\n[[task]]", "no regulator `x`", "\"x\""),
+        ("[[task]]", "[policy]\nname = \"dqf\"\nbatch = \"big\"\n[[task]]", "`big` is no batch size", "\"big\""),
+    ] {
+        let (said, at, _) = refusal(from, to);
+        assert!(said.contains(message), "{to}: {said}");
+        assert_eq!(at, place, "{to}");
+    }
+}
+
+#[test]
+fn a_load_is_either_closed_or_open() {
+    let load = "drive = \"x\"\n[[best_effort]]\nname = \"b\"\nsize = \"4KiB\"\n";
+    assert!(refused(load).0.contains("how hard the load pushes"));
+    let both = format!("{load}outstanding = 1\nrate = \"1MB/s\"\n");
+    assert!(refused(&both).0.contains("both `outstanding` and `rate`"));
+    assert!(refused(&format!("{load}rate = \"1MB\"\n")).0.contains("does not end in `/s`"));
+    assert!(refused("drive = \"x\"\n").0.contains("neither a [[task]] nor a [[best_effort]]"));
+}
