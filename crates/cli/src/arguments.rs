@@ -95,18 +95,24 @@ pub(crate) struct ProfileArguments {
     /// A block device, or a file on the device.
     #[arg(value_name = "DEVICE|FILE")]
     pub(crate) target: PathBuf,
-    /// Where the drive file goes; it is printed if this is left out.
+    /// Where the drive file goes, a new file; it is printed if this is left out.
     #[arg(short, long, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
+    /// Add the table to the drive file that exists at --output, for example writes to reads.
+    #[arg(long, requires = "output")]
+    pub(crate) add: bool,
     /// Batches of each size; 72704 and more for 99 % confidence at four sigma.
-    #[arg(long, value_name = "N", default_value_t = 1000, value_parser = clap::value_parser!(u64).range(1..))]
-    pub(crate) samples: u64,
+    #[arg(long, value_name = "N", default_value_t = 1000, value_parser = clap::value_parser!(u32).range(1..))]
+    pub(crate) samples: u32,
+    /// Stop after this time with what was measured until then, for example 10min.
+    #[arg(long, value_name = "TIME", value_parser = quantity::<Duration>)]
+    pub(crate) time_limit: Option<Duration>,
     /// Size of each request.
     #[arg(long, value_name = "SIZE", default_value = "128KiB", value_parser = quantity::<Bytes>)]
     pub(crate) size: Bytes,
-    /// The most requests at once (K).
-    #[arg(long, value_name = "K", default_value_t = 32, value_parser = clap::value_parser!(u32).range(1..=4096))]
-    pub(crate) depth: u32,
+    /// The most requests at once (K); otherwise what the device accepts, at most 32.
+    #[arg(long, value_name = "K", value_parser = clap::value_parser!(u32).range(1..=4096))]
+    pub(crate) depth: Option<u32>,
     /// What to measure.
     #[arg(long, value_name = "OP", default_value = "read")]
     pub(crate) op: OpArgument,

@@ -152,11 +152,18 @@ fn note_table(measured: &MeasuredTable, size: Bytes, notes: &mut Vec<String>) {
         _ => "the inline drive".to_owned(),
     };
     if !measured.table.raised().is_empty() {
-        let raised: Vec<String> =
-            measured.table.raised().iter().map(|requests| format!("b({requests})")).collect();
         notes.push(format!(
             "the table for {what} is not monotone: {} lay below a smaller batch, and its running maximum is used instead",
-            raised.join(", ")
+            raised_entries(measured.table.raised())
         ));
+    }
+}
+
+/// `b(3), b(4) and 7 more`.
+fn raised_entries(raised: &[u32]) -> String {
+    let named: Vec<String> = raised.iter().take(3).map(|requests| format!("b({requests})")).collect();
+    match raised.len().saturating_sub(3) {
+        0 => named.join(", "),
+        more => format!("{} and {more} more", named.join(", ")),
     }
 }

@@ -1,0 +1,34 @@
+# Tidegate: everything a person types. `make` alone lists it.
+CARGO ?= cargo
+TARGET := $(or $(CARGO_TARGET_DIR),target)
+
+.PHONY: help build demo test check lint docs bench tools
+
+help: ## This list
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+build: ## The binary, target/release/tidegate
+	$(CARGO) build --release --locked -p tidegate
+
+demo: build ## The whole story in under a minute: prove, simulate, measure this disk, keep deadlines on it
+	@scripts/demo.sh "$(TARGET)"
+
+test: tools lint docs ## Everything that must pass; installs what it needs where it can
+	$(CARGO) test --workspace --locked
+
+check: lint docs ## As `test`, without installing anything
+	$(CARGO) test --workspace --locked
+
+lint:
+	$(CARGO) fmt --all --check
+	$(CARGO) clippy --workspace --all-targets --locked -- -D warnings
+
+docs:
+	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --workspace --no-deps --locked
+
+bench: ## Benchmarks; with fio installed also `run` against fio on the same file
+	$(CARGO) bench --workspace --locked
+	@scripts/bench-fio.sh "$(TARGET)"
+
+tools:
+	@scripts/tools.sh

@@ -1,0 +1,67 @@
+#!/bin/sh
+# The story of Tidegate in under a minute. Part (a) needs nothing; part (b) makes a file of
+# 1 GiB beside the build output, measures it, and removes it again.
+set -eu
+
+target=$1
+tidegate=$target/release/tidegate
+work=$target/demo
+
+say() { printf '\n\033[1m%s\033[0m\n\n' "$*"; }
+[ -t 1 ] && [ -z "${NO_COLOR-}" ] || say() { printf '\n== %s\n\n' "$*"; }
+
+# Runs a command as the reader would type it. A "no" (1) is part of the story; wrong input
+# (2) or a broken promise (3) ends the demo.
+show() {
+    printf '$ tidegate %s\n\n' "$*"
+    code=0
+    "$tidegate" "$@" || code=$?
+    if [ "$code" -gt 1 ]; then
+        printf '\ndemo: exit code %s\n' "$code" >&2
+        exit "$code"
+    fi
+}
+
+say "(a) A disk of 2005 and sixteen cameras: every camera reads 128 KiB each 300 ms."
+echo "Batches of 8, as the literature chose: its bounds (linear, busy interval, minimum period)"
+echo "beside ours (tight)."
+echo
+show check workloads/cameras.workload.toml --batch 8
+
+say "Twenty-four cameras: one at a time admits 17, the best published bound 16."
+show check workloads/cameras-24.workload.toml
+
+say "The same 24 on a simulated disk that always takes the longest it may."
+show sim workloads/cameras-24.workload.toml --policy noop,fifo,dqf --jobs 2000
+
+say "Sixteen cameras, and a backup that keeps 450 requests outstanding."
+echo "noop is what most systems do: the drive's queue is kept full. fifo gives up the drive's"
+echo "own scheduling. dqf keeps it, and lets the backup ride where the proof leaves room."
+echo
+show sim workloads/recorder.workload.toml --policy noop,fifo,dqf --jobs 2000
+
+say "(b) This machine's own disk: measure, prove, keep."
+rm -rf "$work"
+mkdir -p "$work"
+trap 'rm -f "$work/disk.img"' EXIT
+cp workloads/this-disk.workload.toml "$work/"
+
+code=0
+printf '$ tidegate profile disk.img --create 1GiB --depth 16 --samples 200 --time-limit 15s -o disk.drive.toml\n\n'
+"$tidegate" profile "$work/disk.img" --create 1GiB --depth 16 --samples 200 --time-limit 15s \
+    -o "$work/disk.drive.toml" 2>"$work/profile.log" || code=$?
+cat "$work/profile.log"
+if [ "$code" -ne 0 ]; then
+    printf '\nSkipped: this disk cannot be measured here; the reason stands above.\n'
+    exit 0
+fi
+
+say "Eight streams with a deadline beside a backup, on that file."
+cd "$work"
+tidegate=$OLDPWD/$tidegate
+case $target in /*) tidegate=$target/release/tidegate ;; esac
+show check this-disk.workload.toml
+echo
+show run this-disk.workload.toml --device disk.img --policy noop,dqf --duration 6s
+
+say "That is all. Next: README.md, \"A first session on your own disk\"."
