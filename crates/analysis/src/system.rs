@@ -43,6 +43,8 @@ impl System {
     ///
     /// Without best effort a batch of none costs nothing; with it, b(beta) (theory B.1).
     pub(crate) fn batch_time_ns(&self, real_time: u32) -> u64 {
-        self.table.time_max(real_time.max(self.best_effort_fill)).ns()
+        self.table
+            .time_max(real_time.max(self.best_effort_fill))
+            .ns()
     }
 }

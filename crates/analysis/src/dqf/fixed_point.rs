@@ -44,8 +44,11 @@ pub(super) fn responses(system: &System, demand: &Demand) -> Responses {
     let mut round = 0;
     loop {
         let next = capped(Step::new(system, demand, &current).responses(), cap);
-        let grown: Vec<bool> =
-            next.iter().zip(&current).map(|(next, current)| is_above(*next, *current)).collect();
+        let grown: Vec<bool> = next
+            .iter()
+            .zip(&current)
+            .map(|(next, current)| is_above(*next, *current))
+            .collect();
         if !grown.contains(&true) {
             return lower(system, demand, cap, next);
         }
@@ -71,7 +74,10 @@ fn lower(system: &System, demand: &Demand, cap: Option<u64>, mut bound: Response
 }
 
 fn capped(responses: Responses, cap: Option<u64>) -> Responses {
-    responses.into_iter().map(|response| [response, cap].into_iter().flatten().min()).collect()
+    responses
+        .into_iter()
+        .map(|response| [response, cap].into_iter().flatten().min())
+        .collect()
 }
 
 /// Whether `a` is a larger response than `b`, no bound being the largest.
@@ -132,7 +138,8 @@ impl<'a> Step<'a> {
 
     /// bt(j): what a batch with j real-time requests may cost.
     fn batch_time_ns(&self, real_time: u64) -> u64 {
-        self.system.batch_time_ns(u32::try_from(real_time).expect("a batch has at most z"))
+        self.system
+            .batch_time_ns(u32::try_from(real_time).expect("a batch has at most z"))
     }
 
     /// W: the worst over all carry-ins and all releases within the window. `None` where a
@@ -165,10 +172,18 @@ impl<'a> Step<'a> {
         let time_ns = self.batch_time_ns(requests);
         let again = |(&response, kind): (&u64, &Kind)| time_ns + kind.period_ns - response;
         let again_ns = match &self.within_period {
-            Some(responses) => responses.iter().zip(&self.demand.kinds).map(again).collect(),
+            Some(responses) => responses
+                .iter()
+                .zip(&self.demand.kinds)
+                .map(again)
+                .collect(),
             None => Vec::new(),
         };
-        CarryIn { requests, time_ns, again_ns }
+        CarryIn {
+            requests,
+            time_ns,
+            again_ns,
+        }
     }
 
     /// Raises `worst` to what jobs released in the window behind `carry_in` can see.
@@ -193,7 +208,12 @@ impl<'a> Step<'a> {
     /// task releases, counted from the window's start or from its re-release.
     fn offsets(&self, carry_in: &CarryIn, window_ns: u64) -> Option<Vec<u64>> {
         let mut offsets = vec![0];
-        let again = carry_in.again_ns.iter().copied().map(Some).chain(std::iter::repeat(None));
+        let again = carry_in
+            .again_ns
+            .iter()
+            .copied()
+            .map(Some)
+            .chain(std::iter::repeat(None));
         for (kind, again_ns) in self.demand.kinds.iter().zip(again) {
             for start_ns in [Some(0), again_ns].into_iter().flatten() {
                 let mut offset = start_ns;
@@ -219,14 +239,18 @@ impl<'a> Step<'a> {
         worst: &mut [u64],
     ) -> Option<()> {
         let loss = |delta_ns| self.loss(carry_in, delta_ns);
-        let ahead = self.demand.closed(release_ns).saturating_sub(loss(release_ns));
+        let ahead = self
+            .demand
+            .closed(release_ns)
+            .saturating_sub(loss(release_ns));
         if ahead == 0 {
             return Some(());
         }
         let batch_max = u128::from(self.batch_max);
         let full_batches = u64::try_from((ahead - 1) / batch_max).ok()?;
-        let last_dispatch_ns =
-            carry_in.time_ns.checked_add(full_batches.checked_mul(self.full_batch_ns)?)?;
+        let last_dispatch_ns = carry_in
+            .time_ns
+            .checked_add(full_batches.checked_mul(self.full_batch_ns)?)?;
         if last_dispatch_ns > HORIZON_NS {
             return None;
         }
@@ -259,11 +283,18 @@ impl<'a> Step<'a> {
             return 0;
         }
         let jobs_lost = |(kind, &again_ns): (&Kind, &u64)| {
-            let after = delta_ns.checked_sub(again_ns).map_or(0, |rest| kind.jobs_closed(rest));
+            let after = delta_ns
+                .checked_sub(again_ns)
+                .map_or(0, |rest| kind.jobs_closed(rest));
             (kind.jobs_closed(delta_ns) - after, kind.requests_sum())
         };
-        let mut by_loss: Vec<(u64, u64)> =
-            self.demand.kinds.iter().zip(&carry_in.again_ns).map(jobs_lost).collect();
+        let mut by_loss: Vec<(u64, u64)> = self
+            .demand
+            .kinds
+            .iter()
+            .zip(&carry_in.again_ns)
+            .map(jobs_lost)
+            .collect();
         by_loss.sort_unstable();
         let mut left = carry_in.requests;
         let mut loss = 0;
@@ -291,7 +322,11 @@ impl<'a> Step<'a> {
         let response = |first: u64| {
             let queued = self.requests_sum - first;
             let batches = queued.div_ceil(self.batch_max);
-            let behind = if batches == 1 { queued } else { self.requests_sum - self.batch_max };
+            let behind = if batches == 1 {
+                queued
+            } else {
+                self.requests_sum - self.batch_max
+            };
             self.batch_time_ns(first)
                 .checked_add((batches - 1).checked_mul(self.full_batch_ns)?)?
                 .checked_add(self.batch_time_ns(behind.min(self.batch_max)))
@@ -303,5 +338,9 @@ impl<'a> Step<'a> {
 
 /// The indices that are set.
 fn totals(reachable: &[bool]) -> Vec<u64> {
-    (0_u64..).zip(reachable).filter(|&(_, &is_set)| is_set).map(|(total, _)| total).collect()
+    (0_u64..)
+        .zip(reachable)
+        .filter(|&(_, &is_set)| is_set)
+        .map(|(total, _)| total)
+        .collect()
 }

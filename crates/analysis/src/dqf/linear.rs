@@ -31,10 +31,7 @@ pub fn linear(system: &System) -> Result<Vec<Verdict>, Inapplicable> {
 }
 
 /// The bound in ns, or `None` beyond the horizon.
-pub(super) fn response_ns(
-    system: &System,
-    demand: &Demand,
-) -> Result<Option<u64>, Inapplicable> {
+pub(super) fn response_ns(system: &System, demand: &Demand) -> Result<Option<u64>, Inapplicable> {
     let batch_max = system.batch_max;
     let full_batch_ns = system.table.time_max(batch_max).ns();
     if !demand.is_within_capacity(batch_max, full_batch_ns) {

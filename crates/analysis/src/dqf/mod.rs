@@ -45,7 +45,7 @@ use crate::{Inapplicable, System, Verdict};
 /// Never at present: where no bound exists the verdict says so.
 ///
 /// # Complexity
-/// Theorem 2: O(n + E^2 / 64). Theorem 1: at most 64 rounds of O(z * offsets * n log n).
+/// Theorem 2: O(n log n), and O(E log n) for each different e. Theorem 1: at most 64 rounds of O(z * offsets * n log n).
 pub fn tight(system: &System) -> Result<Vec<Verdict>, Inapplicable> {
     let demand = Demand::new(&system.tasks);
     let kinds = match two_batches::responses(system, &demand) {

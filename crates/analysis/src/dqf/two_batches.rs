@@ -2,9 +2,12 @@
 //! Theorem 2 for z >= E: everything pending fits into one batch, so a job waits for the
 //! batch in flight and rides in the next.
 
-use crate::dqf::Demand;
-use crate::search::HORIZON_NS;
+use std::collections::BTreeMap;
+
 use crate::System;
+use crate::dqf::Demand;
+use crate::dqf::demand::Kind;
+use crate::search::HORIZON_NS;
 
 /// The exact worst response time of each kind, or `None` where the theorem does not apply.
 ///
@@ -25,17 +28,21 @@ use crate::System;
 /// One response in ns per kind, in order.
 ///
 /// # Complexity
-/// O(different e * E log n).
+/// O(n log n), and O(E log n) for each different e.
 pub(super) fn responses(system: &System, demand: &Demand) -> Option<Vec<u64>> {
     let requests_sum = u32::try_from(demand.requests_sum()).ok()?;
     if requests_sum > system.batch_max {
         return None;
     }
-    let of_kind = |index: usize| {
-        let response = response_ns(system, requests_sum, &demand.subset_sums(Some(index)))?;
-        (response < demand.kinds[index].period_ns).then_some(response)
+    // What the others can form depends on the job's requests alone, not on its period.
+    let mut by_requests: BTreeMap<u64, Option<u64>> = BTreeMap::new();
+    let of_kind = |(index, kind): (usize, &Kind)| {
+        let response = *by_requests
+            .entry(kind.requests)
+            .or_insert_with(|| response_ns(system, requests_sum, &demand.subset_sums(Some(index))));
+        response.filter(|&response| response < kind.period_ns)
     };
-    (0..demand.kinds.len()).map(of_kind).collect()
+    demand.kinds.iter().enumerate().map(of_kind).collect()
 }
 
 /// `max bt(y) + bt(E - y)` over the totals y that the other tasks can form.

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! What a proof costs: one system for a given z, and a whole assessment with its head-room.
+//!
+//! Periods of "different" tasks are all different, so that no two tasks are of one kind.
+
+use analysis::{SporadicTask, System, assess, dqf};
+use model::workload_file::{DriveReference, WorkloadFile};
+use model::{BatchTable, Duration, PolicyName, Workload};
+
+fn main() {
+    divan::main();
+}
+
+/// An affine table: 1 ms and 0.1 ms for each request.
+fn table(len: u64) -> BatchTable {
+    let times: Vec<Duration> = (1..=len)
+        .map(|n| Duration::from_us(1_000 + 100 * n))
+        .collect();
+    BatchTable::new(&times).unwrap()
+}
+
+fn system(count: u64, batch_max: u32, are_different: bool) -> System {
+    let task = |index: u64| {
+        let period =
+            Duration::from_ms(400) + Duration::from_us(if are_different { index } else { 0 });
+        SporadicTask {
+            period,
+            requests: 1,
+            deadline: period,
+        }
+    };
+    System {
+        tasks: (0..count).map(task).collect(),
+        table: table(u64::from(batch_max)),
+        batch_max,
+        best_effort_fill: 0,
+    }
+}
+
+/// Theorem 2: z >= E.
+#[divan::bench(args = [false, true])]
+fn theorem_2_of_1000_tasks(bencher: divan::Bencher, are_different: bool) {
+    let system = system(1_000, 1_000, are_different);
+    bencher.bench(|| dqf::tight(&system).unwrap());
+}
+
+/// Theorem 1: z < E.
+#[divan::bench(args = [false, true])]
+fn theorem_1_of_100_tasks(bencher: divan::Bencher, are_different: bool) {
+    let system = system(100, 32, are_different);
+    bencher.bench(|| dqf::tight(&system).unwrap());
+}
+
+fn workload(count: u64, batch: &str, len: u64, are_different: bool) -> Workload {
+    let times: Vec<String> = (1..=len)
+        .map(|n| (1_000_000 + 100_000 * n).to_string())
+        .collect();
+    let mut text = format!(
+        "[drive]\nkind = \"pseudo\"\nbatch_ns_max = [{}]\n[policy]\nname = \"dqf\"\nbatch = {batch}\n",
+        times.join(",")
+    );
+    if are_different {
+        for index in 0..count {
+            let period_us = 400_000 + index;
+            text += &format!(
+                "[[task]]\nname = \"t{index}\"\nperiod = \"{period_us}us\"\nsize = \"4KiB\"\n"
+            );
+        }
+    } else {
+        text += &format!(
+            "[[task]]\nname = \"t\"\ncount = {count}\nperiod = \"400ms\"\nsize = \"4KiB\"\n"
+        );
+    }
+    let file = WorkloadFile::parse(&text).unwrap();
+    let DriveReference::Inline(drive) = &file.drive else {
+        unreachable!("an inline drive")
+    };
+    file.bind(drive).unwrap()
+}
+
+/// Everything that `check` computes for 1,000 tasks with z = E, comparisons included.
+#[divan::bench(args = [false, true], sample_count = 10)]
+fn check_1000_tasks(bencher: divan::Bencher, are_different: bool) {
+    let workload = workload(1_000, "1000", 1_000, are_different);
+    bencher.bench(|| assess(&workload, PolicyName::Dqf));
+}
+
+/// Everything that `check` computes for 100 tasks with z < E.
+#[divan::bench(args = [false, true], sample_count = 10)]
+fn check_100_tasks_by_fixed_point(bencher: divan::Bencher, are_different: bool) {
+    let workload = workload(100, "32", 32, are_different);
+    bencher.bench(|| assess(&workload, PolicyName::Dqf));
+}
+
+/// The same with the choice of z left to the analysis.
+#[divan::bench(args = [false, true], sample_count = 3)]
+fn check_100_tasks_auto(bencher: divan::Bencher, are_different: bool) {
+    let workload = workload(100, "\"auto\"", 64, are_different);
+    bencher.bench(|| assess(&workload, PolicyName::Dqf));
+}
