@@ -13,9 +13,7 @@ fn main() {
 
 /// An affine table: 1 ms and 0.1 ms for each request.
 fn table(len: u64) -> BatchTable {
-    let times: Vec<Duration> = (1..=len)
-        .map(|n| Duration::from_us(1_000 + 100 * n))
-        .collect();
+    let times: Vec<Duration> = (1..=len).map(|n| Duration::from_us(1_000 + 100 * n)).collect();
     BatchTable::new(&times).unwrap()
 }
 
@@ -23,11 +21,7 @@ fn system(count: u64, batch_max: u32, are_different: bool) -> System {
     let task = |index: u64| {
         let period =
             Duration::from_ms(400) + Duration::from_us(if are_different { index } else { 0 });
-        SporadicTask {
-            period,
-            requests: 1,
-            deadline: period,
-        }
+        SporadicTask { period, requests: 1, deadline: period }
     };
     System {
         tasks: (0..count).map(task).collect(),
@@ -52,29 +46,23 @@ fn theorem_1_of_100_tasks(bencher: divan::Bencher, are_different: bool) {
 }
 
 fn workload(count: u64, batch: &str, len: u64, are_different: bool) -> Workload {
-    let times: Vec<String> = (1..=len)
-        .map(|n| (1_000_000 + 100_000 * n).to_string())
-        .collect();
+    let times: Vec<String> = (1..=len).map(|n| (1_000_000 + 100_000 * n).to_string()).collect();
     let mut text = format!(
         "[drive]\nkind = \"pseudo\"\nbatch_ns_max = [{}]\n[policy]\nname = \"dqf\"\nbatch = {batch}\n",
         times.join(",")
     );
+    let different = |index: u64| {
+        let period_us = 400_000 + index;
+        format!("[[task]]\nname = \"t{index}\"\nperiod = \"{period_us}us\"\nsize = \"4KiB\"\n")
+    };
     if are_different {
-        for index in 0..count {
-            let period_us = 400_000 + index;
-            text += &format!(
-                "[[task]]\nname = \"t{index}\"\nperiod = \"{period_us}us\"\nsize = \"4KiB\"\n"
-            );
-        }
+        text.extend((0..count).map(different));
     } else {
-        text += &format!(
-            "[[task]]\nname = \"t\"\ncount = {count}\nperiod = \"400ms\"\nsize = \"4KiB\"\n"
-        );
+        let alike = format!("count = {count}\nperiod = \"400ms\"\nsize = \"4KiB\"\n");
+        text.extend(["[[task]]\nname = \"t\"\n", &alike]);
     }
     let file = WorkloadFile::parse(&text).unwrap();
-    let DriveReference::Inline(drive) = &file.drive else {
-        unreachable!("an inline drive")
-    };
+    let DriveReference::Inline(drive) = &file.drive else { unreachable!("an inline drive") };
     file.bind(drive).unwrap()
 }
 

@@ -192,10 +192,7 @@ fn assess_fifo(workload: &Workload) -> Assessment {
     let tasks = sporadic(&workload.tasks);
     let bounds = fifo_bounds(workload, &tasks);
     let proves = |tasks: &[SporadicTask]| is_proven(tasks, &fifo_bounds(workload, tasks));
-    let batching = Batching {
-        batch_max: 1,
-        best_effort_fill: 0,
-    };
+    let batching = Batching { batch_max: 1, best_effort_fill: 0 };
     conclude(workload, PolicyName::Fifo, batching, &bounds, proves)
 }
 
@@ -219,27 +216,21 @@ fn conclude(
     proves: impl Fn(&[SporadicTask]) -> bool,
 ) -> Assessment {
     let tasks = sporadic(&workload.tasks);
-    let assessed = bounds
-        .iter()
-        .zip(comparisons(workload, policy))
-        .zip(&tasks)
-        .map(|((&bounds, comparison), task)| TaskAssessment {
+    let assessed = bounds.iter().zip(comparisons(workload, policy)).zip(&tasks).map(
+        |((&bounds, comparison), task)| TaskAssessment {
             bounds,
             comparison,
             response_max: bounds.least(),
             is_deadline_met: is_met(task, &bounds),
-        });
+        },
+    );
     let assessed: Vec<TaskAssessment> = assessed.collect();
     let is_proven = assessed.iter().all(|task| task.is_deadline_met);
     Assessment {
         policy,
         batch_max: batching.batch_max,
         best_effort_fill: batching.best_effort_fill,
-        answer: if is_proven {
-            Answer::Proven
-        } else {
-            Answer::NotProven
-        },
+        answer: if is_proven { Answer::Proven } else { Answer::NotProven },
         limit: limit(&tasks, &assessed),
         headroom: headroom(workload, &tasks, proves),
         tasks: assessed,
@@ -251,21 +242,14 @@ fn limit(tasks: &[SporadicTask], assessed: &[TaskAssessment]) -> Option<Limit> {
     // The bound as a share of the deadline, in parts per billion, rounded up.
     let share = |index: usize| {
         let deadline = u128::from(tasks[index].deadline.ns());
-        assessed[index]
-            .response_max
-            .map_or(u128::MAX, |(response, _)| {
-                (u128::from(response.ns()) * 1_000_000_000).div_ceil(deadline)
-            })
+        assessed[index].response_max.map_or(u128::MAX, |(response, _)| {
+            (u128::from(response.ns()) * 1_000_000_000).div_ceil(deadline)
+        })
     };
     let task = (0..tasks.len()).max_by_key(|&index| (share(index), usize::MAX - index))?;
     Some(match assessed[task] {
-        TaskAssessment {
-            response_max: None, ..
-        } => Limit::Capacity,
-        TaskAssessment {
-            is_deadline_met: true,
-            ..
-        } => Limit::Margin { task },
+        TaskAssessment { response_max: None, .. } => Limit::Capacity,
+        TaskAssessment { is_deadline_met: true, .. } => Limit::Margin { task },
         TaskAssessment { .. } => Limit::Deadline { task },
     })
 }
@@ -281,26 +265,17 @@ pub(crate) fn sporadic(tasks: &[Task]) -> Vec<SporadicTask> {
 }
 
 fn is_met(task: &SporadicTask, bounds: &Bounds) -> bool {
-    bounds
-        .least()
-        .is_some_and(|(response, _)| response <= task.deadline)
+    bounds.least().is_some_and(|(response, _)| response <= task.deadline)
 }
 
 /// Whether every task has a bound within its deadline.
 pub(crate) fn is_proven(tasks: &[SporadicTask], bounds: &[Bounds]) -> bool {
-    tasks
-        .iter()
-        .zip(bounds)
-        .all(|(task, bounds)| is_met(task, bounds))
+    tasks.iter().zip(bounds).all(|(task, bounds)| is_met(task, bounds))
 }
 
 /// How many tasks have a bound within their deadline.
 pub(crate) fn proven_count(tasks: &[SporadicTask], bounds: &[Bounds]) -> usize {
-    tasks
-        .iter()
-        .zip(bounds)
-        .filter(|(task, bounds)| is_met(task, bounds))
-        .count()
+    tasks.iter().zip(bounds).filter(|(task, bounds)| is_met(task, bounds)).count()
 }
 
 /// All bounds of dual-queue FIFO that are valid for this system.
@@ -308,36 +283,22 @@ pub(crate) fn proven_count(tasks: &[SporadicTask], bounds: &[Bounds]) -> usize {
 /// With best effort aboard, even where none may ride, the minimum-period bound is left out:
 /// what is printed shall not change its meaning with beta.
 pub(crate) fn dqf_bounds(system: &System, is_shared: bool) -> Vec<Bounds> {
-    let min_period = if is_shared {
-        Err(Inapplicable::BestEffortAboard)
-    } else {
-        dqf::min_period(system)
-    };
+    let min_period =
+        if is_shared { Err(Inapplicable::BestEffortAboard) } else { dqf::min_period(system) };
     zip_bounds(
         system.tasks.len(),
-        [
-            dqf::linear(system),
-            dqf::busy_interval(system),
-            min_period,
-            dqf::tight(system),
-        ],
+        [dqf::linear(system), dqf::busy_interval(system), min_period, dqf::tight(system)],
     )
 }
 
 /// All bounds of one-at-a-time FIFO: without best effort it is dual-queue FIFO with z = 1.
 fn fifo_bounds(workload: &Workload, tasks: &[SporadicTask]) -> Vec<Bounds> {
-    let batching = Batching {
-        batch_max: 1,
-        best_effort_fill: 0,
-    };
+    let batching = Batching { batch_max: 1, best_effort_fill: 0 };
     let system = batching.system(tasks, &workload.table);
     let tight = fifo::responses_with_best_effort(&system, &best_effort_ahead(workload));
     if workload.best_effort.is_empty() {
-        let [linear, busy_interval, min_period] = [
-            dqf::linear(&system),
-            dqf::busy_interval(&system),
-            dqf::min_period(&system),
-        ];
+        let [linear, busy_interval, min_period] =
+            [dqf::linear(&system), dqf::busy_interval(&system), dqf::min_period(&system)];
         return zip_bounds(tasks.len(), [linear, busy_interval, min_period, tight]);
     }
     let shared = Err(Inapplicable::BestEffortAboard);
@@ -350,10 +311,7 @@ fn zip_bounds(
     [linear, busy_interval, min_period, tight]: [Result<Vec<Verdict>, Inapplicable>; 4],
 ) -> Vec<Bounds> {
     let of_task = |bound: &Result<Vec<Verdict>, Inapplicable>, task: usize| {
-        bound
-            .as_ref()
-            .ok()
-            .and_then(|verdicts| verdicts[task].bound())
+        bound.as_ref().ok().and_then(|verdicts| verdicts[task].bound())
     };
     let bounds = |task| Bounds {
         linear: of_task(&linear, task),
@@ -371,14 +329,8 @@ fn best_effort_ahead(workload: &Workload) -> BestEffortAhead {
             Intensity::Outstanding(outstanding) => ahead.outstanding += u64::from(outstanding),
             Intensity::Rate(rate) => {
                 // Rounded down, so more load than there is; never a gap of nothing.
-                let period = rate
-                    .transfer_time_floor(load.size)
-                    .max(Duration::from_ns(1));
-                ahead.open_loops.push(SporadicTask {
-                    period,
-                    requests: 1,
-                    deadline: period,
-                });
+                let period = rate.transfer_time_floor(load.size).max(Duration::from_ns(1));
+                ahead.open_loops.push(SporadicTask { period, requests: 1, deadline: period });
             }
         }
     }
@@ -389,11 +341,7 @@ fn best_effort_ahead(workload: &Workload) -> BestEffortAhead {
 fn comparisons(workload: &Workload, policy: PolicyName) -> Vec<Comparison> {
     let tasks = sporadic(&workload.tasks);
     let is_shared = !workload.best_effort.is_empty();
-    let single = Batching {
-        batch_max: 1,
-        best_effort_fill: 0,
-    }
-    .system(&tasks, &workload.table);
+    let single = Batching { batch_max: 1, best_effort_fill: 0 }.system(&tasks, &workload.table);
     let edf = edf::responses(&single);
     let fifo = (policy != PolicyName::Fifo)
         .then(|| fifo::responses_with_best_effort(&single, &best_effort_ahead(workload)));
@@ -402,18 +350,12 @@ fn comparisons(workload: &Workload, policy: PolicyName) -> Vec<Comparison> {
         dqf_bounds(&batching.system(&tasks, &workload.table), is_shared)
     });
     let of_task = |bound: &Result<Vec<Verdict>, Inapplicable>, task: usize| {
-        bound
-            .as_ref()
-            .ok()
-            .and_then(|verdicts| verdicts[task].bound())
+        bound.as_ref().ok().and_then(|verdicts| verdicts[task].bound())
     };
     let comparison = |task: usize| Comparison {
         fifo: fifo.as_ref().and_then(|fifo| of_task(fifo, task)),
         edf: of_task(&edf, task),
-        dqf: dqf
-            .as_ref()
-            .and_then(|dqf| dqf[task].least())
-            .map(|(bound, _)| bound),
+        dqf: dqf.as_ref().and_then(|dqf| dqf[task].least()).map(|(bound, _)| bound),
     };
     (0..tasks.len()).map(comparison).collect()
 }

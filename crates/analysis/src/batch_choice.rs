@@ -54,11 +54,7 @@ impl Merit {
             proven_count: proven_count(tasks, bounds),
             best_effort_fill: batching.best_effort_fill,
             overshoot: Reverse(overshoot),
-            batch_max_if_unbounded: if overshoot == u128::MAX {
-                batching.batch_max
-            } else {
-                0
-            },
+            batch_max_if_unbounded: if overshoot == u128::MAX { batching.batch_max } else { 0 },
         }
     }
 }
@@ -97,15 +93,10 @@ pub(crate) fn choose(
     let (merit, mut batch_max) = best.expect("there is a candidate");
     if batch == BatchChoice::Auto && batch_max == table.batch_max() {
         // The last candidate stands for all z >= E: take the smallest that carries beta.
-        let needed = requests_sum(tasks)
-            .max(u64::from(merit.best_effort_fill))
-            .max(1);
+        let needed = requests_sum(tasks).max(u64::from(merit.best_effort_fill)).max(1);
         batch_max = u32::try_from(needed).map_or(batch_max, |needed| needed.min(batch_max));
     }
-    Batching {
-        batch_max,
-        best_effort_fill: merit.best_effort_fill,
-    }
+    Batching { batch_max, best_effort_fill: merit.best_effort_fill }
 }
 
 /// Whether some admissible z proves every task, with no best effort riding along.
@@ -116,20 +107,11 @@ pub(crate) fn is_provable(
     is_shared: bool,
 ) -> bool {
     let proves = |batch_max: u32| {
-        let batching = Batching {
-            batch_max,
-            best_effort_fill: 0,
-        };
-        is_proven(
-            tasks,
-            &dqf_bounds(&batching.system(tasks, table), is_shared),
-        )
+        let batching = Batching { batch_max, best_effort_fill: 0 };
+        is_proven(tasks, &dqf_bounds(&batching.system(tasks, table), is_shared))
     };
     // The largest z first: where it takes everything pending it is the best there is.
-    candidates(tasks, table, batch, is_shared)
-        .into_iter()
-        .rev()
-        .any(proves)
+    candidates(tasks, table, batch, is_shared).into_iter().rev().any(proves)
 }
 
 /// The z worth looking at, ascending.
@@ -153,15 +135,8 @@ fn candidates(
 
 fn merit(tasks: &[SporadicTask], table: &BatchTable, batch_max: u32, is_shared: bool) -> Merit {
     let with_fill = |best_effort_fill: u32| {
-        let batching = Batching {
-            batch_max,
-            best_effort_fill,
-        };
-        Merit::new(
-            tasks,
-            &dqf_bounds(&batching.system(tasks, table), is_shared),
-            batching,
-        )
+        let batching = Batching { batch_max, best_effort_fill };
+        Merit::new(tasks, &dqf_bounds(&batching.system(tasks, table), is_shared), batching)
     };
     let without = with_fill(0);
     // A workload of which nothing is proven has no room to give away.

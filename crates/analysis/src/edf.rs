@@ -39,19 +39,10 @@ pub fn responses(system: &System) -> Result<Vec<Verdict>, Inapplicable> {
     let busy_ns = least_fixed_point(1, |length| {
         serial_time_ns(request_ns, demand.half_open(length).checked_add(1)?)
     });
-    let search = busy_ns.map(|busy_ns| Search {
-        kinds: &kinds,
-        request_ns,
-        busy_ns,
-    });
+    let search = busy_ns.map(|busy_ns| Search { kinds: &kinds, request_ns, busy_ns });
     let verdicts: BTreeMap<SporadicTask, Verdict> = kinds
         .iter()
-        .map(|(task, _)| {
-            (
-                *task,
-                verdict(search.as_ref().and_then(|s| s.response_ns(task))),
-            )
-        })
+        .map(|(task, _)| (*task, verdict(search.as_ref().and_then(|s| s.response_ns(task)))))
         .collect();
     Ok(system.tasks.iter().map(|task| verdicts[task]).collect())
 }
@@ -79,9 +70,7 @@ impl Search<'_> {
             let start_ns = least_fixed_point(0, |start_ns| {
                 self.last_request_start(task, release_ns, start_ns)
             })?;
-            let response = start_ns
-                .checked_add(self.request_ns)?
-                .saturating_sub(release_ns);
+            let response = start_ns.checked_add(self.request_ns)?.saturating_sub(release_ns);
             worst = worst.max(response);
         }
         Some(worst)
@@ -94,14 +83,8 @@ impl Search<'_> {
         for (other, _) in self.kinds {
             let period = other.period.ns();
             // The first m with m p + d_i >= d_k.
-            let first = task
-                .deadline
-                .ns()
-                .saturating_sub(other.deadline.ns())
-                .div_ceil(period);
-            let due = first
-                .checked_mul(period)?
-                .checked_add(other.deadline.ns())?;
+            let first = task.deadline.ns().saturating_sub(other.deadline.ns()).div_ceil(period);
+            let due = first.checked_mul(period)?.checked_add(other.deadline.ns())?;
             let mut release = due - task.deadline.ns();
             while release < self.busy_ns {
                 releases.push(release);

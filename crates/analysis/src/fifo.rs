@@ -69,9 +69,8 @@ pub fn responses_with_best_effort(
 }
 
 fn by_busy_interval(demand: &Demand, request_ns: u64) -> Option<u64> {
-    let busy_ns = least_fixed_point(1, |length| {
-        serial_time_ns(request_ns, demand.half_open(length))
-    })?;
+    let busy_ns =
+        least_fixed_point(1, |length| serial_time_ns(request_ns, demand.half_open(length)))?;
     let backlog_seen_at = |release_ns: u64| {
         Some(serial_time_ns(request_ns, demand.closed(release_ns))?.saturating_sub(release_ns))
     };
@@ -85,10 +84,7 @@ fn by_busy_interval(demand: &Demand, request_ns: u64) -> Option<u64> {
 
 fn by_backlog(demand: &Demand, request_ns: u64, outstanding: u64) -> Option<u64> {
     least_fixed_point(0, |response| {
-        serial_time_ns(
-            request_ns,
-            u128::from(outstanding) + demand.closed(response),
-        )
+        serial_time_ns(request_ns, u128::from(outstanding) + demand.closed(response))
     })
 }
 

@@ -59,12 +59,7 @@ pub(crate) fn headroom(
             proves(&set)
         };
         let count_max = largest(fits);
-        Headroom {
-            entry,
-            first_task,
-            more: count_max.saturating_sub(count),
-            count_max,
-        }
+        Headroom { entry, first_task, more: count_max.saturating_sub(count), count_max }
     };
     entries.into_iter().map(of_entry).collect()
 }

@@ -17,9 +17,7 @@ const ROUNDS_MAX: u32 = 10_000;
 pub(crate) fn verdict(response_ns: Option<u64>) -> Verdict {
     match response_ns {
         Some(ns) => Verdict::Bounded(Duration::from_ns(ns)),
-        None => Verdict::NoBoundWithin {
-            horizon: Duration::from_ns(HORIZON_NS),
-        },
+        None => Verdict::NoBoundWithin { horizon: Duration::from_ns(HORIZON_NS) },
     }
 }
 

@@ -43,8 +43,11 @@ impl System {
     ///
     /// Without best effort a batch of none costs nothing; with it, b(beta) (theory B.1).
     pub(crate) fn batch_time_ns(&self, real_time: u32) -> u64 {
-        self.table
-            .time_max(real_time.max(self.best_effort_fill))
-            .ns()
+        self.table.time_max(real_time.max(self.best_effort_fill)).ns()
+    }
+
+    /// [`Self::batch_time_ns`] for a count that is known to be at most z.
+    pub(crate) fn batch_time_of_ns(&self, real_time: u64) -> u64 {
+        self.batch_time_ns(u32::try_from(real_time).expect("a batch has at most z"))
     }
 }

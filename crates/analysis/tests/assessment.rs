@@ -16,14 +16,9 @@ fn workload(sources: &str) -> Workload {
         })
         .map(|ns| ns.to_string())
         .collect();
-    let drive = format!(
-        "[drive]\nkind = \"pseudo\"\nbatch_ns_max = [{}]\n",
-        times.join(",")
-    );
+    let drive = format!("[drive]\nkind = \"pseudo\"\nbatch_ns_max = [{}]\n", times.join(","));
     let file = WorkloadFile::parse(&format!("{drive}{sources}")).unwrap();
-    let DriveReference::Inline(drive) = &file.drive else {
-        panic!("an inline drive")
-    };
+    let DriveReference::Inline(drive) = &file.drive else { panic!("an inline drive") };
     file.bind(drive).unwrap()
 }
 
@@ -40,20 +35,11 @@ fn dqf(sources: &str) -> Assessment {
 #[test]
 fn auto_takes_the_smallest_batch_that_proves_everything() {
     let assessment = dqf(&cameras(17));
-    assert_eq!(
-        (assessment.batch_max, assessment.answer),
-        (1, Answer::Proven)
-    );
+    assert_eq!((assessment.batch_max, assessment.answer), (1, Answer::Proven));
     // z = E - 1 gives the same bound as z = E.
     let assessment = dqf(&cameras(24));
-    assert_eq!(
-        (assessment.batch_max, assessment.answer),
-        (23, Answer::Proven)
-    );
-    assert_eq!(
-        assessment.tasks[0].response_max.unwrap().1,
-        BoundName::Tight
-    );
+    assert_eq!((assessment.batch_max, assessment.answer), (23, Answer::Proven));
+    assert_eq!(assessment.tasks[0].response_max.unwrap().1, BoundName::Tight);
     assert_eq!(assessment.limit, Some(Limit::Margin { task: 0 }));
 }
 
@@ -70,26 +56,14 @@ fn auto_then_carries_the_largest_best_effort_fill() {
 #[test]
 fn headroom_is_what_a_larger_workload_would_be_granted() {
     let assessment = dqf(&cameras(16));
-    assert_eq!(
-        (
-            assessment.headroom[0].more,
-            assessment.headroom[0].count_max
-        ),
-        (8, 24)
-    );
+    assert_eq!((assessment.headroom[0].more, assessment.headroom[0].count_max), (8, 24));
     let too_many = dqf(&cameras(25));
     assert_eq!(too_many.answer, Answer::NotProven);
-    assert_eq!(
-        (too_many.headroom[0].more, too_many.headroom[0].count_max),
-        (0, 24)
-    );
+    assert_eq!((too_many.headroom[0].more, too_many.headroom[0].count_max), (0, 24));
     // Some z still has a bound; 2A + 25B = 310.6 ms would reach beyond the period, where
     // two batches are no longer all there is.
     assert_eq!(too_many.limit, Some(Limit::Deadline { task: 0 }));
-    let fixed = dqf(&format!(
-        "[policy]\nname = \"dqf\"\nbatch = 8\n{}",
-        cameras(10)
-    ));
+    let fixed = dqf(&format!("[policy]\nname = \"dqf\"\nbatch = 8\n{}", cameras(10)));
     assert_eq!((fixed.batch_max, fixed.headroom[0].count_max), (8, 16));
 }
 
@@ -117,11 +91,7 @@ fn one_impossible_task_takes_no_proof_from_the_others() {
         "[[task]]\nname = \"x\"\nperiod = \"1s\"\ndeadline = \"5ms\"\nsize = \"4KiB\"\n";
     let assessment = dqf(&format!("{}{impossible}{BACKUP}", cameras(10)));
     assert_eq!(assessment.answer, Answer::NotProven);
-    assert!(
-        assessment.tasks[..10]
-            .iter()
-            .all(|task| task.is_deadline_met)
-    );
+    assert!(assessment.tasks[..10].iter().all(|task| task.is_deadline_met));
     assert!(!assessment.tasks[10].is_deadline_met);
     assert!(assessment.best_effort_fill > 0);
 }
@@ -146,10 +116,7 @@ fn fifo_waits_for_the_best_effort_in_its_queue() {
     let workload = workload(&lone);
     let fifo = assess(&workload, PolicyName::Fifo);
     let expected = workload.table.time_max(1) * 451;
-    assert_eq!(
-        fifo.tasks[0].response_max,
-        Some((expected, BoundName::Tight))
-    );
+    assert_eq!(fifo.tasks[0].response_max, Some((expected, BoundName::Tight)));
     assert_eq!(fifo.tasks[0].bounds.linear, None);
 }
 
@@ -158,17 +125,11 @@ fn an_open_loop_beside_fifo_counts_as_a_task() {
     let rate = "[[best_effort]]\nname = \"copy\"\nrate = \"1MB/s\"\nsize = \"128KiB\"\n";
     let workload = workload(&format!("{}{rate}", cameras(2)));
     let fifo = assess(&workload, PolicyName::Fifo);
-    assert_eq!(
-        fifo.tasks[0].response_max.unwrap().0,
-        workload.table.time_max(1) * 3
-    );
+    assert_eq!(fifo.tasks[0].response_max.unwrap().0, workload.table.time_max(1) * 3);
     let flood = "[[best_effort]]\nname = \"copy\"\nrate = \"100MB/s\"\nsize = \"128KiB\"\n";
     let workload = self::workload(&format!("{}{flood}", cameras(2)));
     let fifo = assess(&workload, PolicyName::Fifo);
-    assert_eq!(
-        (fifo.answer, fifo.tasks[0].response_max),
-        (Answer::NotProven, None)
-    );
+    assert_eq!((fifo.answer, fifo.tasks[0].response_max), (Answer::NotProven, None));
 }
 
 #[test]
@@ -182,10 +143,7 @@ fn noop_has_no_bound_and_that_is_no_failure_of_the_proof() {
 #[test]
 fn best_effort_alone_has_nothing_to_prove() {
     let assessment = dqf(BACKUP);
-    assert_eq!(
-        (assessment.answer, assessment.best_effort_fill),
-        (Answer::Proven, 64)
-    );
+    assert_eq!((assessment.answer, assessment.best_effort_fill), (Answer::Proven, 64));
     assert_eq!((assessment.batch_max, assessment.limit), (64, None));
 }
 

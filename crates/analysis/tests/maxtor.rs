@@ -13,44 +13,28 @@ fn maxtor() -> BatchTable {
     let transfer_ns = (5_340_000_u64 * 128).div_ceil(255);
     let single_ns = 8_440_000 + 6_000_000 + transfer_ns;
     let batch_ns = |n: u64| 2 * (8_440_000 - 2_850_000) + n * (6_000_000 + transfer_ns + 2_850_000);
-    let times: Vec<Duration> = (1..=64)
-        .map(|n| Duration::from_ns(if n == 1 { single_ns } else { batch_ns(n) }))
-        .collect();
+    let times: Vec<Duration> =
+        (1..=64).map(|n| Duration::from_ns(if n == 1 { single_ns } else { batch_ns(n) })).collect();
     BatchTable::new(&times).unwrap()
 }
 
 fn cameras(count: usize, batch_max: u32, best_effort_fill: u32) -> System {
     let period = Duration::from_ms(300);
-    let task = SporadicTask {
-        period,
-        requests: 1,
-        deadline: period,
-    };
-    System {
-        tasks: vec![task; count],
-        table: maxtor(),
-        batch_max,
-        best_effort_fill,
-    }
+    let task = SporadicTask { period, requests: 1, deadline: period };
+    System { tasks: vec![task; count], table: maxtor(), batch_max, best_effort_fill }
 }
 
 /// The bound in milliseconds to one decimal, as the literature prints it.
 fn response_ms(bound: Bound, system: &System) -> String {
     let ns = bound(system).unwrap()[0].bound().unwrap().ns();
-    format!(
-        "{}.{}",
-        (ns + 50_000) / 1_000_000,
-        (ns + 50_000) / 100_000 % 10
-    )
+    format!("{}.{}", (ns + 50_000) / 1_000_000, (ns + 50_000) / 100_000 % 10)
 }
 
 fn admitted(bound: Bound, batch_max: u32) -> usize {
     let is_proven = |count: &usize| {
         bound(&cameras(*count, batch_max, 0)).is_ok_and(|verdicts| {
             let in_time = |verdict: &Verdict| {
-                verdict
-                    .bound()
-                    .is_some_and(|response| response <= Duration::from_ms(300))
+                verdict.bound().is_some_and(|response| response <= Duration::from_ms(300))
             };
             verdicts.iter().all(in_time)
         })
@@ -84,16 +68,8 @@ fn every_bound_admits_as_many_tasks_as_published() {
     for [z, linear, busy_interval, min_period, ours] in ADMITTED {
         let batch_max = u32::try_from(z).unwrap();
         assert_eq!(admitted(dqf::linear, batch_max), linear, "linear, z = {z}");
-        assert_eq!(
-            admitted(dqf::busy_interval, batch_max),
-            busy_interval,
-            "busy, z = {z}"
-        );
-        assert_eq!(
-            admitted(dqf::min_period, batch_max),
-            min_period,
-            "minimum period, z = {z}"
-        );
+        assert_eq!(admitted(dqf::busy_interval, batch_max), busy_interval, "busy, z = {z}");
+        assert_eq!(admitted(dqf::min_period, batch_max), min_period, "minimum period, z = {z}");
         let tight = admitted(dqf::tight, batch_max);
         println!(
             "z = {z:2}: linear {linear:2}, busy interval {busy_interval:2}, minimum period {min_period:2}, ours {tight:2}"

@@ -77,8 +77,17 @@ fn print_head(workload: &Workload, assessment: &Assessment) {
 
 fn print_tasks(workload: &Workload, assessment: &Assessment) {
     let header = [
-        "task", "deadline", "linear", "busy_interval", "min_period", "tight", "bound", "margin",
-        "fifo", "edf", "dqf",
+        "task",
+        "deadline",
+        "linear",
+        "busy_interval",
+        "min_period",
+        "tight",
+        "bound",
+        "margin",
+        "fifo",
+        "edf",
+        "dqf",
     ];
     let rows = alike(workload, assessment).into_iter().map(|(name, task, assessed)| {
         let bounds = assessed.bounds;
@@ -181,7 +190,8 @@ fn bounds_used(assessment: &Assessment) -> String {
 }
 
 fn limited_by(workload: &Workload, assessment: &Assessment) -> Option<String> {
-    let bound_of = |task: usize| assessment.tasks[task].response_max.map_or(Duration::ZERO, |b| b.0);
+    let bound_of =
+        |task: usize| assessment.tasks[task].response_max.map_or(Duration::ZERO, |b| b.0);
     let sentence = match assessment.limit? {
         Limit::Capacity => format!(
             "capacity: more requests come in the long run than batches of {} serve",
@@ -206,8 +216,7 @@ fn limited_by(workload: &Workload, assessment: &Assessment) -> Option<String> {
 /// The name of a `[[task]]` entry: that of its task, or of its numbered tasks without the number.
 fn entry_name(workload: &Workload, headroom: &analysis::Headroom) -> String {
     let name = &workload.tasks[headroom.first_task].name;
-    let in_entry =
-        workload.tasks.iter().filter(|task| task.entry == headroom.entry).count();
+    let in_entry = workload.tasks.iter().filter(|task| task.entry == headroom.entry).count();
     let base = name.strip_suffix("-1").filter(|_| in_entry > 1);
     base.unwrap_or(name).to_owned()
 }

@@ -9,7 +9,10 @@ use std::io::IsTerminal as _;
 use std::path::Path;
 use std::process::ExitCode;
 
-use miette::{GraphicalReportHandler, GraphicalTheme, LabeledSpan, MietteDiagnostic, NamedSource, Report, ThemeStyles};
+use miette::{
+    GraphicalReportHandler, GraphicalTheme, LabeledSpan, MietteDiagnostic, NamedSource, Report,
+    ThemeStyles,
+};
 use model::FileError;
 
 /// Why a command did not run.
@@ -24,19 +27,19 @@ pub(crate) enum Failure {
 impl Failure {
     /// A fault in a file, shown with its line.
     pub(crate) fn in_file(path: &Path, text: String, error: &FileError) -> Self {
-        let (line, column) = error.line_and_column(&text);
-        let mut diagnostic = MietteDiagnostic::new(error.message.clone());
-        diagnostic.help.clone_from(&error.help);
-        if !error.span.is_empty() {
-            diagnostic =
-                diagnostic.with_label(LabeledSpan::new_with_span(Some("here".to_owned()), error.span.clone()));
-        }
         let name = path.display().to_string();
-        if error.span.is_empty() {
-            diagnostic.message = format!("{name}: {}", diagnostic.message);
+        let mut diagnostic = MietteDiagnostic::new(format!("{name}: {}", error.message));
+        diagnostic.help.clone_from(&error.help);
+        if error.span == (0..0) {
+            // About the file as a whole.
             return Self::Input(Report::new(diagnostic));
         }
-        diagnostic.message = format!("{name}, line {line}, column {column}: {}", diagnostic.message);
+        let (line, column) = error.line_and_column(&text);
+        diagnostic.message = format!("{name}, line {line}, column {column}: {}", error.message);
+        // A place between two characters is shown on the one before it.
+        let start = error.span.start.min(text.len().saturating_sub(1));
+        let span = start..error.span.end.max(start + 1);
+        diagnostic = diagnostic.with_label(LabeledSpan::new_with_span(None, span));
         Self::Input(Report::new(diagnostic).with_source_code(NamedSource::new(name, text)))
     }
 
@@ -62,12 +65,13 @@ impl Failure {
             Self::Environment(report) => (report, 3),
         };
         let mut theme = GraphicalTheme::ascii();
+        "error:".clone_into(&mut theme.characters.error);
         if !std::io::stderr().is_terminal() || std::env::var_os("NO_COLOR").is_some() {
             theme.styles = ThemeStyles::none();
         }
         let mut text = String::new();
         let rendered = GraphicalReportHandler::new_themed(theme)
-            .with_width(100)
+            .with_wrap_lines(false)
             .with_links(false)
             .render_report(&mut text, report.as_ref());
         if rendered.is_err() {
@@ -83,7 +87,11 @@ fn with_causes(error: &(dyn Error + 'static)) -> String {
     let mut text = error.to_string();
     let mut cause = error.source();
     while let Some(error) = cause {
-        let _ = write!(text, ": {error}");
+        // Many messages name their cause themselves.
+        let reason = error.to_string();
+        if !text.contains(&reason) {
+            let _ = write!(text, ": {reason}");
+        }
         cause = error.source();
     }
     text

@@ -67,7 +67,8 @@ fn open_target(
     };
     let bar = bar("bytes");
     bar.set_length(size.get());
-    let made = Target::create(path, size, access, |written| bar.set_position(written.get()), interrupted);
+    let made =
+        Target::create(path, size, access, |written| bar.set_position(written.get()), interrupted);
     bar.finish_and_clear();
     made.map_err(|error| Failure::unusable(&error))
 }
@@ -97,12 +98,8 @@ fn seed_of_now() -> u64 {
 
 fn print_head(target: &Target, params: &ProfileParams) {
     let facts = target.facts();
-    let what = format!(
-        "{}, {}, aligned to {}",
-        facts.path.display(),
-        target.size(),
-        target.alignment()
-    );
+    let what =
+        format!("{}, {}, aligned to {}", facts.path.display(), target.size(), target.alignment());
     eprintln!("{:<12} {what}", "Target");
     eprintln!(
         "{:<12} b(1) to b({}) for {}s of {}: {} samples of each, seed {}",
@@ -146,10 +143,10 @@ fn print_table(file: &DriveFile) {
     let ms = |ns: u64| show::ms_ceil(model::Duration::from_ns(ns));
     let [_, _, p50, _, _, p999] = &measured.quantiles_ns;
     let last = measured.ns_max.len();
-    let mut sizes: Vec<usize> = (0..).map(|power| 1 << power).take_while(|&n| n < last).collect();
-    sizes.push(last);
+    let powers = std::iter::successors(Some(1), |size| Some(size * 2));
+    let sizes = powers.take_while(|&size| size < last).chain([last]);
     let single = measured.ns_max[0];
-    let rows = sizes.into_iter().map(|n| {
+    let rows = sizes.map(|n: usize| {
         let per_request = measured.ns_max[n - 1] / n as u64;
         vec![
             n.to_string(),

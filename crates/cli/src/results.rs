@@ -116,7 +116,8 @@ fn class_json(class: ClassResult) -> Value {
 
 /// Prints all policies side by side: a table of tasks, then one of throughput.
 pub(crate) fn print(results: &[PolicyResult]) {
-    let header = ["policy", "task", "jobs", "misses", "mean", "p99", "p99.9", "max", "bound", "deadline"];
+    let header =
+        ["policy", "task", "jobs", "misses", "mean", "p99", "p99.9", "max", "bound", "deadline"];
     let rows: Vec<Vec<String>> = results.iter().flat_map(task_rows).collect();
     if !rows.is_empty() {
         println!("Response times, release to completion:");

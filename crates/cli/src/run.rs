@@ -35,7 +35,7 @@ pub(crate) fn run(arguments: &RunArguments) -> Result<Answer, Failure> {
     let interrupted = interrupt::flag()?;
     let real_time = realtime::request(realtime::PRIORITY);
     if !arguments.json {
-        print_head(&workload, &target, &real_time, arguments.seed);
+        print_head(&workload, &target, real_time, arguments.seed);
     }
     let mut executor = RingExecutor::new(&target, workload.depth, workload.size_max())
         .map_err(|error| Failure::environment(&error))?;
@@ -58,7 +58,7 @@ pub(crate) fn run(arguments: &RunArguments) -> Result<Answer, Failure> {
     }
     let results: Vec<PolicyResult> = ran.iter().map(|ran| ran.result.clone()).collect();
     if arguments.json {
-        println!("{:#}", to_json(&workload, &target, &real_time, arguments.seed, &ran));
+        println!("{:#}", to_json(&workload, &target, real_time, arguments.seed, &ran));
     } else {
         results::print(&results);
         print_host(&ran);
@@ -115,7 +115,7 @@ fn responses(summary: Summary) -> Responses {
     Responses { min, mean, p50, p99, p999, max }
 }
 
-fn print_head(workload: &Workload, target: &Target, real_time: &RealTime, seed: u64) {
+fn print_head(workload: &Workload, target: &Target, real_time: RealTime, seed: u64) {
     show::labelled("Device", &format!("{}, {}", target.facts().path.display(), target.size()));
     show::labelled("Drive", &format!("{}, as measured", workload.drive_name));
     show::labelled("Host", &real_time.to_string());
@@ -144,8 +144,16 @@ fn print_host(ran: &[Ran]) {
     println!();
     println!("Host and device:");
     println!();
-    let header =
-        ["policy", "lateness_p99", "lateness_max", "device_p50", "device_max", "batches", "overruns", "worst"];
+    let header = [
+        "policy",
+        "lateness_p99",
+        "lateness_max",
+        "device_p50",
+        "device_max",
+        "batches",
+        "overruns",
+        "worst",
+    ];
     let rows = ran.iter().map(|Ran { outcome, .. }| {
         let of = |summary: Option<Summary>, pick: fn(Summary) -> model::Duration| {
             show::bound(summary.map(pick))
@@ -177,14 +185,20 @@ fn print_end(result: &PolicyResult, outcome: &RunOutcome) {
     let policy = result.policy;
     match outcome.end {
         RunEnd::Complete => {}
-        RunEnd::Interrupted => show::labelled("Interrupted", &format!("{policy}: the results are those of the part before")),
+        RunEnd::Interrupted => show::labelled(
+            "Interrupted",
+            &format!("{policy}: the results are those of the part before"),
+        ),
         RunEnd::Overloaded => show::labelled(
             "Overload",
             &format!("{policy}: more requests waited than there is room for; the run ended early"),
         ),
     }
     if outcome.requests_failed > 0 {
-        show::labelled("Failed", &format!("{policy}: the device failed {} requests", outcome.requests_failed));
+        show::labelled(
+            "Failed",
+            &format!("{policy}: the device failed {} requests", outcome.requests_failed),
+        );
     }
     let exceeded = result.tasks.iter().filter_map(TaskResult::excess).max();
     if let Some(excess) = exceeded {
@@ -192,14 +206,17 @@ fn print_end(result: &PolicyResult, outcome: &RunOutcome) {
             0 => "the table was kept, so the host was late: see lateness",
             _ => "the device broke its table: measure it with more samples",
         };
-        show::labelled("Exceeded", &format!("{policy}: a bound by {}; {why}", show::ms_ceil(excess)));
+        show::labelled(
+            "Exceeded",
+            &format!("{policy}: a bound by {}; {why}", show::ms_ceil(excess)),
+        );
     }
 }
 
 fn to_json(
     workload: &Workload,
     target: &Target,
-    real_time: &RealTime,
+    real_time: RealTime,
     seed: u64,
     ran: &[Ran],
 ) -> Value {

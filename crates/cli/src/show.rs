@@ -21,7 +21,7 @@ pub(crate) fn table(header: &[&str], rows: Vec<Vec<String>>, first_number: usize
         }
     }
     let text = table.to_string();
-    text.lines().map(|line| format!("{}\n", line.trim_end())).collect()
+    text.lines().flat_map(|line| [line.trim_end(), "\n"]).collect()
 }
 
 /// A bound or an observed maximum in milliseconds, rounded up to the microsecond.

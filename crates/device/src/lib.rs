@@ -1,1 +1,36 @@
-//! placeholder
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! Real block devices and files: opened so that requests reach the medium, identified, and
+//! driven through io_uring.
+//!
+//! [`Target`] refuses by name whatever would answer from memory or could lose data.
+//! [`Ring`] gives the device batches, each with one system call. The rest tells what the
+//! host did meanwhile: its clock, real-time scheduling, stolen time, other load.
+//!
+//! The only crate that calls the kernel directly, and so the only one with unsafe code:
+//! each block stands in a function of its own with the reason why it is sound.
+
+mod buffers;
+pub mod clock;
+pub mod create;
+mod direct_io;
+pub mod facts;
+mod file_system;
+pub mod in_use;
+pub mod load;
+mod note;
+mod open_error;
+pub mod realtime;
+pub mod ring;
+mod ring_error;
+pub mod steal;
+mod sysfs;
+pub mod target;
+
+pub use clock::Clock;
+pub use facts::{DeviceFacts, Splitting, WriteCache};
+pub use note::Note;
+pub use open_error::OpenError;
+pub use ring::{Completion, Io, Ring, RingSetup, Wake};
+pub use ring_error::{IoError, RingError};
+pub use sysfs::DeviceNumber;
+pub use target::{Access, Target};

@@ -66,6 +66,7 @@ impl BatchTable {
     }
 
     /// The largest batch the table speaks of.
+    #[expect(clippy::missing_panics_doc, reason = "the length is checked on entry")]
     pub fn batch_max(&self) -> u32 {
         u32::try_from(self.time_max.len() - 1).expect("checked on entry")
     }

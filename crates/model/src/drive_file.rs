@@ -283,8 +283,7 @@ fn read_table(raw: RawTable, section: &str, depth: u32) -> Result<MeasuredTable,
         ));
     }
     let table = batch_table(raw.ns_max.get_ref(), raw.ns_max.span())?;
-    let quantiles =
-        [raw.ns_min, raw.ns_p10, raw.ns_p50, raw.ns_p90, raw.ns_p99, raw.ns_p999];
+    let quantiles = [raw.ns_min, raw.ns_p10, raw.ns_p50, raw.ns_p90, raw.ns_p99, raw.ns_p999];
     for list in quantiles.iter().flatten() {
         if list.get_ref().len() != entries {
             return Err(FileError::new(
@@ -323,10 +322,7 @@ fn write_table(table: &MeasuredTable) -> RawTable {
     let [min, p10, p50, p90, p99, p999] = &table.quantiles_ns;
     RawTable {
         op: table.op.expect("a table of a drive file has an operation"),
-        size: Spanned::new(
-            0..0,
-            SizeText(table.size.expect("a table of a drive file has a size")),
-        ),
+        size: Spanned::new(0..0, SizeText(table.size.expect("a table of a drive file has a size"))),
         samples: table.samples,
         confidence: table.confidence.clone(),
         ns_max: spanned(&table.ns_max),

@@ -27,10 +27,22 @@ impl FileError {
     /// The fault that the TOML reader found.
     pub(crate) fn from_toml(error: &toml::de::Error) -> Self {
         let span = error.span().unwrap_or(0..0);
-        // Our own readers put the advice on a second line of their message.
-        match error.message().split_once('\n') {
-            Some((message, help)) => Self::new(span, message, help),
-            None => Self { message: error.message().to_owned(), span, help: None },
+        let message = error.message();
+        // Our own readers put the advice on a second line of their message; of serde's own
+        // messages the expectation is the advice.
+        if let Some((message, help)) = message.split_once('\n') {
+            return Self::new(span, message, help);
+        }
+        if let Some((message, expected)) = message.split_once(", expected ") {
+            let expected = match expected {
+                "u32" | "u64" => "a whole number, not negative",
+                expected => expected,
+            };
+            return Self::new(span, message, format!("write {expected}"));
+        }
+        match message.strip_prefix("missing field ") {
+            Some(field) => Self::new(span, message, format!("add a line for {field}")),
+            None => Self { message: message.to_owned(), span, help: None },
         }
     }
 

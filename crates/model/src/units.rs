@@ -265,7 +265,7 @@ impl fmt::Display for Bytes {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let units = [(1 << 40, "TiB"), (1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB")];
         for (unit, suffix) in units {
-            if self.0 != 0 && self.0 % unit == 0 {
+            if self.0 != 0 && self.0.is_multiple_of(unit) {
                 return f.pad(&format!("{}{suffix}", self.0 / unit));
             }
         }

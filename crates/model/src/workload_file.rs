@@ -77,7 +77,7 @@ impl WorkloadFile {
         let mut names = BTreeSet::new();
         let mut tasks = Vec::new();
         for (entry, raw_task) in (0..).zip(raw.task) {
-            expand_task(raw_task, entry, &mut names, &mut tasks)?;
+            expand_task(&raw_task, entry, &mut names, &mut tasks)?;
         }
         let best_effort = raw
             .best_effort
@@ -127,7 +127,7 @@ fn read_policy(
 
 /// Appends the tasks of one `[[task]]` entry: one, or `count` numbered ones.
 fn expand_task(
-    raw: RawTask,
+    raw: &RawTask,
     entry: u32,
     names: &mut BTreeSet<String>,
     tasks: &mut Vec<Placed<Task>>,
@@ -220,7 +220,11 @@ fn read_offsets(
         RawOffset::Step(step) => {
             let offsets = (0..u64::from(count)).map(|index| step.checked_mul(index)).collect();
             let too_far = || {
-                FileError::new(offset.span(), "the last offset exceeds 584 years", "write a smaller step")
+                FileError::new(
+                    offset.span(),
+                    "the last offset exceeds 584 years",
+                    "write a smaller step",
+                )
             };
             let offsets: Option<Vec<Duration>> = offsets;
             offsets.ok_or_else(too_far)

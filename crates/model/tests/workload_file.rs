@@ -156,7 +156,10 @@ fn an_unknown_field_is_refused() {
 fn two_tasks_of_one_name_are_refused() {
     let again = format!("{CAMERA}[[task]]\nname = \"camera\"\nperiod = \"1s\"\nsize = \"4KiB\"\n");
     let (message, place, _) = refused(&again);
-    assert_eq!((message.as_str(), place.as_str()), ("a second source named `camera`", "\"camera\""));
+    assert_eq!(
+        (message.as_str(), place.as_str()),
+        ("a second source named `camera`", "\"camera\"")
+    );
     let expanded = "drive = \"x\"\n[[task]]\nname = \"a-1\"\nperiod = \"1s\"\nsize = \"4KiB\"\n\
                     [[task]]\nname = \"a\"\ncount = 1\nperiod = \"1s\"\nsize = \"4KiB\"\n";
     assert_eq!(refused(expanded).0, "a second source named `a-1` after expansion");
@@ -210,10 +213,11 @@ fn reads_and_writes_together_are_charged_as_the_worst_split_and_say_so() {
     assert_eq!(workload.table.time_max(1), Duration::from_ms(10));
     assert_eq!(workload.table.time_max(2), Duration::from_ms(20));
     assert!(workload.notes.iter().any(|note| note.contains("reads and writes")));
-    let (message, place, help) = refused(&CAMERA.replace("drive =", "drive =").replace(
-        "size = \"128KiB\"",
-        "size = \"512KiB\"\nop = \"write\"",
-    ));
+    let (message, place, help) = refused(
+        &CAMERA
+            .replace("drive =", "drive =")
+            .replace("size = \"128KiB\"", "size = \"512KiB\"\nop = \"write\""),
+    );
     assert!(message.contains("writes of 256KiB"), "{message}");
     assert_eq!((place.as_str(), help.is_empty()), ("\"512KiB\"", false));
 }
@@ -251,11 +255,36 @@ fn slips_of_the_pen_are_refused_with_their_place() {
         ("size", "requests = 0\nsize", "a job of 0 requests", "0"),
         ("size", "place = \"left\"\nsize", "`left` is no place", "\"left\""),
         ("size", "op = \"erase\"\nsize", "unknown variant `erase`", "\"erase\""),
-        ("size", "offset = [\"1ms\", \"2ms\"]\nsize", "2 offsets for 1 tasks", "[\"1ms\", \"2ms\"]"),
-        ("size", "place = { from = \"20%\", to = \"20%\" }\nsize", "ends before it starts", "{ from = \"20%\", to = \"20%\" }"),
-        ("[[task]]", "[policy]\nname = \"lottery\"\n[[task]]", "no policy `lottery`", "\"lottery\""),
-        ("[[task]]", "[policy]\nname = \"dqf\"\nregulators = [\"x\"]\n[[task]]", "no regulator `x`", "\"x\""),
-        ("[[task]]", "[policy]\nname = \"dqf\"\nbatch = \"big\"\n[[task]]", "`big` is no batch size", "\"big\""),
+        (
+            "size",
+            "offset = [\"1ms\", \"2ms\"]\nsize",
+            "2 offsets for 1 tasks",
+            "[\"1ms\", \"2ms\"]",
+        ),
+        (
+            "size",
+            "place = { from = \"20%\", to = \"20%\" }\nsize",
+            "ends before it starts",
+            "{ from = \"20%\", to = \"20%\" }",
+        ),
+        (
+            "[[task]]",
+            "[policy]\nname = \"lottery\"\n[[task]]",
+            "no policy `lottery`",
+            "\"lottery\"",
+        ),
+        (
+            "[[task]]",
+            "[policy]\nname = \"dqf\"\nregulators = [\"x\"]\n[[task]]",
+            "no regulator `x`",
+            "\"x\"",
+        ),
+        (
+            "[[task]]",
+            "[policy]\nname = \"dqf\"\nbatch = \"big\"\n[[task]]",
+            "`big` is no batch size",
+            "\"big\"",
+        ),
     ] {
         let (said, at, _) = refusal(from, to);
         assert!(said.contains(message), "{to}: {said}");

@@ -49,26 +49,16 @@ impl Demand {
         let mut kind_of_task = Vec::with_capacity(tasks.len());
         for task in tasks {
             let key = (task.period.ns(), task.requests);
-            assert!(
-                key.0 > 0 && key.1 > 0,
-                "a task has a period and a request: {task:?}"
-            );
+            assert!(key.0 > 0 && key.1 > 0, "a task has a period and a request: {task:?}");
             let index = *index_of.entry(key).or_insert_with(|| {
                 let requests = u64::from(task.requests);
-                kinds.push(Kind {
-                    period_ns: key.0,
-                    requests,
-                    count: 0,
-                });
+                kinds.push(Kind { period_ns: key.0, requests, count: 0 });
                 kinds.len() - 1
             });
             kinds[index].count += 1;
             kind_of_task.push(index);
         }
-        Self {
-            kinds,
-            kind_of_task,
-        }
+        Self { kinds, kind_of_task }
     }
 
     /// A value per kind, spread over the tasks in their order.
@@ -108,25 +98,20 @@ impl Demand {
     /// Exact while the common denominator fits into 128 bits; beyond, each term is rounded
     /// up by less than 2^-64, so at worst a workload at the very capacity is refused.
     pub(crate) fn is_within_capacity(&self, batch_max: u32, full_batch_ns: u64) -> bool {
-        self.capacity_exact(batch_max, full_batch_ns)
-            .unwrap_or_else(|| {
-                let term = |kind: &Kind| {
-                    let work = u128::from(kind.requests_sum()) * u128::from(full_batch_ns);
-                    let (whole, rest) = (
-                        work / u128::from(kind.period_ns),
-                        work % u128::from(kind.period_ns),
-                    );
-                    (whole, ((rest << 64).div_ceil(u128::from(kind.period_ns))))
-                };
-                let (whole, parts) = self
-                    .kinds
-                    .iter()
-                    .map(term)
-                    .fold((0_u128, 0_u128), |sum, term| {
-                        (sum.0 + term.0, sum.1 + term.1)
-                    });
-                whole + parts.div_ceil(1 << 64) <= u128::from(batch_max)
-            })
+        self.capacity_exact(batch_max, full_batch_ns).unwrap_or_else(|| {
+            let term = |kind: &Kind| {
+                let work = u128::from(kind.requests_sum()) * u128::from(full_batch_ns);
+                let (whole, rest) =
+                    (work / u128::from(kind.period_ns), work % u128::from(kind.period_ns));
+                (whole, ((rest << 64).div_ceil(u128::from(kind.period_ns))))
+            };
+            let (whole, parts) = self
+                .kinds
+                .iter()
+                .map(term)
+                .fold((0_u128, 0_u128), |sum, term| (sum.0 + term.0, sum.1 + term.1));
+            whole + parts.div_ceil(1 << 64) <= u128::from(batch_max)
+        })
     }
 
     /// The exact comparison, or `None` where the common denominator does not fit.

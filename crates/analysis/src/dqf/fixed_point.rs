@@ -44,11 +44,8 @@ pub(super) fn responses(system: &System, demand: &Demand) -> Responses {
     let mut round = 0;
     loop {
         let next = capped(Step::new(system, demand, &current).responses(), cap);
-        let grown: Vec<bool> = next
-            .iter()
-            .zip(&current)
-            .map(|(next, current)| is_above(*next, *current))
-            .collect();
+        let grown: Vec<bool> =
+            next.iter().zip(&current).map(|(next, current)| is_above(*next, *current)).collect();
         if !grown.contains(&true) {
             return lower(system, demand, cap, next);
         }
@@ -74,10 +71,7 @@ fn lower(system: &System, demand: &Demand, cap: Option<u64>, mut bound: Response
 }
 
 fn capped(responses: Responses, cap: Option<u64>) -> Responses {
-    responses
-        .into_iter()
-        .map(|response| [response, cap].into_iter().flatten().min())
-        .collect()
+    responses.into_iter().map(|response| [response, cap].into_iter().flatten().min()).collect()
 }
 
 /// Whether `a` is a larger response than `b`, no bound being the largest.
@@ -136,12 +130,6 @@ impl<'a> Step<'a> {
             .collect()
     }
 
-    /// bt(j): what a batch with j real-time requests may cost.
-    fn batch_time_ns(&self, real_time: u64) -> u64 {
-        self.system
-            .batch_time_ns(u32::try_from(real_time).expect("a batch has at most z"))
-    }
-
     /// W: the worst over all carry-ins and all releases within the window. `None` where a
     /// window does not close within the horizon.
     fn by_window(&self) -> Option<Vec<u64>> {
@@ -169,21 +157,13 @@ impl<'a> Step<'a> {
     }
 
     fn carry_in(&self, requests: u64) -> CarryIn {
-        let time_ns = self.batch_time_ns(requests);
+        let time_ns = self.system.batch_time_of_ns(requests);
         let again = |(&response, kind): (&u64, &Kind)| time_ns + kind.period_ns - response;
         let again_ns = match &self.within_period {
-            Some(responses) => responses
-                .iter()
-                .zip(&self.demand.kinds)
-                .map(again)
-                .collect(),
+            Some(responses) => responses.iter().zip(&self.demand.kinds).map(again).collect(),
             None => Vec::new(),
         };
-        CarryIn {
-            requests,
-            time_ns,
-            again_ns,
-        }
+        CarryIn { requests, time_ns, again_ns }
     }
 
     /// Raises `worst` to what jobs released in the window behind `carry_in` can see.
@@ -208,12 +188,7 @@ impl<'a> Step<'a> {
     /// task releases, counted from the window's start or from its re-release.
     fn offsets(&self, carry_in: &CarryIn, window_ns: u64) -> Option<Vec<u64>> {
         let mut offsets = vec![0];
-        let again = carry_in
-            .again_ns
-            .iter()
-            .copied()
-            .map(Some)
-            .chain(std::iter::repeat(None));
+        let again = carry_in.again_ns.iter().copied().map(Some).chain(std::iter::repeat(None));
         for (kind, again_ns) in self.demand.kinds.iter().zip(again) {
             for start_ns in [Some(0), again_ns].into_iter().flatten() {
                 let mut offset = start_ns;
@@ -239,18 +214,14 @@ impl<'a> Step<'a> {
         worst: &mut [u64],
     ) -> Option<()> {
         let loss = |delta_ns| self.loss(carry_in, delta_ns);
-        let ahead = self
-            .demand
-            .closed(release_ns)
-            .saturating_sub(loss(release_ns));
+        let ahead = self.demand.closed(release_ns).saturating_sub(loss(release_ns));
         if ahead == 0 {
             return Some(());
         }
         let batch_max = u128::from(self.batch_max);
         let full_batches = u64::try_from((ahead - 1) / batch_max).ok()?;
-        let last_dispatch_ns = carry_in
-            .time_ns
-            .checked_add(full_batches.checked_mul(self.full_batch_ns)?)?;
+        let last_dispatch_ns =
+            carry_in.time_ns.checked_add(full_batches.checked_mul(self.full_batch_ns)?)?;
         if last_dispatch_ns > HORIZON_NS {
             return None;
         }
@@ -259,7 +230,7 @@ impl<'a> Step<'a> {
         }
         let served_before = u128::from(full_batches) * batch_max;
         let seen = self.demand.closed(last_dispatch_ns);
-        let lost = loss(last_dispatch_ns);
+        let in_carry_in = loss(last_dispatch_ns);
         for (kind, worst) in self.demand.kinds.iter().zip(worst) {
             // The job's own task releases at `release_ns` and a whole number of periods
             // around it, not anywhere: its count splits there.
@@ -268,9 +239,10 @@ impl<'a> Step<'a> {
                 kind.jobs_closed(release_ns) + (last_dispatch_ns - release_ns) / kind.period_ns;
             let fewer = u128::from(kind.requests) * u128::from(anywhere.saturating_sub(around));
             // Freeloaders included; never fewer than what of `ahead` is left.
-            let last = (seen - fewer).saturating_sub(lost).max(ahead) - served_before;
+            let last = (seen - fewer).saturating_sub(in_carry_in).max(ahead) - served_before;
             let last = u64::try_from(last.min(batch_max)).expect("at most z");
-            let response = (last_dispatch_ns - release_ns).checked_add(self.batch_time_ns(last))?;
+            let response =
+                (last_dispatch_ns - release_ns).checked_add(self.system.batch_time_of_ns(last))?;
             *worst = response.max(*worst);
         }
         Some(())
@@ -283,18 +255,11 @@ impl<'a> Step<'a> {
             return 0;
         }
         let jobs_lost = |(kind, &again_ns): (&Kind, &u64)| {
-            let after = delta_ns
-                .checked_sub(again_ns)
-                .map_or(0, |rest| kind.jobs_closed(rest));
+            let after = delta_ns.checked_sub(again_ns).map_or(0, |rest| kind.jobs_closed(rest));
             (kind.jobs_closed(delta_ns) - after, kind.requests_sum())
         };
-        let mut by_loss: Vec<(u64, u64)> = self
-            .demand
-            .kinds
-            .iter()
-            .zip(&carry_in.again_ns)
-            .map(jobs_lost)
-            .collect();
+        let mut by_loss: Vec<(u64, u64)> =
+            self.demand.kinds.iter().zip(&carry_in.again_ns).map(jobs_lost).collect();
         by_loss.sort_unstable();
         let mut left = carry_in.requests;
         let mut loss = 0;
@@ -322,14 +287,11 @@ impl<'a> Step<'a> {
         let response = |first: u64| {
             let queued = self.requests_sum - first;
             let batches = queued.div_ceil(self.batch_max);
-            let behind = if batches == 1 {
-                queued
-            } else {
-                self.requests_sum - self.batch_max
-            };
-            self.batch_time_ns(first)
+            let behind = if batches == 1 { queued } else { self.requests_sum - self.batch_max };
+            self.system
+                .batch_time_of_ns(first)
                 .checked_add((batches - 1).checked_mul(self.full_batch_ns)?)?
-                .checked_add(self.batch_time_ns(behind.min(self.batch_max)))
+                .checked_add(self.system.batch_time_of_ns(behind.min(self.batch_max)))
         };
         let responses: Option<Vec<u64>> = in_flight.map(response).collect();
         responses?.into_iter().max().filter(|&ns| ns <= HORIZON_NS)
@@ -338,9 +300,5 @@ impl<'a> Step<'a> {
 
 /// The indices that are set.
 fn totals(reachable: &[bool]) -> Vec<u64> {
-    (0_u64..)
-        .zip(reachable)
-        .filter(|&(_, &is_set)| is_set)
-        .map(|(total, _)| total)
-        .collect()
+    (0_u64..).zip(reachable).filter(|&(_, &is_set)| is_set).map(|(total, _)| total).collect()
 }

@@ -44,11 +44,7 @@ pub fn min_period(system: &System) -> Result<Vec<Verdict>, Inapplicable> {
             needed: Duration::from_ns(needed_ns),
         });
     }
-    let rest = u32::try_from(requests % batch_max).expect("below z");
-    let last_ns = system.table.time_max(rest).ns();
+    let last_ns = system.batch_time_of_ns(requests % batch_max);
     let response = busy_ns.and_then(|busy| busy.checked_add(last_ns));
-    Ok(for_all_tasks(
-        system,
-        response.filter(|&ns| ns <= HORIZON_NS),
-    ))
+    Ok(for_all_tasks(system, response.filter(|&ns| ns <= HORIZON_NS)))
 }

@@ -161,7 +161,8 @@ fn note_table(measured: &MeasuredTable, size: Bytes, notes: &mut Vec<String>) {
 
 /// `b(3), b(4) and 7 more`.
 fn raised_entries(raised: &[u32]) -> String {
-    let named: Vec<String> = raised.iter().take(3).map(|requests| format!("b({requests})")).collect();
+    let named: Vec<String> =
+        raised.iter().take(3).map(|requests| format!("b({requests})")).collect();
     match raised.len().saturating_sub(3) {
         0 => named.join(", "),
         more => format!("{} and {more} more", named.join(", ")),

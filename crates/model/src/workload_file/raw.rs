@@ -99,7 +99,7 @@ impl RawBestEffort {
 /// Requests are whole sectors, and not nothing.
 pub(super) fn check_size(size: &Spanned<Bytes>) -> Result<(), FileError> {
     let bytes = size.get_ref().get();
-    if bytes != 0 && bytes % Lba::SECTOR_BYTES == 0 {
+    if bytes != 0 && bytes.is_multiple_of(Lba::SECTOR_BYTES) {
         return Ok(());
     }
     Err(FileError::new(
@@ -203,8 +203,7 @@ impl Written for RawOffset {
 }
 
 impl Written for RawPlace {
-    const EXPECTED: &'static str =
-        "\"random\", \"sequential\", or { from = \"0%\", to = \"20%\" }";
+    const EXPECTED: &'static str = "\"random\", \"sequential\", or { from = \"0%\", to = \"20%\" }";
 
     fn from_text<E: Error>(text: &str) -> Result<Self, E> {
         match text {

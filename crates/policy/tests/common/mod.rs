@@ -24,7 +24,12 @@ pub(crate) fn request(id: u64, class: Class) -> Request {
     }
 }
 
-pub(crate) fn release(policy: &mut impl Policy, now: Time, class: Class, ids: impl IntoIterator<Item = u64>) {
+pub(crate) fn release(
+    policy: &mut impl Policy,
+    now: Time,
+    class: Class,
+    ids: impl IntoIterator<Item = u64>,
+) {
     for id in ids {
         policy.observe(now, Event::Release(request(id, class))).unwrap();
     }

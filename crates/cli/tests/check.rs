@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! `tidegate check` through the binary: exit codes, the JSON contract, and what a person
+//! sees of a faulty file.
+
+mod common;
+
+use common::Folder;
+
+const INLINE: &str =
+    "[drive]\nkind = \"pseudo\"\nbatch_ns_max = [5_000_000, 8_000_000, 11_000_000]\n";
+
+fn task(name: &str, period: &str) -> String {
+    format!("[[task]]\nname = \"{name}\"\nperiod = \"{period}\"\nsize = \"4KiB\"\n")
+}
+
+#[test]
+fn proven_is_exit_0_and_every_field_of_the_contract_is_there() {
+    let folder = Folder::new();
+    folder.file("w.toml", &format!("{INLINE}{}", task("a", "100ms") + &task("b", "50ms")));
+    let (code, check) = folder.json(&["check", "w.toml"]);
+    assert_eq!(code, 0);
+    assert_eq!(check["drive"], "inline");
+    assert_eq!(check["policy"], "dqf");
+    assert_eq!(check["verdict"], "proven");
+    assert_eq!(check["schedulable"], true);
+    assert_eq!(check["batch"], 1);
+    assert_eq!(check["best_effort_fill"], 0);
+    let first = &check["tasks"][0];
+    assert_eq!(first["name"], "a");
+    assert_eq!(
+        (first["period_ns"].as_u64(), first["requests"].as_u64()),
+        (Some(100_000_000), Some(1))
+    );
+    // z = 1, two tasks: one in flight, one behind it: 2 b(1).
+    assert_eq!(first["bounds"]["tight_ns"], 10_000_000);
+    assert_eq!(first["bounds"]["linear_ns"], 15_000_000);
+    assert_eq!(first["response_ns_max"], 10_000_000);
+    assert_eq!(first["bound_used"], "tight");
+    assert_eq!(first["meets_deadline"], true);
+    assert_eq!(first["comparison"]["fifo_ns"], 10_000_000);
+    assert!(first["comparison"].get("dqf_ns").is_none());
+    assert_eq!(check["headroom"][0]["name"], "a");
+    assert!(check["limited_by"].as_str().unwrap().starts_with("b: "));
+}
+
+#[test]
+fn not_proven_and_not_applicable_are_exit_1_and_different_words() {
+    let folder = Folder::new();
+    let tight = "[[task]]\nname = \"a\"\nperiod = \"1s\"\ndeadline = \"4ms\"\nsize = \"4KiB\"\n";
+    folder.file("w.toml", &format!("{INLINE}{tight}"));
+    let (code, check) = folder.json(&["check", "w.toml"]);
+    assert_eq!((code, check["verdict"].as_str()), (1, Some("not_proven")));
+    assert_eq!(check["tasks"][0]["response_ns_max"], 5_000_000);
+    let (code, check) = folder.json(&["check", "w.toml", "--policy", "noop"]);
+    assert_eq!((code, check["verdict"].as_str()), (1, Some("not_applicable")));
+    assert!(check["reason"].as_str().unwrap().contains("keeps sending"));
+    assert!(check["tasks"][0]["response_ns_max"].is_null());
+    let (_, text, _) = folder.run(&["check", "w.toml", "--policy", "noop"]);
+    assert!(text.contains("NOT APPLICABLE: noop keeps sending"), "{text}");
+}
+
+#[test]
+fn best_effort_aboard_takes_the_minimum_period_bound_away() {
+    let folder = Folder::new();
+    let load = "[[best_effort]]\nname = \"bulk\"\noutstanding = 9\nsize = \"4KiB\"\n";
+    folder.file("w.toml", &format!("{INLINE}{}{load}", task("a", "100ms")));
+    let (_, check) = folder.json(&["check", "w.toml"]);
+    assert_eq!(check["best_effort_fill"], 3);
+    assert!(check["tasks"][0]["bounds"]["min_period_ns"].is_null());
+    // A batch of best effort in flight, and the next one filled up: 2 b(3).
+    assert_eq!(check["tasks"][0]["bounds"]["tight_ns"], 22_000_000);
+}
+
+#[test]
+fn a_faulty_line_is_shown_with_a_caret_and_what_to_write() {
+    let folder = Folder::new();
+    folder.file("w.toml", &format!("{INLINE}{}", task("a", "100ms").replace("\"100ms\"", "100")));
+    let (code, stdout, stderr) = folder.run(&["check", "w.toml"]);
+    assert_eq!((code, stdout.as_str()), (2, ""));
+    for part in
+        ["w.toml, line 6, column 10", "`100` has no unit", "period = 100", "^^^", "help: write"]
+    {
+        assert!(stderr.contains(part), "{part} in\n{stderr}");
+    }
+}
+
+#[test]
+fn a_fault_of_the_drive_file_is_shown_in_the_drive_file() {
+    let folder = Folder::new();
+    folder.file("d.toml", "name = \"d\"\nkind = \"pseudo\"\ndepth = 1\n[[batch]]\nop = \"read\"\nsize = 4\nns_max = [1]\n");
+    folder.file("w.toml", &format!("drive = \"d.toml\"\n{}", task("a", "1s")));
+    let (code, _, stderr) = folder.run(&["check", "w.toml"]);
+    assert_eq!(code, 2);
+    assert!(stderr.contains("d.toml, line 6, column 8"), "{stderr}");
+}
+
+#[test]
+fn a_drive_that_does_not_exist_is_the_workloads_fault() {
+    let folder = Folder::new();
+    for (name, said) in
+        [("none.toml", "neither a built-in drive nor"), ("nvme-ssd", "not in this version")]
+    {
+        folder.file("w.toml", &format!("drive = \"{name}\"\n{}", task("a", "1s")));
+        let (code, _, stderr) = folder.run(&["check", "w.toml"]);
+        assert_eq!(code, 2);
+        assert!(stderr.contains(said) && stderr.contains("maxtor-atlas-10k-v"), "{stderr}");
+        assert!(stderr.contains("line 1, column 9"), "{stderr}");
+    }
+}
+
+#[test]
+fn paths_are_relative_to_the_workload_file_and_overrides_to_the_reader() {
+    let folder = Folder::new();
+    std::fs::create_dir(folder.path().join("sub")).unwrap();
+    let drive = "name = \"here\"\nkind = \"pseudo\"\ndepth = 2\n[[batch]]\nop = \"read\"\nsize = \"4KiB\"\nns_max = [1000, 2000]\n";
+    folder.file("sub/d.toml", drive);
+    folder.file("o.toml", &drive.replace("here", "other"));
+    folder.file("sub/w.toml", &format!("drive = \"d.toml\"\n{}", task("a", "1s")));
+    let (_, check) = folder.json(&["check", "sub/w.toml"]);
+    assert_eq!(check["drive"], "here");
+    let (_, check) = folder.json(&["check", "sub/w.toml", "--drive", "o.toml", "--batch", "2"]);
+    assert_eq!((check["drive"].as_str(), check["batch"].as_u64()), (Some("other"), Some(2)));
+    let (code, _, stderr) = folder.run(&["check", "sub/w.toml", "--batch", "3"]);
+    assert_eq!(code, 2);
+    assert!(stderr.contains("--batch 3 is larger than the table"), "{stderr}");
+}
+
+#[test]
+fn a_person_reads_bound_deadline_and_margin() {
+    let folder = Folder::new();
+    let cameras = "drive = \"maxtor-atlas-10k-v\"\n[[task]]\nname = \"camera\"\ncount = 24\nperiod = \"300ms\"\nsize = \"128KiB\"\n";
+    folder.file("w.toml", cameras);
+    let (code, text, _) = folder.run(&["check", "w.toml"]);
+    assert_eq!(code, 0);
+    for part in
+        ["camera-1 to 24", "300ms", "299.092ms", "0.908ms", "PROVEN", "24 can be proven in all"]
+    {
+        assert!(text.contains(part), "{part} in\n{text}");
+    }
+}

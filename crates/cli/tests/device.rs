@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! `tidegate profile` and `run` through the binary, on a file beside the build output.
+//!
+//! Where that folder has no direct I/O the tests say so and pass: they need a disk of
+//! some kind, not a particular one.
+
+mod common;
+
+use std::io::Read as _;
+use std::process::Stdio;
+use std::time::Duration;
+
+use common::Folder;
+
+const SHARED: &str = r#"
+drive = "d.toml"
+[[task]]
+name = "recorder"
+count = 2
+period = "50ms"
+size = "64KiB"
+[[best_effort]]
+name = "backup"
+outstanding = 8
+size = "64KiB"
+"#;
+
+/// Measures a new file of 8 MiB; false, with its reason, where that cannot be done.
+fn is_profiled(folder: &Folder) -> bool {
+    let (code, _, stderr) = folder.run(&[
+        "profile",
+        "disk.img",
+        "--create",
+        "8MiB",
+        "--size",
+        "64KiB",
+        "--depth",
+        "4",
+        "--samples",
+        "20",
+        "-o",
+        "d.toml",
+        "--seed",
+        "1",
+    ]);
+    if code != 0 {
+        println!("skipped: {stderr}");
+    }
+    code == 0
+}
+
+#[test]
+fn a_measured_file_can_be_checked_simulated_and_run_on() {
+    let folder = Folder::new();
+    if !is_profiled(&folder) {
+        return;
+    }
+    folder.file("w.toml", SHARED);
+    let (_, check) = folder.json(&["check", "w.toml"]);
+    assert!(check["tasks"][0]["bounds"]["tight_ns"].is_u64());
+    let (_, sim) = folder.json(&["sim", "w.toml", "--jobs", "100"]);
+    assert_eq!(sim["model"], "recorded");
+    let (_, run) = folder.json(&[
+        "run",
+        "w.toml",
+        "--device",
+        "disk.img",
+        "--policy",
+        "noop,fifo,dqf",
+        "--jobs",
+        "5",
+    ]);
+    for policy in run["policies"].as_array().unwrap() {
+        assert_eq!(policy["end"], "complete");
+        assert_eq!(policy["tasks"][1]["jobs"], 5);
+        assert_eq!(policy["requests_failed"], 0);
+        assert!(
+            policy["host_lateness"]["ns_max"].is_u64() && policy["device_time"]["ns_p50"].is_u64()
+        );
+        assert!(policy["best_effort"]["requests"].as_u64().unwrap() > 0);
+    }
+    assert!(run["policies"][2]["batches"].as_u64().unwrap() > 0);
+}
+
+#[test]
+fn a_measurement_is_not_overwritten_and_can_be_added_to() {
+    let folder = Folder::new();
+    if !is_profiled(&folder) {
+        return;
+    }
+    let before = std::fs::read_to_string(folder.path().join("d.toml")).unwrap();
+    let arguments =
+        ["profile", "disk.img", "--size", "4KiB", "--depth", "2", "--samples", "5", "-o", "d.toml"];
+    let (code, _, stderr) = folder.run(&arguments);
+    assert_eq!(code, 2);
+    assert!(stderr.contains("a measurement is not overwritten"), "{stderr}");
+    assert_eq!(std::fs::read_to_string(folder.path().join("d.toml")).unwrap(), before);
+    let (code, ..) = folder.run(&[&arguments[..], &["--add"]].concat());
+    assert_eq!(code, 0);
+    let after = std::fs::read_to_string(folder.path().join("d.toml")).unwrap();
+    assert_eq!(after.matches("[[batch]]").count(), 2);
+    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 2, "nothing half-written stays");
+}
+
+#[test]
+fn nothing_is_written_without_permission() {
+    let folder = Folder::new();
+    let (code, _, stderr) = folder.run(&["profile", "disk.img", "--op", "write"]);
+    assert_eq!(code, 2);
+    assert!(stderr.contains("--allow-writes"), "{stderr}");
+    if !is_profiled(&folder) {
+        return;
+    }
+    let before = std::fs::read(folder.path().join("disk.img")).unwrap();
+    let table = std::fs::read_to_string(folder.path().join("d.toml")).unwrap();
+    folder.file("d.toml", &table.replace("op = \"read\"", "op = \"write\""));
+    folder.file("w.toml", &SHARED.replace("size =", "op = \"write\"\nsize ="));
+    let run = ["run", "w.toml", "--device", "disk.img", "--jobs", "2"];
+    let (code, _, stderr) = folder.run(&run);
+    assert_eq!(code, 2);
+    assert!(stderr.contains("writes"), "{stderr}");
+    assert!(std::fs::read(folder.path().join("disk.img")).unwrap() == before, "it was written");
+    let (code, ..) = folder.run(&[&run[..], &["--allow-writes"]].concat());
+    assert!(code <= 1);
+    assert!(std::fs::read(folder.path().join("disk.img")).unwrap() != before, "it was not written");
+}
+
+#[test]
+fn what_is_no_disk_is_refused_by_name() {
+    let folder = Folder::new();
+    folder.file("empty.img", "");
+    for (path, said) in [
+        (".", "is a directory"),
+        ("/dev/null", "a character device"),
+        ("missing.img", "No such file"),
+        ("empty.img", "holds 0B"),
+    ] {
+        let (code, _, stderr) = folder.run(&["profile", path]);
+        assert_eq!(code, 2, "{path}");
+        assert!(stderr.contains(said), "{path}: {stderr}");
+    }
+}
+
+/// Goal: Ctrl-C ends a run cleanly with the results so far.
+#[test]
+fn an_interrupted_run_tells_what_it_has() {
+    let folder = Folder::new();
+    if !is_profiled(&folder) {
+        return;
+    }
+    folder.file("w.toml", SHARED);
+    let mut run = folder
+        .command(&["run", "w.toml", "--device", "disk.img", "--duration", "1h", "--json"])
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    // Until it runs there is nothing to interrupt; a second is ample, and if it were not,
+    // the signal would end the process and the parse below would fail.
+    std::thread::sleep(Duration::from_secs(1));
+    let interrupted =
+        std::process::Command::new("kill").args(["-INT", &run.id().to_string()]).status().unwrap();
+    assert!(interrupted.success());
+    let mut text = String::new();
+    run.stdout.take().unwrap().read_to_string(&mut text).unwrap();
+    run.wait().unwrap();
+    let results: serde_json::Value = serde_json::from_str(&text).expect(&text);
+    assert_eq!(results["policies"][0]["end"], "interrupted");
+    assert!(results["policies"][0]["tasks"][0]["jobs"].as_u64().unwrap() > 0);
+}

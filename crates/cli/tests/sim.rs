@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! `tidegate sim` through the binary: side by side, reproducible, bounds beside what was
+//! observed.
+
+mod common;
+
+use common::Folder;
+use serde_json::Value;
+
+const RECORDER: &str = r#"
+drive = "maxtor-atlas-10k-v"
+[[task]]
+name = "camera"
+count = 16
+period = "300ms"
+size = "128KiB"
+offset = { step = "18.75ms" }
+[[best_effort]]
+name = "backup"
+outstanding = 50
+size = "128KiB"
+"#;
+
+fn without_wall_time(mut value: Value) -> Value {
+    for policy in value["policies"].as_array_mut().unwrap() {
+        policy["wall_ns"].take();
+    }
+    value
+}
+
+#[test]
+fn policies_stand_side_by_side_and_only_dqf_keeps_the_deadlines() {
+    let folder = Folder::new();
+    folder.file("w.toml", RECORDER);
+    let (code, sim) = folder.json(&["sim", "w.toml", "--policy", "noop,fifo,dqf", "--jobs", "200"]);
+    assert_eq!(code, 1);
+    assert_eq!((sim["model"].as_str(), sim["seed"].as_u64()), (Some("pseudo"), Some(1)));
+    let names: Vec<&str> =
+        sim["policies"].as_array().unwrap().iter().map(|p| p["policy"].as_str().unwrap()).collect();
+    assert_eq!(names, ["noop", "fifo", "dqf"]);
+    let [noop, fifo, dqf] = [&sim["policies"][0], &sim["policies"][1], &sim["policies"][2]];
+    assert!(noop["tasks"][0]["misses"].as_u64().unwrap() > 0);
+    assert!(noop["tasks"][0]["bound_ns"].is_null());
+    for policy in [fifo, dqf] {
+        for task in policy["tasks"].as_array().unwrap() {
+            assert!(task["response_ns_max"].as_u64() <= task["bound_ns"].as_u64());
+        }
+    }
+    for task in dqf["tasks"].as_array().unwrap() {
+        assert_eq!((task["jobs"].as_u64(), task["misses"].as_u64()), (Some(200), Some(0)));
+    }
+    assert!(dqf["best_effort"]["throughput_bytes_per_s"].as_u64().unwrap() > 1_000_000);
+}
+
+#[test]
+fn the_same_seed_gives_the_same_figures_and_another_one_others() {
+    let folder = Folder::new();
+    folder.file("w.toml", RECORDER);
+    let run = |seed: &str| {
+        let (code, sim) = folder.json(&["sim", "w.toml", "--jobs", "100", "--seed", seed]);
+        assert_eq!(code, 0);
+        without_wall_time(sim)
+    };
+    assert_eq!(run("7"), run("7"));
+    assert_ne!(run("7")["policies"], run("8")["policies"]);
+}
+
+#[test]
+fn a_run_can_be_given_a_duration() {
+    let folder = Folder::new();
+    folder.file("w.toml", RECORDER);
+    let (_, sim) = folder.json(&["sim", "w.toml", "--duration", "3s"]);
+    assert_eq!(sim["policies"][0]["tasks"][0]["jobs"], 10);
+    let (code, _, stderr) = folder.run(&["sim", "w.toml", "--duration", "3"]);
+    assert_eq!(code, 2);
+    assert!(stderr.contains("has no unit"), "{stderr}");
+}
+
+#[test]
+fn a_model_without_data_is_refused() {
+    let folder = Folder::new();
+    folder.file("w.toml", RECORDER);
+    let (code, _, stderr) = folder.run(&["sim", "w.toml", "--model", "recorded"]);
+    assert_eq!(code, 2);
+    assert!(stderr.contains("maxtor-atlas-10k-v"), "{stderr}");
+}
+
+#[test]
+fn a_recorded_profile_is_simulated_within_its_bound() {
+    let folder = Folder::new();
+    let list = |factor: u64| {
+        let list: Vec<String> =
+            (1..=8_u64).map(|n| ((n + 2) * factor * 1000).to_string()).collect();
+        list.join(", ")
+    };
+    folder.file(
+        "d.toml",
+        &format!(
+            "name = \"d\"\nkind = \"recorded\"\ndepth = 8\n[[batch]]\nop = \"read\"\nsize = \"4KiB\"\n\
+             ns_max = [{}]\nns_p999 = [{}]\nns_p99 = [{}]\nns_p90 = [{}]\nns_p50 = [{}]\nns_p10 = [{}]\nns_min = [{}]\n",
+            list(900), list(700), list(500), list(400), list(300), list(200), list(100)
+        ),
+    );
+    let tasks = "[[task]]\nname = \"t\"\ncount = 6\nperiod = \"20ms\"\nsize = \"4KiB\"\n";
+    folder.file("w.toml", &format!("drive = \"d.toml\"\n{tasks}"));
+    let (code, sim) = folder.json(&["sim", "w.toml", "--jobs", "5000"]);
+    assert_eq!((code, sim["model"].as_str()), (0, Some("recorded")));
+    let task = &sim["policies"][0]["tasks"][0];
+    assert!(
+        task["response_ns_mean"].as_u64().unwrap() * 3 < task["bound_ns"].as_u64().unwrap() * 2
+    );
+    let (_, worst) = folder.json(&["sim", "w.toml", "--jobs", "5000", "--model", "pseudo"]);
+    let worst = &worst["policies"][0]["tasks"][0];
+    assert!(worst["response_ns_mean"].as_u64() > task["response_ns_mean"].as_u64());
+}

@@ -1,0 +1,243 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! What is known about a target and the device below it, for the record of a measurement.
+//!
+//! From sysfs, so everything is optional: drivers differ, containers hide it. A partition
+//! and a file are described by the whole disk they lie on, because that disk serves them.
+
+use std::path::{Path, PathBuf};
+
+use model::Bytes;
+
+use crate::in_use::device_below;
+use crate::sysfs::{DeviceNumber, SysfsDevice};
+
+/// What is known about a target.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct DeviceFacts {
+    /// As it was named.
+    pub path: PathBuf,
+    /// The file system of a file; `None` for a block device.
+    pub file_system: Option<String>,
+    /// The kernel's name of the whole disk: `sda`, `nvme0n1`.
+    pub device: Option<String>,
+    /// The number of the whole disk.
+    pub number: Option<DeviceNumber>,
+    /// Vendor and model, or the driver where the device does not say (virtio).
+    pub model: Option<String>,
+    /// The kernel's driver of the device.
+    pub driver: Option<String>,
+    /// Firmware revision.
+    pub firmware: Option<String>,
+    /// Whether the kernel takes it for a disk that rotates.
+    pub rotational: Option<bool>,
+    /// The active scheduler of the kernel: `none`, `mq-deadline`, `kyber`, `bfq`.
+    pub scheduler: Option<String>,
+    /// The largest request that goes to the device in one piece (`max_sectors_kb`).
+    pub request_size_max: Option<Bytes>,
+    /// Scattered pieces of memory that one request may have (`max_segments`).
+    pub segments_max: Option<u64>,
+    /// Requests that the kernel queues for the device (`nr_requests`).
+    pub requests_max: Option<u32>,
+    /// Requests that the device itself accepts at once, where it says so (`queue_depth`).
+    pub queue_depth: Option<u32>,
+    /// What happens to a write when the device reports it complete.
+    pub write_cache: Option<WriteCache>,
+    /// The smallest unit that can be addressed.
+    pub logical_block_size: Option<Bytes>,
+    /// The smallest unit that the medium writes at once.
+    pub physical_block_size: Option<Bytes>,
+    /// The devices that this one is built on, nearest first.
+    pub layers: Vec<String>,
+    /// Release of the running kernel.
+    pub kernel: String,
+}
+
+/// What a device does with writes, as far as the kernel knows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum WriteCache {
+    /// A write that is complete may still be in a volatile cache.
+    WriteBack,
+    /// A write that is complete is on the medium.
+    WriteThrough,
+}
+
+impl WriteCache {
+    /// The word of sysfs.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::WriteBack => "write back",
+            Self::WriteThrough => "write through",
+        }
+    }
+
+    fn read(text: &str) -> Option<Self> {
+        [Self::WriteBack, Self::WriteThrough].into_iter().find(|cache| cache.name() == text)
+    }
+}
+
+/// What a request is split by.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Splitting {
+    /// The least number of requests that the device gets for one.
+    pub pieces: u64,
+    /// The largest that goes in one piece.
+    pub size_max: Bytes,
+}
+
+/// What a target was found to be.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Place {
+    /// A file; `number` is what its file system reports.
+    File {
+        /// The name of the file system.
+        file_system: String,
+        /// Its device number.
+        number: DeviceNumber,
+    },
+    /// A block device.
+    Device {
+        /// Its number.
+        number: DeviceNumber,
+    },
+}
+
+impl DeviceFacts {
+    /// How the kernel splits requests of `size` before the device sees them; `None` if it
+    /// does not, or if its limit is unknown.
+    ///
+    /// # Assumptions
+    /// Only the limit on size counts here. A request in scattered memory is also split
+    /// where it has more than `segments_max` pieces, and one into a file where the file
+    /// changes its place on the device: how often depends on memory and on the file.
+    pub fn splits(&self, size: Bytes) -> Option<Splitting> {
+        let size_max = self.request_size_max?;
+        let pieces = size.get().div_ceil(size_max.get());
+        (pieces > 1).then_some(Splitting { pieces, size_max })
+    }
+
+    /// Whether the disk is one that a hypervisor provides: its host may answer from its own
+    /// memory, and other machines use the same hardware.
+    pub fn is_virtual(&self) -> bool {
+        let is_marked = |name: &String| VIRTUAL_MARKS.iter().any(|mark| name.contains(mark));
+        self.driver.iter().chain(&self.model).any(is_marked)
+    }
+
+    pub(crate) fn read(path: &Path, place: Place) -> Self {
+        let (file_system, number) = match place {
+            Place::File { file_system, number } => (Some(file_system), device_below(number)),
+            Place::Device { number } => (None, Some(number)),
+        };
+        let device = number.and_then(SysfsDevice::find).map(|device| device.whole());
+        let about = device.as_ref().map(Self::about).unwrap_or_default();
+        Self { path: path.to_owned(), file_system, kernel: kernel_release(), ..about }
+    }
+
+    /// What sysfs tells about a whole disk.
+    fn about(device: &SysfsDevice) -> Self {
+        let bytes = |name: &str| device.number_attribute(name).map(Bytes::new);
+        let kib = |name: &str| device.number_attribute(name).map(Bytes::from_kib);
+        let count =
+            |name: &str| device.number_attribute(name).and_then(|count| u32::try_from(count).ok());
+        Self {
+            device: Some(device.name()),
+            number: device.number(),
+            model: model_of(device),
+            driver: device.driver(),
+            firmware: firmware_of(device),
+            rotational: device.number_attribute("queue/rotational").map(|value| value == 1),
+            scheduler: device.attribute("queue/scheduler").as_deref().and_then(active),
+            request_size_max: kib("queue/max_sectors_kb").filter(|size| size.get() > 0),
+            segments_max: device.number_attribute("queue/max_segments"),
+            requests_max: count("queue/nr_requests"),
+            queue_depth: count("device/queue_depth"),
+            write_cache: device
+                .attribute("queue/write_cache")
+                .as_deref()
+                .and_then(WriteCache::read),
+            logical_block_size: bytes("queue/logical_block_size"),
+            physical_block_size: bytes("queue/physical_block_size"),
+            layers: layers_of(device),
+            ..Self::default()
+        }
+    }
+}
+
+/// Vendor and model as far as the device tells, else its driver.
+fn model_of(device: &SysfsDevice) -> Option<String> {
+    match (device.attribute("device/vendor"), device.attribute("device/model")) {
+        (Some(vendor), Some(model)) if !vendor.starts_with("0x") => {
+            Some(format!("{vendor} {model}"))
+        }
+        (_, Some(model)) => Some(model),
+        (_, None) => device.driver(),
+    }
+}
+
+/// NVMe, SCSI and MMC each have a name of their own for it.
+fn firmware_of(device: &SysfsDevice) -> Option<String> {
+    ["device/firmware_rev", "device/rev", "device/fwrev"]
+        .iter()
+        .find_map(|name| device.attribute(name))
+}
+
+/// `mq-deadline` of `none [mq-deadline] kyber`.
+fn active(schedulers: &str) -> Option<String> {
+    let (_, rest) = schedulers.split_once('[')?;
+    let (name, _) = rest.split_once(']')?;
+    Some(name.to_owned())
+}
+
+/// Names of all devices below, depth first.
+fn layers_of(device: &SysfsDevice) -> Vec<String> {
+    let below = |slave: SysfsDevice| std::iter::once(slave.name()).chain(layers_of(&slave.whole()));
+    device.slaves().into_iter().chain(below_loop(device)).flat_map(below).collect()
+}
+
+/// The device that holds the file behind a loop device.
+fn below_loop(device: &SysfsDevice) -> Option<SysfsDevice> {
+    let status = rustix::fs::stat(device.attribute("loop/backing_file")?).ok()?;
+    SysfsDevice::find(device_below(DeviceNumber::from_stat(status.st_dev))?)
+}
+
+/// Marks of disks that a hypervisor provides, in the names of drivers and models.
+const VIRTUAL_MARKS: [&str; 7] =
+    ["virtio", "vbd", "QEMU", "VBOX", "VMware", "Virtual", "Elastic Block Store"];
+
+fn kernel_release() -> String {
+    rustix::system::uname().release().to_string_lossy().into_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn active_scheduler_is_the_one_in_brackets() {
+        assert_eq!(active("none [mq-deadline] kyber bfq").as_deref(), Some("mq-deadline"));
+        assert_eq!(active("[none] kyber").as_deref(), Some("none"));
+        assert_eq!(active("none"), None);
+    }
+
+    #[test]
+    fn disks_of_hypervisors_are_known_by_driver_or_model() {
+        let with = |driver: &str, model: &str| DeviceFacts {
+            driver: Some(driver.to_owned()),
+            model: Some(model.to_owned()),
+            ..DeviceFacts::default()
+        };
+        assert!(with("virtio_blk", "virtio_blk").is_virtual());
+        assert!(with("sd", "QEMU HARDDISK").is_virtual());
+        assert!(!with("nvme", "Samsung SSD 990 PRO").is_virtual());
+        assert!(!DeviceFacts::default().is_virtual());
+    }
+
+    #[test]
+    fn a_request_above_the_limit_is_split() {
+        let facts =
+            DeviceFacts { request_size_max: Some(Bytes::from_kib(128)), ..DeviceFacts::default() };
+        assert_eq!(facts.splits(Bytes::from_kib(128)), None);
+        let splitting = Splitting { pieces: 3, size_max: Bytes::from_kib(128) };
+        assert_eq!(facts.splits(Bytes::from_kib(257)), Some(splitting));
+        assert_eq!(DeviceFacts::default().splits(Bytes::from_kib(4096)), None);
+    }
+}

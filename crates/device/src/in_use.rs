@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! Who else uses a block device or a file: file systems, swap, devices built on it.
+//!
+//! Asked before anything is written. The kernel's exclusive open is asked as well, and it
+//! has the last word; the answers here carry the name that people need.
+
+use std::ffi::OsString;
+use std::fmt;
+use std::os::unix::ffi::OsStringExt;
+use std::path::{Path, PathBuf};
+
+use rustix::fs::stat;
+
+use crate::sysfs::{DeviceNumber, SysfsDevice, loops};
+
+/// Who uses a device or file, with what to do about it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Use {
+    /// It, or a partition of it, is mounted.
+    Mounted {
+        /// Where.
+        mount_point: PathBuf,
+    },
+    /// It, or a partition of it, is swap.
+    Swap {
+        /// The name under which it is.
+        name: PathBuf,
+    },
+    /// Another block device is built on it.
+    Held {
+        /// The other device.
+        holder: String,
+    },
+    /// The kernel says so and not for whom.
+    Claimed,
+}
+
+impl fmt::Display for Use {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Mounted { mount_point } => {
+                let mount_point = mount_point.display();
+                write!(f, "it is mounted on {mount_point}; run `umount {mount_point}` first")
+            }
+            Self::Swap { name } => {
+                let name = name.display();
+                write!(f, "{name} is used as swap; run `swapoff {name}` first")
+            }
+            Self::Held { holder } => {
+                write!(f, "{holder} is built on it; take {holder} down first, or name it instead")
+            }
+            Self::Claimed => write!(
+                f,
+                "another program or file system has claimed it; `lsof` and `lsblk` tell which one"
+            ),
+        }
+    }
+}
+
+/// Who uses the block device, one of its partitions, or the disk it is a part of.
+pub(crate) fn of_device(number: DeviceNumber) -> Option<Use> {
+    let family = family_of(number);
+    if let Some(mount_point) = mounted(&mounts(), &family) {
+        return Some(Use::Mounted { mount_point });
+    }
+    if let Some(name) = swap_on(|device| family.contains(&device)) {
+        return Some(Use::Swap { name });
+    }
+    let held = family.iter().filter_map(|&member| SysfsDevice::find(member));
+    let holder = held.flat_map(|member| member.holders()).next();
+    let looped = || loop_on(|path| device_at(path).is_some_and(|found| family.contains(&found)));
+    holder.or_else(looped).map(|holder| Use::Held { holder })
+}
+
+/// Who uses a regular file: swap or a loop device.
+pub(crate) fn of_file(path: &Path) -> Option<Use> {
+    let identity = |path: &Path| stat(path).ok().map(|status| (status.st_dev, status.st_ino));
+    let ours = identity(path)?;
+    let swap = swaps().into_iter().find(|name| identity(name) == Some(ours));
+    if let Some(name) = swap {
+        return Some(Use::Swap { name });
+    }
+    loop_on(|path| identity(path) == Some(ours)).map(|holder| Use::Held { holder })
+}
+
+/// Where the device or a partition of it is mounted.
+pub(crate) fn mount_of(number: DeviceNumber) -> Option<PathBuf> {
+    mounted(&mounts(), &family_of(number))
+}
+
+/// The device that holds the file system which reports `number` as its own.
+///
+/// Some file systems (btrfs, overlay) report a number without a device; their source in
+/// the list of mounts leads further.
+pub(crate) fn device_below(number: DeviceNumber) -> Option<DeviceNumber> {
+    if SysfsDevice::find(number).is_some() {
+        return Some(number);
+    }
+    let mount = mounts().into_iter().find(|mount| mount.number == number)?;
+    device_at(&mount.source)
+}
+
+/// The device, its partitions, and the whole disk it is a part of.
+fn family_of(number: DeviceNumber) -> Vec<DeviceNumber> {
+    let Some(device) = SysfsDevice::find(number) else { return vec![number] };
+    let partitions = device.partitions().into_iter().filter_map(|partition| partition.number());
+    let mut family: Vec<_> = partitions.chain(device.whole().number()).collect();
+    if !family.contains(&number) {
+        family.push(number);
+    }
+    family
+}
+
+/// One line of the list of mounts.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Mount {
+    number: DeviceNumber,
+    place: PathBuf,
+    source: PathBuf,
+}
+
+fn mounts() -> Vec<Mount> {
+    let text = std::fs::read_to_string("/proc/self/mountinfo").unwrap_or_default();
+    text.lines().filter_map(read_mount).collect()
+}
+
+/// `id parent major:minor root mount-point options [optional..] - type source options`
+fn read_mount(line: &str) -> Option<Mount> {
+    let (head, tail) = line.split_once(" - ")?;
+    let mut head = head.split(' ').skip(2);
+    let number = head.next()?.parse().ok()?;
+    let place = unescape(head.nth(1)?);
+    let source = unescape(tail.split(' ').nth(1)?);
+    Some(Mount { number, place, source })
+}
+
+/// Where one of the devices is mounted. Both the number and the source count: a file
+/// system on several devices has a number of its own.
+fn mounted(mounts: &[Mount], family: &[DeviceNumber]) -> Option<PathBuf> {
+    let is_on = |mount: &&Mount| {
+        family.contains(&mount.number)
+            || device_at(&mount.source).is_some_and(|device| family.contains(&device))
+    };
+    mounts.iter().find(is_on).map(|mount| mount.place.clone())
+}
+
+fn swap_on(is_ours: impl Fn(DeviceNumber) -> bool) -> Option<PathBuf> {
+    swaps().into_iter().find(|name| device_at(name).is_some_and(&is_ours))
+}
+
+/// The names in the list of swaps.
+fn swaps() -> Vec<PathBuf> {
+    let text = std::fs::read_to_string("/proc/swaps").unwrap_or_default();
+    text.lines().skip(1).filter_map(|line| line.split_whitespace().next()).map(unescape).collect()
+}
+
+/// The loop device whose backing file satisfies the condition.
+fn loop_on(is_ours: impl Fn(&Path) -> bool) -> Option<String> {
+    let backing = |device: &SysfsDevice| device.attribute("loop/backing_file").map(PathBuf::from);
+    loops().find(|device| backing(device).is_some_and(|path| is_ours(&path))).map(|it| it.name())
+}
+
+/// The number of the block device at a path.
+fn device_at(path: &Path) -> Option<DeviceNumber> {
+    let status = path.is_absolute().then(|| stat(path).ok()).flatten()?;
+    let kind = rustix::fs::FileType::from_raw_mode(status.st_mode);
+    (kind == rustix::fs::FileType::BlockDevice).then(|| DeviceNumber::from_stat(status.st_rdev))
+}
+
+/// The kernel writes blanks and backslashes in paths as three octal digits.
+fn unescape(text: &str) -> PathBuf {
+    let mut bytes = Vec::with_capacity(text.len());
+    let mut rest = text.as_bytes();
+    while let [first, tail @ ..] = rest {
+        let octal = (*first == b'\\').then(|| tail.get(..3)).flatten();
+        let code = octal.and_then(|digits| std::str::from_utf8(digits).ok());
+        if let Some(code) = code.and_then(|digits| u8::from_str_radix(digits, 8).ok()) {
+            bytes.push(code);
+            rest = &tail[3..];
+        } else {
+            bytes.push(*first);
+            rest = tail;
+        }
+    }
+    PathBuf::from(OsString::from_vec(bytes))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const LINE: &str = r"36 35 8:1 /root /mnt/my\040disk rw,noatime shared:1 - ext4 /dev/sda1 rw";
+
+    #[test]
+    fn mount_line_gives_number_place_and_source() {
+        let mount = read_mount(LINE).expect("a well-formed line");
+        assert_eq!(mount.number, DeviceNumber { major: 8, minor: 1 });
+        assert_eq!(mount.place, PathBuf::from("/mnt/my disk"));
+        assert_eq!(mount.source, PathBuf::from("/dev/sda1"));
+    }
+
+    #[test]
+    fn device_is_mounted_when_its_partition_is() {
+        let mounts = [read_mount(LINE).expect("a well-formed line")];
+        let disk = DeviceNumber { major: 8, minor: 0 };
+        let partition = DeviceNumber { major: 8, minor: 1 };
+        assert_eq!(mounted(&mounts, &[disk, partition]), Some(PathBuf::from("/mnt/my disk")));
+        assert_eq!(mounted(&mounts, &[DeviceNumber { major: 9, minor: 9 }]), None);
+    }
+
+    #[test]
+    fn a_backslash_without_digits_stays() {
+        assert_eq!(unescape(r"a\b\134c"), PathBuf::from(r"a\b\c"));
+    }
+}

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! Why a target is refused: what is wrong with it, by name, and what to do.
+
+use std::path::PathBuf;
+
+use model::Bytes;
+use rustix::io::Errno;
+
+use crate::in_use::Use;
+
+/// Why a target cannot be opened.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum OpenError {
+    /// The system refused for another reason.
+    #[error("cannot open {}: {source}", path.display())]
+    Refused {
+        /// The path.
+        path: PathBuf,
+        /// What the system answered.
+        source: Errno,
+    },
+    /// Permission is missing.
+    #[error(
+        "no permission to open {} ({source}): run as root or as a member of the group that owns it; a container must be given the device",
+        path.display()
+    )]
+    NoPermission {
+        /// The path.
+        path: PathBuf,
+        /// What the system answered.
+        source: Errno,
+    },
+    /// Neither a block device nor a regular file.
+    #[error("{} is {what}: name a block device (such as /dev/sda) or a regular file", path.display())]
+    NotStorage {
+        /// The path.
+        path: PathBuf,
+        /// What it is, with an article.
+        what: &'static str,
+    },
+    /// The file system keeps its data in memory.
+    #[error(
+        "{} lies on {file_system}, which keeps its data in memory: there is no device to measure; name a file on a disk",
+        path.display()
+    )]
+    MemoryFileSystem {
+        /// The path.
+        path: PathBuf,
+        /// The file system.
+        file_system: String,
+    },
+    /// The file system or the driver refuses direct I/O.
+    #[error(
+        "{} lies on {file_system}, which has no direct I/O for it: its reads would come from the page cache; name the block device itself or a file on ext4 or xfs",
+        path.display()
+    )]
+    NoDirectIo {
+        /// The path.
+        path: PathBuf,
+        /// The file system, or the driver of a device.
+        file_system: String,
+    },
+    /// The file system accepts direct I/O and yet goes through the page cache.
+    #[error(
+        "{} lies on {file_system}, which accepted direct I/O and yet kept what was read in the page cache; name the block device itself or a file on ext4 or xfs",
+        path.display()
+    )]
+    DirectIoPretended {
+        /// The path.
+        path: PathBuf,
+        /// The file system.
+        file_system: String,
+    },
+    /// The pages of the file stay in memory.
+    #[error(
+        "{} on {file_system} stays in the page cache: run `sync`, close the programs that use it, and try again; if that does not help, {file_system} keeps it in memory",
+        path.display()
+    )]
+    StaysInMemory {
+        /// The path.
+        path: PathBuf,
+        /// The file system.
+        file_system: String,
+    },
+    /// The file has parts that were never written.
+    #[error(
+        "{} was never written at byte {offset} of {size}: reading there does not touch the device; make a file with `--create`",
+        path.display()
+    )]
+    Sparse {
+        /// The path.
+        path: PathBuf,
+        /// Where the first hole starts.
+        offset: u64,
+        /// The size of the file.
+        size: Bytes,
+    },
+    /// A loop device reads its file through the page cache.
+    #[error(
+        "{device} reads the file behind it through the page cache: run `losetup --direct-io=on /dev/{device}`, or name the file itself"
+    )]
+    LoopThroughPageCache {
+        /// The loop device.
+        device: String,
+    },
+    /// There is not one block in it.
+    #[error("{} holds {size}, less than one block of {size_min}: make a file with `--create`", path.display())]
+    TooSmall {
+        /// The path.
+        path: PathBuf,
+        /// Its size.
+        size: Bytes,
+        /// The least size.
+        size_min: Bytes,
+    },
+    /// Somebody else uses what would be overwritten.
+    #[error("{} must not be written: {used}", path.display())]
+    InUse {
+        /// The path.
+        path: PathBuf,
+        /// By what.
+        used: Use,
+    },
+}

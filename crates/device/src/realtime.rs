@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! Real-time scheduling and locked memory for the thread that drives the device.
+//!
+//! Without them the host adds its own lateness to everything measured or promised. Both
+//! need permission, so the answer says what was granted and why the rest was refused; the
+//! caller says so to its user.
+
+use std::fmt;
+
+use rustix::io::Errno;
+use rustix::mm::{MlockAllFlags, mlockall};
+use rustix::process::{Resource, getrlimit};
+use rustix::thread::{CapabilitySet, capabilities};
+
+/// The priority to ask for: above other programs, below the kernel's own interrupt threads (50).
+pub const PRIORITY: u8 = 40;
+
+/// What the host granted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct RealTime {
+    /// `SCHED_FIFO` at this priority for the calling thread, or why not.
+    pub scheduling: Result<u8, Errno>,
+    /// All memory of the process stays in place, or why not.
+    pub memory: Result<(), Errno>,
+}
+
+impl RealTime {
+    /// Whether everything was granted.
+    pub fn is_complete(&self) -> bool {
+        self.scheduling.is_ok() && self.memory.is_ok()
+    }
+}
+
+impl fmt::Display for RealTime {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.scheduling {
+            Ok(priority) => write!(f, "real-time scheduling at priority {priority}")?,
+            Err(error) => {
+                write!(f, "no real-time scheduling ({error}): run as root, or raise `ulimit -r`")?;
+            }
+        }
+        match self.memory {
+            Ok(()) => write!(f, "; memory locked"),
+            Err(error) => write!(
+                f,
+                "; memory not locked ({error}): run as root, or with `ulimit -l unlimited`"
+            ),
+        }
+    }
+}
+
+/// Asks for `SCHED_FIFO` at `priority` (1 to 99) for the calling thread and for locked
+/// memory for the process. Threads started later do not inherit the priority.
+///
+/// # Panics
+/// When the priority is not 1 to 99.
+pub fn request(priority: u8) -> RealTime {
+    assert!((1..=99).contains(&priority), "SCHED_FIFO has priorities 1 to 99");
+    RealTime {
+        scheduling: schedule_first_in_first_out(priority).map(|()| priority),
+        memory: lock_memory(),
+    }
+}
+
+/// Locks what the process has and will have. Where a limit applies nothing is locked: it
+/// would turn a later allocation into a crash.
+fn lock_memory() -> Result<(), Errno> {
+    let is_unlimited = getrlimit(Resource::Memlock).current.is_none();
+    if !is_unlimited && !capabilities(None)?.effective.contains(CapabilitySet::IPC_LOCK) {
+        return Err(Errno::PERM);
+    }
+    mlockall(MlockAllFlags::CURRENT | MlockAllFlags::FUTURE)
+}
+
+#[expect(unsafe_code, reason = "rustix has no call for this")]
+fn schedule_first_in_first_out(priority: u8) -> Result<(), Errno> {
+    let policy = libc::SCHED_FIFO | libc::SCHED_RESET_ON_FORK;
+    let parameter = libc::sched_param { sched_priority: libc::c_int::from(priority) };
+    // SAFETY: the parameter lives during the call, which reads it and nothing else; 0 names
+    // the calling thread.
+    let answer = unsafe { libc::sched_setscheduler(0, policy, &raw const parameter) };
+    if answer >= 0 {
+        return Ok(());
+    }
+    let error = std::io::Error::last_os_error();
+    Err(Errno::from_io_error(&error).unwrap_or(Errno::PERM))
+}

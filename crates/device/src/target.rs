@@ -1,0 +1,290 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! A block device or file that requests go to.
+//!
+//! Whatever would answer from memory instead of the medium is refused by name, and so is
+//! writing to what somebody else uses: a measurement of the page cache proves nothing, and
+//! lost data is worse than no measurement.
+//!
+//! ```text
+//!   path --> directory, pipe, character device ........ refused
+//!        --> file --> file system in memory ............ refused
+//!        |        --> no direct I/O, or not really ..... refused
+//!        |        --> holes ............................ refused
+//!        --> block device --> loop through page cache .. refused
+//!        |                --> write: in use ............ refused
+//!        --> too small ................................. refused
+//! ```
+
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd, RawFd};
+use std::path::Path;
+
+use model::Bytes;
+use rustix::fs::{
+    AtFlags, FileType, Mode, OFlags, SeekFrom, Statx, StatxFlags, open, seek, stat, statfs, statx,
+};
+use rustix::io::Errno;
+
+use crate::direct_io::{self, Residency};
+use crate::facts::{DeviceFacts, Place};
+use crate::file_system::{FileSystem, Storage};
+use crate::in_use::{self, Use};
+use crate::note::Note;
+use crate::open_error::OpenError;
+use crate::sysfs::{DeviceNumber, SysfsDevice};
+
+/// What may be done to a target.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Access {
+    /// Nothing is ever written.
+    ReadOnly,
+    /// Its contents may be destroyed.
+    ReadWrite,
+}
+
+/// A block device or file, open for direct I/O.
+#[derive(Debug)]
+pub struct Target {
+    file: OwnedFd,
+    access: Access,
+    size: Bytes,
+    alignment: Bytes,
+    facts: DeviceFacts,
+    notes: Vec<Note>,
+}
+
+impl Target {
+    /// Opens a block device or a regular file for direct I/O.
+    ///
+    /// # Errors
+    /// [`OpenError`] says why it is refused and what to name instead.
+    pub fn open(path: &Path, access: Access) -> Result<Self, OpenError> {
+        let status = stat(path).map_err(|source| refused(path, source))?;
+        match FileType::from_raw_mode(status.st_mode) {
+            FileType::RegularFile => open_file(path, access),
+            FileType::BlockDevice => {
+                open_device(path, access, DeviceNumber::from_stat(status.st_rdev))
+            }
+            other => {
+                Err(OpenError::NotStorage { path: path.to_owned(), what: with_article(other) })
+            }
+        }
+    }
+
+    /// What may be done to it.
+    pub fn access(&self) -> Access {
+        self.access
+    }
+
+    /// How much it holds, in whole blocks.
+    pub fn size(&self) -> Bytes {
+        self.size
+    }
+
+    /// Requests start and end at multiples of this.
+    pub fn alignment(&self) -> Bytes {
+        self.alignment
+    }
+
+    /// What is known about it and the device below.
+    pub fn facts(&self) -> &DeviceFacts {
+        &self.facts
+    }
+
+    /// What has to be said about using it.
+    pub fn notes(&self) -> &[Note] {
+        &self.notes
+    }
+}
+
+impl AsFd for Target {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.file.as_fd()
+    }
+}
+
+impl AsRawFd for Target {
+    fn as_raw_fd(&self) -> RawFd {
+        self.file.as_raw_fd()
+    }
+}
+
+/// The file system of `path`, unless it keeps its data in memory.
+pub(crate) fn real_file_system(path: &Path) -> Result<FileSystem, OpenError> {
+    let file_system = FileSystem::of(&statfs(path).map_err(|source| refused(path, source))?);
+    match file_system.storage {
+        Storage::Memory => Err(OpenError::MemoryFileSystem {
+            path: path.to_owned(),
+            file_system: file_system.name,
+        }),
+        Storage::Device | Storage::Remote => Ok(file_system),
+    }
+}
+
+fn open_file(path: &Path, access: Access) -> Result<Target, OpenError> {
+    let file_system = real_file_system(path)?;
+    if access == Access::ReadWrite {
+        refuse_use(path, in_use::of_file(path))?;
+    }
+    let file = open_direct(path, flags_of(access), &file_system.name)?;
+    let alignment = file_alignment(path, &file, &file_system.name)?;
+    let size = size_of(path, &file, alignment)?;
+    refuse_holes(path, &file, size)?;
+    let mut notes = Vec::new();
+    if file_system.storage == Storage::Remote {
+        notes.push(Note::Remote { file_system: file_system.name.clone() });
+    }
+    notes.extend(proof_of_direct_io(path, &file, size, &file_system.name)?);
+    let place = Place::File { file_system: file_system.name, number: file_device(path, &file)? };
+    Ok(Target { file, access, size, alignment, facts: DeviceFacts::read(path, place), notes })
+}
+
+fn open_device(path: &Path, access: Access, number: DeviceNumber) -> Result<Target, OpenError> {
+    let device = SysfsDevice::find(number);
+    if let Some(device) = device.as_ref().filter(|device| reads_through_page_cache(device)) {
+        return Err(OpenError::LoopThroughPageCache { device: device.name() });
+    }
+    if access == Access::ReadWrite {
+        refuse_use(path, in_use::of_device(number))?;
+    }
+    let driver = device.as_ref().and_then(SysfsDevice::driver);
+    let driver = driver.as_deref().unwrap_or("a block driver");
+    let file = open_direct(path, device_flags_of(access), driver)?;
+    let alignment = device_alignment(&file);
+    let size = size_of(path, &file, alignment)?;
+    let mount = in_use::mount_of(number).map(|mount_point| Note::Mounted { mount_point });
+    let memory = device.and_then(|device| memory_device(&device));
+    let facts = DeviceFacts::read(path, Place::Device { number });
+    let notes = mount.into_iter().chain(memory).collect();
+    Ok(Target { file, access, size, alignment, facts, notes })
+}
+
+fn flags_of(access: Access) -> OFlags {
+    match access {
+        Access::ReadOnly => OFlags::RDONLY,
+        Access::ReadWrite => OFlags::RDWR,
+    }
+}
+
+/// Writing to a block device claims it: no file system can be mounted from it meanwhile.
+fn device_flags_of(access: Access) -> OFlags {
+    match access {
+        Access::ReadOnly => OFlags::RDONLY,
+        Access::ReadWrite => OFlags::RDWR | OFlags::EXCL,
+    }
+}
+
+fn open_direct(path: &Path, flags: OFlags, file_system: &str) -> Result<OwnedFd, OpenError> {
+    let flags = flags | OFlags::DIRECT | OFlags::CLOEXEC | OFlags::NOCTTY;
+    open(path, flags, Mode::empty()).map_err(|source| match source {
+        Errno::INVAL => no_direct_io(path, file_system),
+        Errno::BUSY => OpenError::InUse { path: path.to_owned(), used: Use::Claimed },
+        source => refused(path, source),
+    })
+}
+
+/// What direct I/O on an open file needs; `None` if the kernel does not say.
+fn direct_io_alignment(file: &OwnedFd) -> Option<Statx> {
+    let status = statx(file, "", AtFlags::EMPTY_PATH, StatxFlags::DIOALIGN).ok()?;
+    (status.stx_mask & StatxFlags::DIOALIGN.bits() != 0).then_some(status)
+}
+
+fn file_alignment(path: &Path, file: &OwnedFd, file_system: &str) -> Result<Bytes, OpenError> {
+    match direct_io_alignment(file) {
+        Some(status) if status.stx_dio_offset_align == 0 || status.stx_dio_mem_align == 0 => {
+            Err(no_direct_io(path, file_system))
+        }
+        Some(status) => Ok(at_least_a_sector(status.stx_dio_offset_align)),
+        // No file system needs more than a page.
+        None => Ok(Bytes::new(4096)),
+    }
+}
+
+fn device_alignment(file: &OwnedFd) -> Bytes {
+    let asked = || rustix::fs::ioctl_blksszget(file).ok();
+    let told = direct_io_alignment(file).map(|status| status.stx_dio_offset_align);
+    at_least_a_sector(told.filter(|&align| align != 0).or_else(asked).unwrap_or(4096))
+}
+
+/// Addresses are counted in sectors, so nothing finer can be named.
+fn at_least_a_sector(alignment: u32) -> Bytes {
+    Bytes::new(u64::from(alignment.max(512)))
+}
+
+/// The size in whole blocks.
+fn size_of(path: &Path, file: &OwnedFd, alignment: Bytes) -> Result<Bytes, OpenError> {
+    let end = seek(file, SeekFrom::End(0)).map_err(|source| refused(path, source))?;
+    if end < alignment.get() {
+        let (size, size_min) = (Bytes::new(end), alignment);
+        return Err(OpenError::TooSmall { path: path.to_owned(), size, size_min });
+    }
+    Ok(Bytes::new(end - end % alignment.get()))
+}
+
+fn refuse_holes(path: &Path, file: &OwnedFd, size: Bytes) -> Result<(), OpenError> {
+    match seek(file, SeekFrom::Hole(0)) {
+        Ok(offset) if offset < size.get() => {
+            Err(OpenError::Sparse { path: path.to_owned(), offset, size })
+        }
+        // A file system that cannot tell says that there are none.
+        Ok(_) | Err(Errno::INVAL | Errno::OPNOTSUPP) => Ok(()),
+        Err(source) => Err(refused(path, source)),
+    }
+}
+
+/// Refuses page caches that call themselves direct I/O; a note where that cannot be seen.
+fn proof_of_direct_io(
+    path: &Path,
+    file: &OwnedFd,
+    size: Bytes,
+    file_system: &str,
+) -> Result<Option<Note>, OpenError> {
+    let (path, file_system) = (path.to_owned(), file_system.to_owned());
+    match direct_io::probe(file, size).map_err(|source| refused(&path, source))? {
+        Residency::Bypassed => Ok(None),
+        Residency::Hidden => Ok(Some(Note::DirectIoUnproven { file_system })),
+        Residency::Cached => Err(OpenError::DirectIoPretended { path, file_system }),
+        Residency::Stays => Err(OpenError::StaysInMemory { path, file_system }),
+    }
+}
+
+/// The device below a file's file system.
+fn file_device(path: &Path, file: &OwnedFd) -> Result<DeviceNumber, OpenError> {
+    let status = rustix::fs::fstat(file).map_err(|source| refused(path, source))?;
+    Ok(DeviceNumber::from_stat(status.st_dev))
+}
+
+fn reads_through_page_cache(device: &SysfsDevice) -> bool {
+    device.whole().attribute("loop/dio").as_deref() == Some("0")
+}
+
+fn memory_device(device: &SysfsDevice) -> Option<Note> {
+    let name = device.name();
+    let in_memory = ["ram", "zram", "pmem", "nullb"].iter().any(|kind| name.starts_with(kind));
+    in_memory.then_some(Note::MemoryDevice { device: name })
+}
+
+fn refuse_use(path: &Path, used: Option<Use>) -> Result<(), OpenError> {
+    used.map_or(Ok(()), |used| Err(OpenError::InUse { path: path.to_owned(), used }))
+}
+
+fn refused(path: &Path, source: Errno) -> OpenError {
+    let path = path.to_owned();
+    match source {
+        Errno::PERM | Errno::ACCESS => OpenError::NoPermission { path, source },
+        source => OpenError::Refused { path, source },
+    }
+}
+
+fn no_direct_io(path: &Path, file_system: &str) -> OpenError {
+    OpenError::NoDirectIo { path: path.to_owned(), file_system: file_system.to_owned() }
+}
+
+fn with_article(kind: FileType) -> &'static str {
+    match kind {
+        FileType::Directory => "a directory",
+        FileType::CharacterDevice => "a character device",
+        FileType::Fifo => "a pipe",
+        FileType::Socket => "a socket",
+        _ => "no storage",
+    }
+}

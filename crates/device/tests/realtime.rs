@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! Real-time scheduling: granted or refused, the answer says which. A test program of its
+//! own, because locked memory concerns the whole process.
+
+use device::realtime;
+
+#[test]
+fn the_answer_says_what_was_granted_and_what_to_do_about_the_rest() {
+    let answer = realtime::request(realtime::PRIORITY);
+    let text = answer.to_string();
+    println!("{text}");
+    assert_eq!(answer.scheduling.is_err(), text.contains("no real-time scheduling"));
+    assert_eq!(answer.memory.is_err(), text.contains("not locked"));
+    assert_eq!(answer.is_complete(), !text.contains("run as root"));
+}
+
+#[test]
+#[should_panic(expected = "priorities 1 to 99")]
+fn priority_0_is_none() {
+    realtime::request(0);
+}

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! How late the host wakes up, measured without the device.
+//!
+//! Every batch ends with a wake-up, so this lateness is contained in every time. It is
+//! recorded beside the table and not subtracted: the host that enforces is late as well.
+
+use device::{Clock, Ring, RingError};
+use model::Duration;
+
+/// How often it is measured.
+pub(crate) const WAITS: u32 = 100;
+
+/// How long each wait is meant to last.
+const WAIT: Duration = Duration::from_ms(1);
+
+/// The latest wake-up of [`WAITS`] waits on an idle ring.
+pub(crate) fn highest(ring: &mut Ring, clock: Clock) -> Result<Duration, RingError> {
+    let mut highest = Duration::ZERO;
+    for _ in 0..WAITS {
+        let due = clock.now() + WAIT;
+        ring.wait(Some(WAIT))?;
+        highest = highest.max(clock.now().since(due));
+    }
+    Ok(highest)
+}

@@ -1,0 +1,301 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! Measures b(i) for i = 1 to K and makes a drive file of it.
+//!
+//! Batches of i requests at random places are given to the device at once, each with one
+//! submission; what is measured is the time until the last is complete. This is also the
+//! time to drain i requests that the device was just given.
+//!
+//! Source: Stanovich, dissertation, 7.4.2 (batches, confidence) and 8.3.2 (draining).
+
+use std::sync::atomic::AtomicBool;
+use std::time::SystemTime;
+
+use device::load::Completed;
+use device::realtime::RealTime;
+use device::steal::ProcessorTime;
+use device::{Access, Clock, DeviceFacts, Ring, RingError, Target};
+use drive::Drive;
+use model::drive_file::{Identity, MeasuredTable};
+use model::{Bytes, DriveFile, DriveKind, Op};
+use rand::SeedableRng;
+use rand_pcg::Pcg64;
+
+use crate::confidence::{CONFIDENCE, FOUR_SIGMA, samples_needed};
+use crate::lateness;
+use crate::record::{self, HostRecord};
+use crate::rounds::{Measured, Progress, Rounds};
+use crate::subject::{RealSubject, SimulatedSubject, SubjectError};
+use crate::warning::{self, Warning};
+
+/// What is measured.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ProfileParams {
+    /// What people will call the drive.
+    pub name: String,
+    /// Read or write. Writing destroys what is on the target.
+    pub op: Op,
+    /// Size of every request.
+    pub size: Bytes,
+    /// K, the largest batch.
+    pub depth: u32,
+    /// How often each batch size is measured.
+    pub samples: u32,
+    /// Decides all places and orders.
+    pub seed: u64,
+    /// What the host granted to this thread; `None` if nobody asked.
+    pub real_time: Option<RealTime>,
+}
+
+impl ProfileParams {
+    /// The depth that is measured where the device accepts as many.
+    pub const DEPTH: u32 = 32;
+    /// How often each batch size is measured unless told otherwise.
+    pub const SAMPLES: u32 = 1000;
+    /// The size of a request unless told otherwise.
+    pub const SIZE: Bytes = Bytes::from_kib(128);
+
+    /// Reads of the default size, as deep as the device goes and at most [`Self::DEPTH`].
+    pub fn new(name: impl Into<String>, facts: &DeviceFacts) -> Self {
+        Self {
+            name: name.into(),
+            op: Op::Read,
+            size: Self::SIZE,
+            depth: warning::accepted(facts).map_or(Self::DEPTH, |count| count.min(Self::DEPTH)),
+            samples: Self::SAMPLES,
+            seed: 1,
+            real_time: None,
+        }
+    }
+
+    /// The rounds on a target of `capacity`.
+    fn rounds(&self, capacity: Bytes) -> Result<Rounds, ProfileError> {
+        let Self { size, depth, samples, .. } = *self;
+        if samples == 0 {
+            return Err(ProfileError::SamplesZero);
+        }
+        if depth == 0 {
+            return Err(ProfileError::DepthZero);
+        }
+        if size.get() == 0 || !size.get().is_multiple_of(512) {
+            return Err(ProfileError::SizeOdd { size });
+        }
+        let places = capacity.get() / size.get();
+        if places < u64::from(depth) {
+            return Err(ProfileError::TooSmall { capacity, size, depth });
+        }
+        let places = usize::try_from(places).unwrap_or(usize::MAX);
+        Ok(Rounds { samples, depth, size, places })
+    }
+}
+
+/// What was measured.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Profile {
+    /// The drive file, ready to be written.
+    pub file: DriveFile,
+    /// What its readers have to know.
+    pub warnings: Vec<Warning>,
+    /// Whether the measurement was stopped before the end.
+    pub is_cancelled: bool,
+}
+
+/// Why there is no profile.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ProfileError {
+    /// No samples asked for.
+    #[error("0 samples measure nothing: ask for at least 1, better {}", ProfileParams::SAMPLES)]
+    SamplesZero,
+    /// No batch asked for.
+    #[error("depth 0 measures nothing: ask for at least 1")]
+    DepthZero,
+    /// A request size that is no number of sectors.
+    #[error("requests of {size}: ask for a multiple of 512B")]
+    SizeOdd {
+        /// What was asked for.
+        size: Bytes,
+    },
+    /// The target has not room enough for the requests of one batch.
+    #[error(
+        "the target of {capacity} has no room for {depth} requests of {size} side by side: make a larger one, or ask for a smaller size or depth"
+    )]
+    TooSmall {
+        /// What the target holds.
+        capacity: Bytes,
+        /// Size of a request.
+        size: Bytes,
+        /// Largest batch.
+        depth: u32,
+    },
+    /// Writing was asked for and the target was not opened for it.
+    #[error("measuring writes destroys what is on the target: open it for writing")]
+    ReadOnly,
+    /// The measurement was stopped too early.
+    #[error(
+        "stopped before the first batch of {requests} requests was measured: nothing to write down"
+    )]
+    NothingMeasured {
+        /// The batch size without a sample.
+        requests: u32,
+    },
+    /// No ring on the target.
+    #[error(transparent)]
+    Ring(#[from] RingError),
+    /// The device failed.
+    #[error(transparent)]
+    Subject(#[from] SubjectError),
+}
+
+/// Measures a block device or a file. `progress` is told after every batch, when the
+/// device is idle; after `cancelled` becomes true what was measured so far is returned.
+///
+/// The caller asks for real-time scheduling of its own thread before
+/// ([`device::realtime::request`]) and passes on what was granted.
+///
+/// # Errors
+/// [`ProfileError`].
+pub fn profile(
+    target: &Target,
+    params: &ProfileParams,
+    progress: impl FnMut(Progress),
+    cancelled: &AtomicBool,
+) -> Result<Profile, ProfileError> {
+    let rounds = params.rounds(target.size())?;
+    if params.op == Op::Write && target.access() == Access::ReadOnly {
+        return Err(ProfileError::ReadOnly);
+    }
+    let measured_at = SystemTime::now();
+    let mut ring = Ring::new(target, params.depth, params.size)?;
+    let (clock, setup) = (Clock::start(), ring.setup());
+    let lateness = lateness::highest(&mut ring, clock)?;
+    let meter = Meter::start(target.facts());
+    let mut subject = RealSubject { ring, clock, op: params.op, size: params.size };
+    let mut random = Pcg64::seed_from_u64(params.seed);
+    let measured = rounds.measure(&mut subject, &mut random, progress, cancelled)?;
+    let (processor, other_load) = meter.stop(target.facts(), params, &measured);
+    let host = HostRecord { real_time: params.real_time, setup, lateness, processor, other_load };
+    let identity = record::identity(params, target.facts(), measured_at, &host);
+    let before = warnings_of_target(target, params);
+    finish(params, measured, identity, before.into_iter().chain(warnings_of_run(&host)))
+}
+
+/// Measures a simulated drive of `capacity` in virtual time; `model` says what it is.
+///
+/// # Errors
+/// [`ProfileError`].
+///
+/// # Panics
+/// When the drive accepts fewer requests than the largest batch.
+pub fn profile_drive(
+    drive: &mut dyn Drive,
+    model: &str,
+    capacity: Bytes,
+    params: &ProfileParams,
+    progress: impl FnMut(Progress),
+    cancelled: &AtomicBool,
+) -> Result<Profile, ProfileError> {
+    let rounds = params.rounds(capacity)?;
+    let mut subject = SimulatedSubject::new(drive, params.op, params.size);
+    let mut random = Pcg64::seed_from_u64(params.seed);
+    let measured = rounds.measure(&mut subject, &mut random, progress, cancelled)?;
+    let identity = Identity {
+        model: Some(model.to_owned()),
+        place: Some("a simulated drive, in virtual time".to_owned()),
+        how: Some(record::how(params)),
+        ..Identity::default()
+    };
+    finish(params, measured, identity, [])
+}
+
+fn finish(
+    params: &ProfileParams,
+    measured: Measured,
+    identity: Identity,
+    warnings: impl IntoIterator<Item = Warning>,
+) -> Result<Profile, ProfileError> {
+    let is_cancelled = measured.is_cancelled;
+    let (table, samples) = record::table(params, measured)?;
+    let asked = params.samples;
+    let cancelled = is_cancelled.then_some(Warning::Cancelled { samples, asked });
+    let warnings = cancelled.into_iter().chain(few_samples(samples)).chain(warnings).collect();
+    Ok(Profile { file: drive_file(params, identity, table), warnings, is_cancelled })
+}
+
+fn drive_file(params: &ProfileParams, identity: Identity, table: MeasuredTable) -> DriveFile {
+    DriveFile {
+        name: params.name.clone(),
+        kind: DriveKind::Recorded,
+        depth: params.depth,
+        identity,
+        batch: vec![table],
+        drain: Vec::new(),
+        starvation_max: None,
+        flush_max: None,
+        mechanics: None,
+        ssd: None,
+        fit: None,
+    }
+}
+
+fn few_samples(samples: u32) -> Option<Warning> {
+    let needed = samples_needed(CONFIDENCE, FOUR_SIGMA);
+    (u64::from(samples) < needed).then_some(Warning::FewSamples { samples, needed })
+}
+
+fn warnings_of_target(target: &Target, params: &ProfileParams) -> Vec<Warning> {
+    let facts = target.facts();
+    let file_only = facts.file_system.is_some().then(|| Warning::FileOnly {
+        size: target.size(),
+        rotational: facts.rotational == Some(true),
+    });
+    let notes = target.notes().iter().cloned().map(Warning::Target);
+    let host = warning::about_host(facts, params.op, params.size, params.depth);
+    file_only.into_iter().chain(notes).chain(host).collect()
+}
+
+fn warnings_of_run(host: &HostRecord) -> impl Iterator<Item = Warning> {
+    let is_real_time = host.real_time.is_some_and(|granted| granted.is_complete());
+    let stolen = host.processor.filter(|time| time.stolen_ticks > 0);
+    let stolen =
+        stolen.map(|time| Warning::Stolen { ticks: time.stolen_ticks, ppm: time.stolen_ppm() });
+    let other = host.other_load.filter(|load| load.reads > 0 || load.writes > 0);
+    let real_time = (!is_real_time).then_some(Warning::NotRealTime);
+    real_time.into_iter().chain(stolen).chain(other.map(Warning::OtherLoad))
+}
+
+/// Readings of the host at the start of a run.
+struct Meter {
+    processor: Option<ProcessorTime>,
+    completed: Option<Completed>,
+}
+
+impl Meter {
+    fn start(facts: &DeviceFacts) -> Self {
+        Self { processor: ProcessorTime::read(), completed: Completed::read(facts) }
+    }
+
+    /// Processor time that passed, and what the device completed besides our requests.
+    fn stop(
+        &self,
+        facts: &DeviceFacts,
+        params: &ProfileParams,
+        measured: &Measured,
+    ) -> (Option<ProcessorTime>, Option<Completed>) {
+        let passed = |earlier| Some(ProcessorTime::read()?.since(earlier));
+        let pieces = facts.splits(params.size).map_or(1, |splitting| splitting.pieces);
+        let others = |earlier| {
+            let all = Completed::read(facts)?.since(earlier);
+            Some(without(all, params.op, measured.requests.saturating_mul(pieces)))
+        };
+        (self.processor.and_then(passed), self.completed.and_then(others))
+    }
+}
+
+/// What remains of `all` without ours. The kernel may have merged some of ours: then
+/// nothing of others is seen, rather than less than nothing.
+fn without(all: Completed, op: Op, ours: u64) -> Completed {
+    match op {
+        Op::Read => Completed { reads: all.reads.saturating_sub(ours), ..all },
+        Op::Write => Completed { writes: all.writes.saturating_sub(ours), ..all },
+    }
+}

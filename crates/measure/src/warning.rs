@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! What a reader of a measured table has to know: each is said once, with its figure.
+
+use std::fmt;
+
+use device::load::Completed;
+use device::{DeviceFacts, Note, Splitting, WriteCache};
+use model::{Bytes, Op};
+
+/// Something that limits what a measured table says.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Warning {
+    /// Too few samples for the usual confidence.
+    FewSamples {
+        /// The least number taken of any batch size.
+        samples: u32,
+        /// The number that the source asks for.
+        needed: u64,
+    },
+    /// The measurement was stopped.
+    Cancelled {
+        /// The least number taken of any batch size.
+        samples: u32,
+        /// The number that was asked for.
+        asked: u32,
+    },
+    /// The kernel splits every request.
+    Split {
+        /// The size of a request.
+        size: Bytes,
+        /// Into how many, and at what size.
+        splitting: Splitting,
+    },
+    /// The kernel has a scheduler between us and the device.
+    Scheduler {
+        /// Its name.
+        name: String,
+        /// The device.
+        device: String,
+    },
+    /// The kernel holds requests back.
+    DepthHidden {
+        /// The largest batch measured.
+        depth: u32,
+        /// What reaches the device at once.
+        accepted: u32,
+    },
+    /// Writes are complete before they are on the medium.
+    WriteCache,
+    /// Only a part of the device was measured.
+    FileOnly {
+        /// The size of the file.
+        size: Bytes,
+        /// Whether the device has to move a head to reach the rest.
+        rotational: bool,
+    },
+    /// A hypervisor provides the disk.
+    VirtualDisk {
+        /// The device.
+        device: String,
+    },
+    /// The hypervisor took time.
+    Stolen {
+        /// Ticks taken during the run.
+        ticks: u64,
+        /// Their share in parts per million.
+        ppm: u64,
+    },
+    /// The device served others as well.
+    OtherLoad(Completed),
+    /// The host was free to be late.
+    NotRealTime,
+    /// What opening the target had to say.
+    Target(Note),
+}
+
+impl fmt::Display for Warning {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::FewSamples { samples, needed } => write!(
+                f,
+                "{samples} samples of each batch: {needed} are needed to see, with 99 % confidence, a time above 4 sigma of a normal distribution (`--samples {needed}`)"
+            ),
+            Self::Cancelled { samples, asked } => {
+                write!(f, "stopped early: {samples} of {asked} samples of each batch")
+            }
+            Self::Split { size, splitting } => write!(
+                f,
+                "the kernel splits each request of {size} into {} of at most {}: the device sees more requests than the table counts; measure with `--size {}`",
+                splitting.pieces, splitting.size_max, splitting.size_max
+            ),
+            Self::Scheduler { name, device } => write!(
+                f,
+                "the kernel's scheduler {name} reorders and merges requests before {device} sees them: `echo none > /sys/block/{device}/queue/scheduler` leaves them to the device"
+            ),
+            Self::DepthHidden { depth, accepted } => write!(
+                f,
+                "batches of up to {depth} were given, {accepted} requests reach the device at once: the kernel holds the rest back; measure with `--depth {accepted}`"
+            ),
+            Self::WriteCache => write!(
+                f,
+                "the device has a volatile write cache: writes were complete before they were on the medium, and a full cache may take longer than any time measured"
+            ),
+            Self::FileOnly { size, rotational: false } => {
+                write!(f, "measured within a file of {size}: the table holds for that file")
+            }
+            Self::FileOnly { size, rotational: true } => write!(
+                f,
+                "measured within a file of {size}: the table holds for that file; across the whole device heads move further and requests take longer"
+            ),
+            Self::VirtualDisk { device } => write!(
+                f,
+                "a hypervisor provides {device}: its host may answer from its own memory, and other machines share the hardware; no table measured here bounds what they do"
+            ),
+            Self::Stolen { ticks, ppm } => write!(
+                f,
+                "the hypervisor took {ticks} ticks ({ppm} ppm of all processor time) during the run: some times are longer than the device's"
+            ),
+            Self::OtherLoad(Completed { reads, writes }) => write!(
+                f,
+                "the device also completed {reads} reads and {writes} writes that were not ours: they are in the times"
+            ),
+            Self::NotRealTime => write!(
+                f,
+                "measured without real-time scheduling and locked memory: times contain the host's delays"
+            ),
+            Self::Target(note) => note.fmt(f),
+        }
+    }
+}
+
+/// What is to be said before the first request is sent.
+pub(crate) fn about_host(facts: &DeviceFacts, op: Op, size: Bytes, depth: u32) -> Vec<Warning> {
+    let split = facts.splits(size).map(|splitting| Warning::Split { size, splitting });
+    let has_cache = facts.write_cache == Some(WriteCache::WriteBack) && op == Op::Write;
+    let cache = has_cache.then_some(Warning::WriteCache);
+    [virtual_disk(facts), split, scheduler(facts), hidden_depth(facts, depth), cache]
+        .into_iter()
+        .flatten()
+        .collect()
+}
+
+fn virtual_disk(facts: &DeviceFacts) -> Option<Warning> {
+    let device = facts.device.clone().filter(|_| facts.is_virtual())?;
+    Some(Warning::VirtualDisk { device })
+}
+
+fn scheduler(facts: &DeviceFacts) -> Option<Warning> {
+    let name = facts.scheduler.clone().filter(|name| name != "none")?;
+    Some(Warning::Scheduler { name, device: facts.device.clone()? })
+}
+
+fn hidden_depth(facts: &DeviceFacts, depth: u32) -> Option<Warning> {
+    let accepted = accepted(facts)?;
+    (accepted < depth).then_some(Warning::DepthHidden { depth, accepted })
+}
+
+/// How many requests reach the device at once, as far as the kernel tells.
+pub(crate) fn accepted(facts: &DeviceFacts) -> Option<u32> {
+    [facts.queue_depth, facts.requests_max].into_iter().flatten().filter(|&count| count > 0).min()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_plain_device_gives_no_warning() {
+        let facts = DeviceFacts {
+            device: Some("sda".to_owned()),
+            scheduler: Some("none".to_owned()),
+            request_size_max: Some(Bytes::from_kib(1280)),
+            requests_max: Some(64),
+            queue_depth: Some(32),
+            write_cache: Some(WriteCache::WriteBack),
+            ..DeviceFacts::default()
+        };
+        assert_eq!(about_host(&facts, Op::Read, Bytes::from_kib(128), 32), []);
+    }
+
+    #[test]
+    fn whatever_the_kernel_does_to_requests_is_said() {
+        let facts = DeviceFacts {
+            device: Some("sda".to_owned()),
+            driver: Some("virtio_scsi".to_owned()),
+            scheduler: Some("bfq".to_owned()),
+            request_size_max: Some(Bytes::from_kib(64)),
+            queue_depth: Some(1),
+            write_cache: Some(WriteCache::WriteBack),
+            ..DeviceFacts::default()
+        };
+        let warnings = about_host(&facts, Op::Write, Bytes::from_kib(128), 32);
+        let texts: Vec<_> = warnings.iter().map(ToString::to_string).collect();
+        let expected = [
+            "hypervisor provides sda",
+            "into 2 of at most 64KiB",
+            "/sys/block/sda/queue/scheduler",
+            "--depth 1",
+            "volatile write cache",
+        ];
+        assert_eq!(texts.len(), expected.len(), "{texts:?}");
+        for (text, expected) in texts.iter().zip(expected) {
+            assert!(text.contains(expected), "{text}");
+        }
+    }
+}

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! The whole measurement on simulated drives, in virtual time: what is measured must be
+//! what the drive was built to do.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use device::DeviceFacts;
+use drive::PseudoDisk;
+use measure::{Profile, ProfileError, ProfileParams, Progress, Warning, profile_drive};
+use model::{BatchTable, Bytes, DriveFile, DriveKind, Duration};
+
+const CAPACITY: Bytes = Bytes::new(1 << 40);
+
+fn table() -> BatchTable {
+    let times: Vec<_> = (1..=8).map(|requests| Duration::from_ms(3 + 2 * requests)).collect();
+    BatchTable::new(&times).expect("a table")
+}
+
+fn params(samples: u32) -> ProfileParams {
+    ProfileParams { depth: 8, samples, ..ProfileParams::new("test", &DeviceFacts::default()) }
+}
+
+fn measured(
+    params: &ProfileParams,
+    progress: impl FnMut(Progress),
+    cancelled: &AtomicBool,
+) -> Result<Profile, ProfileError> {
+    let mut drive = PseudoDisk::new(8, table(), 7);
+    profile_drive(&mut drive, "pseudo-disk", CAPACITY, params, progress, cancelled)
+}
+
+#[test]
+fn a_pseudo_disk_is_measured_to_be_its_table() {
+    let profile = measured(&params(20), |_| (), &AtomicBool::new(false)).expect("a profile");
+    let [batch] = &profile.file.batch[..] else { panic!("one table") };
+    assert_eq!(batch.table, table());
+    assert!(batch.quantiles_ns.iter().all(|list| list == &batch.ns_max));
+    assert_eq!(batch.samples, Some(20));
+    assert_eq!((profile.file.kind, profile.file.depth), (DriveKind::Recorded, 8));
+}
+
+#[test]
+fn the_file_reads_back_to_what_was_written() {
+    let profile = measured(&params(3), |_| (), &AtomicBool::new(false)).expect("a profile");
+    let read = DriveFile::parse(&profile.file.to_toml()).expect("a drive file");
+    assert_eq!(read, profile.file);
+}
+
+#[test]
+fn few_samples_are_said_with_the_number_needed() {
+    let profile = measured(&params(3), |_| (), &AtomicBool::new(false)).expect("a profile");
+    let expected = Warning::FewSamples { samples: 3, needed: 72_704 };
+    assert_eq!(profile.warnings, [expected]);
+    let confidence = profile.file.batch[0].confidence.clone().expect("a statement");
+    assert!(confidence.contains("maximum of 3 "), "{confidence}");
+}
+
+#[test]
+fn a_stop_keeps_what_was_measured() {
+    let stop = AtomicBool::new(false);
+    let after_some = |it: Progress| stop.store(it.done >= 20, Ordering::Relaxed);
+    let profile = measured(&params(1000), after_some, &stop).expect("a profile");
+    assert!(profile.is_cancelled);
+    assert_eq!(profile.file.batch[0].samples, Some(2));
+    assert_eq!(profile.warnings[0], Warning::Cancelled { samples: 2, asked: 1000 });
+}
+
+#[test]
+fn a_stop_before_every_batch_has_a_sample_is_an_error() {
+    let stop = AtomicBool::new(false);
+    let at_once = |it: Progress| stop.store(it.done >= 7, Ordering::Relaxed);
+    let error = measured(&params(1000), at_once, &stop).expect_err("too early");
+    assert!(matches!(error, ProfileError::NothingMeasured { .. }), "{error}");
+}
+
+#[test]
+fn nonsense_is_refused_with_advice() {
+    let with = |change: fn(&mut ProfileParams)| {
+        let mut params = params(1);
+        change(&mut params);
+        measured(&params, |_| (), &AtomicBool::new(false)).expect_err("nonsense").to_string()
+    };
+    assert!(with(|params| params.samples = 0).contains("at least 1"));
+    assert!(with(|params| params.depth = 0).contains("at least 1"));
+    assert!(with(|params| params.size = Bytes::new(1000)).contains("multiple of 512"));
+    assert!(with(|params| params.size = Bytes::new(1 << 39)).contains("smaller size"));
+}
