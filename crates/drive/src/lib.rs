@@ -1,1 +1,93 @@
-//! placeholder
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! Simulated drives, and the drive files that come with Tidegate.
+//!
+//! A drive accepts up to K requests and completes them in an order of its own. It has no
+//! clock: its host tells it the time, in the simulator virtual, in the engine real. See
+//! [`Drive`] for the protocol. One file per drive; what they share is in `spaced.rs`.
+
+#![warn(clippy::float_arithmetic)]
+
+pub mod amortised;
+pub mod builtin;
+mod make;
+pub mod pseudo;
+pub mod random;
+pub mod recorded;
+pub mod spaced;
+
+use model::{Outcome, Request, RequestId, Time};
+
+pub use amortised::Amortised;
+pub use make::{BuildError, build, measured_table};
+pub use pseudo::PseudoDisk;
+pub use random::Random;
+pub use recorded::RecordedDrive;
+pub use spaced::{BatchTimes, Mix, SpacedDrive};
+
+/// A request that a drive returned.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Completion {
+    /// Which one.
+    pub id: RequestId,
+    /// When the drive was done with it: not later than the `now` it was delivered at.
+    pub at: Time,
+    /// How it ended.
+    pub outcome: Outcome,
+}
+
+/// A simulated drive: a state machine that its host tells the time.
+///
+/// # The protocol
+/// - At one instant the host first calls `advance`, then `submit`.
+/// - One `submit` is one atomic batch. Several at one instant are one batch too as long
+///   as the drive was idle before them and returned nothing in between.
+/// - `advance(now)` delivers everything that is due at or before `now`, in order of time.
+/// - A drive holds at most K requests, and no request twice.
+/// - `now` never decreases.
+///
+/// # Example
+/// ```
+/// use drive::{Drive, PseudoDisk};
+/// use model::{BatchTable, Bytes, Class, Duration, Lba, Op, Request, RequestId, TaskIndex, Time};
+///
+/// let request = Request {
+///     id: RequestId(1), task: TaskIndex(0), class: Class::Hard, released: Time::ZERO,
+///     eligible: Time::ZERO, due: None, op: Op::Read, start: Lba::new(0),
+///     size: Bytes::from_kib(4), fua: false, optional: false,
+/// };
+/// let table = BatchTable::new(&[Duration::from_ms(5)]).unwrap();
+/// let mut drive = PseudoDisk::new(1, table, 42);
+/// drive.submit(Time::ZERO, &[request]);
+///
+/// let done_at = drive.next_event().unwrap();
+/// assert_eq!(done_at, Time::from_ns(5_000_000));
+/// let mut completions = Vec::new();
+/// drive.advance(done_at, &mut completions);
+/// assert_eq!(completions[0].id, RequestId(1));
+/// ```
+pub trait Drive {
+    /// Gives the drive a batch of requests. An empty batch is nothing.
+    ///
+    /// # Panics
+    /// When the host breaks the protocol: more than K requests, or a completion that was
+    /// due is not yet delivered.
+    fn submit(&mut self, now: Time, batch: &[Request]);
+
+    /// The instant of the next completion; none while the drive is idle.
+    fn next_event(&self) -> Option<Time>;
+
+    /// Appends to `out` all completions that are due at or before `now`.
+    fn advance(&mut self, now: Time, out: &mut Vec<Completion>);
+}
+
+impl<D: Drive + ?Sized> Drive for Box<D> {
+    fn submit(&mut self, now: Time, batch: &[Request]) {
+        (**self).submit(now, batch);
+    }
+    fn next_event(&self) -> Option<Time> {
+        (**self).next_event()
+    }
+    fn advance(&mut self, now: Time, out: &mut Vec<Completion>) {
+        (**self).advance(now, out);
+    }
+}

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! The simulated drive that stands for a device under a given workload.
+//!
+//! The largest request of the workload decides the table, as in the proof: a size that was
+//! not measured is covered by the next larger.
+
+use model::drive_file::MeasuredTable;
+use model::{Bytes, DriveFile, DriveKind, Op, Workload};
+
+use crate::recorded::{QuantilesMissing, Recording};
+use crate::{Drive, PseudoDisk, RecordedDrive};
+
+/// Why a drive of the kind asked for cannot be simulated.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum BuildError {
+    /// A recorded drive needs a drive file; the workload carries its drive inline.
+    #[error(
+        "an inline drive has only batch_ns_max, nothing was recorded; simulate it as `pseudo`, \
+         or name a drive file"
+    )]
+    NothingRecorded,
+    /// The drive file has no table that covers the workload's requests.
+    #[error(
+        "drive `{drive}` was never measured with {op} of {size} or more; measure it with \
+         `tidegate profile`, or simulate it as `pseudo`",
+        op = op.name()
+    )]
+    NotMeasured {
+        /// The drive file's name.
+        drive: String,
+        /// Read or write.
+        op: Op,
+        /// The workload's largest request.
+        size: Bytes,
+    },
+    /// The table that covers the workload's requests has only maxima.
+    #[error("drive `{drive}`, {op} of {size} or more: {source}", op = op.name())]
+    QuantilesMissing {
+        /// The drive file's name.
+        drive: String,
+        /// Read or write.
+        op: Op,
+        /// The workload's largest request.
+        size: Bytes,
+        /// What is missing.
+        source: QuantilesMissing,
+    },
+}
+
+/// A simulated drive of that kind for this workload; everything random follows from `seed`.
+///
+/// `pseudo` needs only the workload's own table; `recorded` draws from the tables of `file`.
+///
+/// # Errors
+/// [`BuildError`] if there is no data for the kind.
+pub fn build(
+    kind: DriveKind,
+    workload: &Workload,
+    file: Option<&DriveFile>,
+    seed: u64,
+) -> Result<Box<dyn Drive + Send>, BuildError> {
+    match kind {
+        DriveKind::Pseudo => {
+            Ok(Box::new(PseudoDisk::new(workload.depth, workload.table.clone(), seed)))
+        }
+        DriveKind::Recorded => {
+            let file = file.ok_or(BuildError::NothingRecorded)?;
+            let recording = recording(workload, file)?;
+            Ok(Box::new(RecordedDrive::new(workload.depth, recording, seed)))
+        }
+    }
+}
+
+/// The table of `file` that covers requests of that kind: of the same size, or of the next
+/// larger one that was measured.
+pub fn measured_table(file: &DriveFile, op: Op, size: Bytes) -> Option<&MeasuredTable> {
+    let covers = |table: &&MeasuredTable| {
+        table.op.is_none_or(|of| of == op) && table.size.is_none_or(|of| of >= size)
+    };
+    file.batch.iter().filter(covers).min_by_key(|table| table.size)
+}
+
+fn recording(workload: &Workload, file: &DriveFile) -> Result<Recording, BuildError> {
+    let [reads, writes] = [Op::Read, Op::Write].map(|op| uses(workload, op));
+    let size = workload.size_max();
+    let single = |op| draw_from(file, op, size, Recording::new);
+    match (reads, writes) {
+        (true, false) => single(Op::Read),
+        (false, _) => single(Op::Write),
+        (true, true) => {
+            let writes = table(file, Op::Write, size)?;
+            // A table of writes that lacks quantiles is named as such.
+            single(Op::Write)?;
+            draw_from(file, Op::Read, size, |reads| Recording::of_both(reads, writes))
+        }
+    }
+}
+
+fn table(file: &DriveFile, op: Op, size: Bytes) -> Result<&MeasuredTable, BuildError> {
+    measured_table(file, op, size).ok_or_else(|| BuildError::NotMeasured {
+        drive: file.name.clone(),
+        op,
+        size,
+    })
+}
+
+fn draw_from(
+    file: &DriveFile,
+    op: Op,
+    size: Bytes,
+    make: impl FnOnce(&MeasuredTable) -> Result<Recording, QuantilesMissing>,
+) -> Result<Recording, BuildError> {
+    make(table(file, op, size)?).map_err(|source| BuildError::QuantilesMissing {
+        drive: file.name.clone(),
+        op,
+        size,
+        source,
+    })
+}
+
+fn uses(workload: &Workload, op: Op) -> bool {
+    let tasks = workload.tasks.iter().map(|task| task.op);
+    let loads = workload.best_effort.iter().map(|load| load.op);
+    tasks.chain(loads).any(|used| used == op)
+}

@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! A drive whose batches take as long as measured ones did: the time of each batch is
+//! drawn from the quantiles of a measured profile, by inverse transform with straight
+//! lines between the measured levels and the maximum as the last of them.
+//!
+//! Within a batch it behaves like the pseudo-disk (`spaced.rs`). A profile has no times of
+//! reads and writes mixed: their times add up, as in `BatchTable::mixed_with`.
+
+use model::drive_file::MeasuredTable;
+use model::{Duration, Op};
+
+use crate::random::scale;
+use crate::spaced::{BatchTimes, Mix, SpacedDrive};
+
+/// A drive that repeats a measured profile; see the module's text and [`SpacedDrive`].
+pub type RecordedDrive = SpacedDrive<Recording>;
+
+impl RecordedDrive {
+    /// An idle drive that accepts `depth` requests and takes its times from `recording`.
+    ///
+    /// # Panics
+    /// When `depth` is 0.
+    pub fn new(depth: u32, recording: Recording, seed: u64) -> Self {
+        Self::with_times(depth, recording, seed)
+    }
+}
+
+/// A table that cannot be drawn from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "the table has no quantiles, only ns_max: there is nothing to draw from; measure the \
+     drive with `tidegate profile`, or simulate it as `pseudo`"
+)]
+pub struct QuantilesMissing;
+
+/// Measured times of reads, of writes, or of both.
+#[derive(Debug, Clone)]
+pub struct Recording {
+    reads: Profile,
+    writes: Profile,
+}
+
+impl Recording {
+    /// A recording that serves requests of either kind by one table.
+    ///
+    /// # Errors
+    /// [`QuantilesMissing`] if the table has nothing but maxima.
+    pub fn new(table: &MeasuredTable) -> Result<Self, QuantilesMissing> {
+        Self::of_both(table, table)
+    }
+
+    /// A recording that serves reads and writes by a table each.
+    ///
+    /// # Errors
+    /// [`QuantilesMissing`] if one of the tables has nothing but maxima.
+    pub fn of_both(
+        reads: &MeasuredTable,
+        writes: &MeasuredTable,
+    ) -> Result<Self, QuantilesMissing> {
+        Ok(Self { reads: Profile::new(reads)?, writes: Profile::new(writes)? })
+    }
+
+    fn profile(&self, op: Op) -> &Profile {
+        match op {
+            Op::Read => &self.reads,
+            Op::Write => &self.writes,
+        }
+    }
+
+    fn time(&self, op: Op, requests: u32, share: u64) -> Duration {
+        match requests {
+            0 => Duration::ZERO,
+            _ => self.profile(op).time(requests, share),
+        }
+    }
+}
+
+impl BatchTimes for Recording {
+    fn batch_max(&self) -> u32 {
+        self.reads.batch_max().min(self.writes.batch_max())
+    }
+
+    fn batch_time(&self, mix: Mix, draw: u64) -> Duration {
+        let share = scale(draw, SHARE_ALL + 1);
+        let time = self.time(Op::Read, mix.reads, share) + self.time(Op::Write, mix.writes, share);
+        // A drive that takes no time would let a closed loop run for ever at one instant.
+        time.max(Duration::from_ns(1))
+    }
+}
+
+/// All batches, in the unit in which shares of them are counted: parts per billion.
+const SHARE_ALL: u64 = 1_000_000_000;
+
+/// So many of the batches took at most this long.
+#[derive(Debug, Clone, Copy)]
+struct Level {
+    share: u64,
+    ns: u64,
+}
+
+/// The levels of one table.
+///
+/// # Invariants
+/// - There is an entry for at least one request; entry `i - 1` is about i requests.
+/// - Levels rise in share and do not fall in time; the last is `SHARE_ALL` with the
+///   longest time measured.
+#[derive(Debug, Clone)]
+struct Profile {
+    levels: Vec<Vec<Level>>,
+}
+
+impl Profile {
+    fn new(table: &MeasuredTable) -> Result<Self, QuantilesMissing> {
+        if table.quantiles_ns.iter().all(Vec::is_empty) {
+            return Err(QuantilesMissing);
+        }
+        Ok(Self { levels: (0..table.ns_max.len()).map(|entry| levels(table, entry)).collect() })
+    }
+
+    fn batch_max(&self) -> u32 {
+        u32::try_from(self.levels.len()).expect("as long as a batch table")
+    }
+
+    /// The time that `share` of the batches of `requests` requests did not exceed, rounded
+    /// up. Below the lowest level that was measured: the time of that level.
+    fn time(&self, requests: u32, share: u64) -> Duration {
+        let levels = &self.levels[requests as usize - 1];
+        let upper = levels.iter().position(|level| level.share >= share);
+        let upper = upper.expect("the last level is all of them");
+        let below = &levels[upper.saturating_sub(1)]; // the lowest level has none below
+        let above = &levels[upper];
+        Duration::from_ns(interpolate_ceil(*below, *above, share))
+    }
+}
+
+fn levels(table: &MeasuredTable, entry: usize) -> Vec<Level> {
+    let ns_max = table.ns_max[entry];
+    let mut levels = Vec::new();
+    let mut highest = 0;
+    for (ppm, list) in MeasuredTable::LEVELS_PPM.into_iter().zip(&table.quantiles_ns) {
+        let Some(&ns) = list.get(entry) else { continue };
+        // A file by other hands may have quantiles that fall or that exceed the maximum.
+        highest = ns.max(highest).min(ns_max);
+        levels.push(Level { share: u64::from(ppm) * (SHARE_ALL / 1_000_000), ns: highest });
+    }
+    levels.push(Level { share: SHARE_ALL, ns: ns_max });
+    levels
+}
+
+/// The point at `share` of the line from `below` to `above`, rounded up.
+fn interpolate_ceil(below: Level, above: Level, share: u64) -> u64 {
+    if share <= below.share {
+        return below.ns;
+    }
+    let rise = u128::from(above.ns - below.ns) * u128::from(share - below.share);
+    let rise = rise.div_ceil(u128::from(above.share - below.share));
+    below.ns + u64::try_from(rise).expect("at most the difference of two times")
+}

@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! A drive that spreads the completions of a batch evenly over the time of the batch and
+//! returns its requests in random order: the mechanics of the pseudo-disk and of the
+//! recorded drive, which differ only in where the time of a batch comes from.
+//!
+//! ```text
+//!   submit n                    timer expires: one request returned
+//!   base|----t----|----t----|----t----| base + b(n)
+//!                      ^ join: this timer stays,
+//!                           then a new base, b(outstanding) over outstanding
+//! ```
+//!
+//! Source: dissertation 9.3.3 (Pseudo Block Device).
+
+use model::{Duration, Op, Outcome, Request, RequestId, Time};
+
+use crate::random::Random;
+use crate::{Completion, Drive};
+
+/// How many requests of each kind a drive holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Mix {
+    /// Requests that read.
+    pub reads: u32,
+    /// Requests that write.
+    pub writes: u32,
+}
+
+impl Mix {
+    /// Requests of both kinds.
+    ///
+    /// # Panics
+    /// When there are more than 2^32 of them: no drive holds as many.
+    pub fn total(self) -> u32 {
+        self.reads.checked_add(self.writes).expect("a drive holds at most K requests")
+    }
+
+    /// At most `count` of these, reads before writes.
+    fn limited_to(self, count: u32) -> Self {
+        let reads = self.reads.min(count);
+        Self { reads, writes: self.writes.min(count - reads) }
+    }
+
+    fn count_mut(&mut self, op: Op) -> &mut u32 {
+        match op {
+            Op::Read => &mut self.reads,
+            Op::Write => &mut self.writes,
+        }
+    }
+}
+
+/// Where the time of a batch comes from.
+pub trait BatchTimes {
+    /// The largest batch it has a time for, at least 1.
+    fn batch_max(&self) -> u32;
+
+    /// The time of a batch of `mix`, which holds 1 to `batch_max` requests.
+    ///
+    /// `draw` is uniform over all values of its type, one for each batch. The function is
+    /// pure: the same arguments give the same time.
+    fn batch_time(&self, mix: Mix, draw: u64) -> Duration;
+}
+
+/// A stretch of service whose completions are planned: request k of `count` is returned at
+/// `base + floor(k * total / count)`.
+#[derive(Debug, Clone, Copy)]
+struct Burst {
+    base: Time,
+    count: u32,
+    returned_count: u32,
+    /// Something joined since `base`: plan again when the running timer expires.
+    is_joined: bool,
+    draw: u64,
+    /// `total = gap_floor * count + remainder`.
+    gap_floor: Duration,
+    remainder: u64,
+    /// When the running timer expires: asked for more often than it changes.
+    timer: Time,
+}
+
+impl Burst {
+    fn new(base: Time, count: u32, total: Duration, draw: u64) -> Self {
+        let divisor = u64::from(count);
+        let mut burst = Self {
+            base,
+            count,
+            returned_count: 0,
+            is_joined: false,
+            draw,
+            gap_floor: Duration::from_ns(total.ns() / divisor),
+            remainder: total.ns() % divisor,
+            timer: base,
+        };
+        burst.set_timer();
+        burst
+    }
+
+    /// Sets the timer for the next request to be returned.
+    fn set_timer(&mut self) {
+        let index = u64::from(self.returned_count) + 1;
+        // Both factors are below 2^32. The sum is floor(index * total / count), exactly.
+        let rest = Duration::from_ns(index * self.remainder / u64::from(self.count));
+        self.timer = self.base + self.gap_floor * index + rest;
+    }
+
+    /// Whether what is submitted at `now` is of one batch with this burst.
+    fn begins_at(&self, now: Time) -> bool {
+        self.base == now && self.returned_count == 0
+    }
+
+    fn is_over(&self) -> bool {
+        self.is_joined || self.returned_count == self.count
+    }
+}
+
+/// What is known of a request on the drive.
+#[derive(Debug, Clone, Copy)]
+struct Outstanding {
+    id: RequestId,
+    op: Op,
+}
+
+/// A drive with evenly spaced completions in random order; see the module's text.
+///
+/// What it holds beyond the largest batch that `T` has a time for is served in a further
+/// batch: nothing is extrapolated.
+///
+/// # Invariants
+/// - A burst is planned exactly while something is outstanding.
+/// - `outstanding.len() <= depth`, and `mix` counts it.
+#[derive(Debug, Clone)]
+pub struct SpacedDrive<T> {
+    batch_times: T,
+    depth: u32,
+    random: Random,
+    outstanding: Vec<Outstanding>,
+    mix: Mix,
+    burst: Option<Burst>,
+}
+
+impl<T: BatchTimes> SpacedDrive<T> {
+    /// An idle drive that accepts `depth` requests.
+    ///
+    /// # Panics
+    /// When `depth` is 0, or there is no time for a batch of one.
+    pub fn with_times(depth: u32, batch_times: T, seed: u64) -> Self {
+        assert!(depth >= 1, "a drive accepts at least one request");
+        assert!(batch_times.batch_max() >= 1, "a drive has a time for one request");
+        Self {
+            batch_times,
+            depth,
+            random: Random::new(seed, Random::DRIVE_STREAM),
+            // Grows on demand: a file may claim any depth.
+            outstanding: Vec::new(),
+            mix: Mix::default(),
+            burst: None,
+        }
+    }
+
+    /// Plans the completions of all that is outstanding, or of as much as makes a batch.
+    fn plan(&self, base: Time, draw: u64) -> Burst {
+        let mix = self.mix.limited_to(self.batch_times.batch_max());
+        Burst::new(base, mix.total(), self.batch_times.batch_time(mix, draw), draw)
+    }
+
+    fn begin_burst(&mut self, now: Time) {
+        let draw = self.random.bits();
+        self.burst = Some(self.plan(now, draw));
+    }
+
+    fn hold(&mut self, batch: &[Request]) {
+        let room = self.depth as usize - self.outstanding.len();
+        assert!(
+            batch.len() <= room,
+            "{} requests submitted to a drive that has room for {room}",
+            batch.len()
+        );
+        for request in batch {
+            self.outstanding.push(Outstanding { id: request.id, op: request.op });
+            *self.mix.count_mut(request.op) += 1;
+        }
+    }
+
+    /// Returns a random request at `at`, when the running timer expires.
+    fn return_one(&mut self, at: Time) -> Completion {
+        let index = self.random.index(self.outstanding.len());
+        let Outstanding { id, op } = self.outstanding.swap_remove(index);
+        *self.mix.count_mut(op) -= 1;
+        let burst = self.burst.as_mut().expect("a timer expires within a burst");
+        burst.returned_count += 1;
+        if self.outstanding.is_empty() {
+            self.burst = None;
+        } else if burst.is_over() {
+            self.begin_burst(at);
+        } else {
+            burst.set_timer();
+        }
+        Completion { id, at, outcome: Outcome::Done }
+    }
+}
+
+impl<T: BatchTimes> Drive for SpacedDrive<T> {
+    fn submit(&mut self, now: Time, batch: &[Request]) {
+        if batch.is_empty() {
+            return;
+        }
+        self.hold(batch);
+        match &mut self.burst {
+            None => self.begin_burst(now),
+            // The same draw: handed over in two calls, a batch is the same batch.
+            Some(burst) if burst.begins_at(now) => {
+                let draw = burst.draw;
+                self.burst = Some(self.plan(now, draw));
+            }
+            Some(burst) => {
+                assert!(burst.timer > now, "submitted before the completions of its instant");
+                burst.is_joined = true;
+            }
+        }
+    }
+
+    fn next_event(&self) -> Option<Time> {
+        self.burst.as_ref().map(|burst| burst.timer)
+    }
+
+    fn advance(&mut self, now: Time, out: &mut Vec<Completion>) {
+        while let Some(at) = self.next_event().filter(|&at| at <= now) {
+            out.push(self.return_one(at));
+        }
+    }
+}

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! What the drive tests share: requests, tables, and a host that does nothing but wait.
+
+use drive::{Completion, Drive};
+use model::drive_file::MeasuredTable;
+use model::{BatchTable, Bytes, Class, Duration, Lba, Op, Request, RequestId, TaskIndex, Time};
+
+pub(crate) fn at(ns: u64) -> Time {
+    Time::from_ns(ns)
+}
+
+pub(crate) fn request(id: u64) -> Request {
+    Request {
+        id: RequestId(id),
+        task: TaskIndex(0),
+        class: Class::Hard,
+        released: Time::ZERO,
+        eligible: Time::ZERO,
+        due: None,
+        op: Op::Read,
+        start: Lba::new(0),
+        size: Bytes::from_kib(4),
+        fua: false,
+        optional: false,
+    }
+}
+
+/// Requests with the names `first` to `first + count - 1`.
+pub(crate) fn requests(first: u64, count: u64) -> Vec<Request> {
+    (first..first + count).map(request).collect()
+}
+
+pub(crate) fn table(ns_max: &[u64]) -> BatchTable {
+    let times: Vec<Duration> = ns_max.iter().copied().map(Duration::from_ns).collect();
+    BatchTable::new(&times).expect("a sound table")
+}
+
+/// A measured table with all quantiles: columns are minimum, 10 %, 50 %, 90 %, 99 %,
+/// 99.9 % and maximum; one row for each number of requests.
+pub(crate) fn measured(op: Option<Op>, size: Option<Bytes>, rows: &[[u64; 7]]) -> MeasuredTable {
+    let column = |level: usize| -> Vec<u64> { rows.iter().map(|row| row[level]).collect() };
+    MeasuredTable {
+        op,
+        size,
+        ns_max: column(6),
+        quantiles_ns: std::array::from_fn(column),
+        samples: None,
+        confidence: None,
+        table: table(&column(6)),
+    }
+}
+
+/// Lets the drive finish; what it returned, and when.
+pub(crate) fn finish(drive: &mut impl Drive) -> Vec<Completion> {
+    let mut completions = Vec::new();
+    while let Some(next) = drive.next_event() {
+        drive.advance(next, &mut completions);
+    }
+    completions
+}
+
+pub(crate) fn times_ns(completions: &[Completion]) -> Vec<u64> {
+    completions.iter().map(|completion| completion.at.ns()).collect()
+}
+
+pub(crate) fn sorted_ids(completions: &[Completion]) -> Vec<u64> {
+    let mut ids: Vec<u64> = completions.iter().map(|completion| completion.id.0).collect();
+    ids.sort_unstable();
+    ids
+}

@@ -1,0 +1,251 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! The pseudo-disk: hand-made histories with exact times, and what must hold in all.
+
+use crate::common::{at, finish, request, requests, sorted_ids, table, times_ns};
+use drive::{Completion, Drive, PseudoDisk};
+use model::RequestId;
+use proptest::prelude::*;
+
+/// b(1) to b(4) of the hand-made histories.
+const TIMES: [u64; 4] = [10, 16, 21, 27];
+
+fn disk() -> PseudoDisk {
+    PseudoDisk::new(8, table(&TIMES), 1)
+}
+
+fn advance(drive: &mut impl Drive, now: u64) -> Vec<Completion> {
+    let mut completions = Vec::new();
+    drive.advance(at(now), &mut completions);
+    completions
+}
+
+#[test]
+fn completions_are_evenly_spaced_and_the_last_is_exact() {
+    let mut disk = disk();
+    disk.submit(at(100), &requests(1, 4));
+    // floor(k * 27 / 4)
+    assert_eq!(times_ns(&finish(&mut disk)), [106, 113, 120, 127]);
+    assert_eq!(disk.next_event(), None);
+}
+
+/// Goal: the running timer stays when a request joins; when it expires the rest is planned
+/// anew. Method: by hand.
+/// 0: two requests, b(2) = 16, timers at 8 and 16. 3: one joins. 8: one returned, two are
+/// left: b(2) = 16 from here, timers at 16 and 24.
+#[test]
+fn joining_request_waits_for_the_running_timer() {
+    let mut disk = disk();
+    disk.submit(at(0), &requests(1, 2));
+    disk.submit(at(3), &[request(3)]);
+    assert_eq!(disk.next_event(), Some(at(8)));
+    let completions = finish(&mut disk);
+    assert_eq!(times_ns(&completions), [8, 16, 24]);
+    assert_eq!(sorted_ids(&completions), [1, 2, 3]);
+}
+
+/// Goal: several joins under one timer are planned once. Method: as above; 8: three are
+/// left: b(3) = 21 from here.
+#[test]
+fn joins_under_one_timer_are_planned_together() {
+    let mut disk = disk();
+    disk.submit(at(0), &requests(1, 2));
+    disk.submit(at(3), &[request(3)]);
+    disk.submit(at(5), &[request(4)]);
+    assert_eq!(times_ns(&finish(&mut disk)), [8, 15, 22, 29]);
+}
+
+/// Goal: keeping a drive full, as `noop` does, never touches the running timer. Method: by
+/// hand. 8: one of two returned, one sent at once; the timer of 16 runs since 0 and stays.
+/// 16: two were there, one returned, one is left: b(1) = 10.
+#[test]
+fn request_sent_at_a_completion_joins_the_rest() {
+    let mut disk = disk();
+    disk.submit(at(0), &requests(1, 2));
+    assert_eq!(advance(&mut disk, 8).len(), 1);
+    disk.submit(at(8), &[request(3)]);
+    assert_eq!(times_ns(&finish(&mut disk)), [16, 26]);
+}
+
+/// Goal: what is sent at the instant of a new plan belongs to that plan. Method: by hand.
+/// 8: one of three returned after a join, new plan for two; two more sent at once: b(4).
+#[test]
+fn request_sent_at_a_new_plan_is_part_of_it() {
+    let mut disk = disk();
+    disk.submit(at(0), &requests(1, 2));
+    disk.submit(at(3), &[request(3)]);
+    assert_eq!(advance(&mut disk, 8).len(), 1);
+    disk.submit(at(8), &requests(4, 2));
+    assert_eq!(times_ns(&finish(&mut disk)), [8 + 6, 8 + 13, 8 + 20, 8 + 27]);
+}
+
+/// Goal: b(1) + b(n - 1) is never seen for b(n). Method: n requests handed over one by one
+/// at one instant.
+#[test]
+fn submits_at_one_instant_are_one_batch() {
+    let mut disk = disk();
+    for id in 1..=4 {
+        disk.submit(at(5), &[request(id)]);
+    }
+    assert_eq!(times_ns(&finish(&mut disk)), [11, 18, 25, 32]);
+}
+
+/// Goal: a batch that is shorter than it has requests, so that its first completion is at
+/// the instant of its submission, is still one batch. Method: b(4) = 2.
+#[test]
+fn submits_at_one_instant_are_one_batch_on_a_drive_of_no_time() {
+    let mut disk = PseudoDisk::new(8, table(&[2, 2, 2, 2]), 1);
+    disk.submit(at(5), &[request(1)]);
+    disk.submit(at(5), &requests(2, 3));
+    assert_eq!(times_ns(&finish(&mut disk)), [5, 6, 6, 7]);
+}
+
+#[test]
+fn batch_beyond_the_table_is_served_in_batches() {
+    let mut disk = PseudoDisk::new(8, table(&TIMES[..2]), 1);
+    disk.submit(at(0), &requests(1, 5));
+    assert_eq!(times_ns(&finish(&mut disk)), [8, 16, 24, 32, 42]);
+}
+
+#[test]
+fn empty_batch_is_nothing() {
+    let mut disk = disk();
+    disk.submit(at(0), &[]);
+    assert_eq!(disk.next_event(), None);
+}
+
+#[test]
+fn first_request_returned_is_any_of_the_batch() {
+    let mut count = [0_u32; 4];
+    for seed in 0..4_000 {
+        let mut disk = PseudoDisk::new(4, table(&TIMES), seed);
+        disk.submit(at(0), &requests(0, 4));
+        let first = usize::try_from(finish(&mut disk)[0].id.0).unwrap();
+        count[first] += 1;
+    }
+    assert!(count.iter().all(|count| (850..1_150).contains(count)), "{count:?}");
+}
+
+#[test]
+fn every_order_of_a_batch_comes_up() {
+    let mut orders = std::collections::BTreeSet::new();
+    let mut disk = disk();
+    for round in 0..500 {
+        disk.submit(at(round * 100), &requests(0, 4));
+        let order: Vec<RequestId> = finish(&mut disk).iter().map(|done| done.id).collect();
+        orders.insert(order);
+    }
+    assert_eq!(orders.len(), 24);
+}
+
+#[test]
+fn another_seed_is_another_run() {
+    let run = |seed| {
+        let mut disk = PseudoDisk::new(64, table(&[10; 64]), seed);
+        disk.submit(at(0), &requests(0, 64));
+        finish(&mut disk)
+    };
+    assert_eq!(run(7), run(7));
+    assert_ne!(run(7), run(8));
+}
+
+#[test]
+#[should_panic(expected = "room for 7")]
+fn drive_holds_no_more_than_its_depth() {
+    let mut disk = disk();
+    disk.submit(at(0), &[request(0)]);
+    disk.submit(at(1), &requests(1, 8));
+}
+
+#[test]
+#[should_panic(expected = "before the completions")]
+fn submit_before_a_due_completion_is_refused() {
+    let mut disk = disk();
+    disk.submit(at(0), &requests(0, 2));
+    disk.submit(at(8), &[request(2)]);
+}
+
+/// What a host does: waits so long, then submits so many requests.
+type History = Vec<(u64, u64)>;
+
+fn history() -> impl Strategy<Value = History> {
+    prop::collection::vec((0_u64..40, 0_u64..6), 1..60)
+}
+
+/// Submits what has room, and lets the drive finish. With `is_late` the host looks only
+/// when it submits, else at every completion.
+fn play(history: &History, ns_max: &[u64], seed: u64, is_late: bool) -> (Vec<Completion>, u64) {
+    const DEPTH: u64 = 32;
+    let mut drive = PseudoDisk::new(32, table(ns_max), seed);
+    let mut completions = Vec::new();
+    let (mut now, mut submitted) = (0, 0);
+    for &(wait, wanted) in history {
+        now += wait;
+        while !is_late && drive.next_event().is_some_and(|next| next <= at(now)) {
+            let next = drive.next_event().unwrap();
+            drive.advance(next, &mut completions);
+        }
+        drive.advance(at(now), &mut completions);
+        let in_flight = submitted - u64::try_from(completions.len()).unwrap();
+        let count = wanted.min(DEPTH - in_flight);
+        drive.submit(at(now), &requests(submitted, count));
+        submitted += count;
+    }
+    completions.extend(finish(&mut drive));
+    (completions, submitted)
+}
+
+fn ns_max() -> impl Strategy<Value = Vec<u64>> {
+    prop::collection::vec(1_u64..1_000_000_000_000, 1..64)
+}
+
+proptest! {
+    /// Goal: the drive honours b. Any table, any batch that it speaks of, any instant.
+    #[test]
+    fn batch_to_an_idle_drive_takes_exactly_its_time(
+        ns_max in ns_max(), share in 1_u64..=64, start in 0_u64..1_000_000, seed: u64,
+    ) {
+        let table = table(&ns_max);
+        let count = share.min(u64::from(table.batch_max()));
+        let total = u128::from(table.time_max(u32::try_from(count).unwrap()).ns());
+        let mut disk = PseudoDisk::new(64, table, seed);
+        disk.submit(at(start), &requests(0, count));
+        let expected: Vec<u64> = (1..=count)
+            .map(|k| start + u64::try_from(u128::from(k) * total / u128::from(count)).unwrap())
+            .collect();
+        prop_assert_eq!(times_ns(&finish(&mut disk)), expected);
+    }
+
+    #[test]
+    fn every_request_is_returned_exactly_once(
+        history in history(), ns_max in prop::collection::vec(1_u64..200, 1..40), seed: u64,
+    ) {
+        let (completions, submitted) = play(&history, &ns_max, seed, false);
+        prop_assert_eq!(sorted_ids(&completions), (0..submitted).collect::<Vec<_>>());
+        prop_assert!(completions.is_sorted_by_key(|completion| completion.at));
+    }
+
+    #[test]
+    fn same_seed_is_the_same_run_however_late_the_host_looks(
+        history in history(), ns_max in prop::collection::vec(1_u64..200, 1..40), seed: u64,
+    ) {
+        let run = play(&history, &ns_max, seed, false);
+        prop_assert_eq!(&run, &play(&history, &ns_max, seed, false));
+        prop_assert_eq!(&run, &play(&history, &ns_max, seed, true));
+    }
+
+    #[test]
+    fn batch_handed_over_in_parts_is_the_same_batch(
+        ns_max in ns_max(), parts in prop::collection::vec(1_u64..9, 1..8), seed: u64,
+    ) {
+        let count = parts.iter().sum();
+        let mut whole = PseudoDisk::new(64, table(&ns_max), seed);
+        whole.submit(at(3), &requests(0, count));
+        let mut divided = PseudoDisk::new(64, table(&ns_max), seed);
+        let mut first = 0;
+        for part in parts {
+            divided.submit(at(3), &requests(first, part));
+            first += part;
+        }
+        prop_assert_eq!(finish(&mut whole), finish(&mut divided));
+    }
+}

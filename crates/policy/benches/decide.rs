@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! The cost of a decision at a full queue.
+//!
+//! One iteration is one batch of dual-queue FIFO: its completions, the releases that keep
+//! the queue at its length, and its round of `decide`. Divan counts decisions: the time of
+//! an iteration holds that of the events too, so a decision costs less than
+//! time / decisions.
+
+use divan::Bencher;
+use divan::counter::ItemsCount;
+use model::{Bytes, Class, Lba, Op, Outcome, Request, RequestId, TaskIndex, Time};
+use policy::{Decision, Dqf, Event, Policy};
+
+const QUEUED: u64 = 1_000;
+
+fn main() {
+    divan::main();
+}
+
+fn request(id: u64) -> Request {
+    Request {
+        id: RequestId(id),
+        task: TaskIndex(0),
+        class: Class::Hard,
+        released: Time::ZERO,
+        eligible: Time::ZERO,
+        due: None,
+        op: Op::Read,
+        start: Lba::new(0),
+        size: Bytes::from_kib(128),
+        fua: false,
+        optional: false,
+    }
+}
+
+fn release(policy: &mut Dqf, id: u64) {
+    policy.observe(Time::ZERO, Event::Release(request(id))).expect("room for all");
+}
+
+/// A policy with 1,000 requests queued and an idle drive.
+fn full_policy(batch_max: u32) -> Dqf {
+    let mut policy = Dqf::new(batch_max, 0, u32::MAX);
+    for id in 0..QUEUED {
+        release(&mut policy, id);
+    }
+    policy
+}
+
+/// One round of `decide` alone.
+#[divan::bench(args = [1, 8, 32, 64])]
+fn round(bencher: Bencher, batch_max: u32) {
+    bencher
+        .counter(ItemsCount::new(batch_max + 1))
+        .with_inputs(|| full_policy(batch_max))
+        .bench_local_refs(|policy| {
+            while let Decision::Dispatch { id, .. } = policy.decide(Time::ZERO) {
+                divan::black_box(id);
+            }
+        });
+}
+
+/// A round of `decide` with the events that lead to it, the queue staying full.
+#[divan::bench(args = [1, 8, 32, 64])]
+fn steady_state(bencher: Bencher, batch_max: u32) {
+    let mut policy = full_policy(batch_max);
+    let mut in_flight = Vec::new();
+    let mut next_id = QUEUED;
+    bencher.counter(ItemsCount::new(batch_max + 1)).bench_local(|| {
+        for id in in_flight.drain(..) {
+            let event = Event::Complete { id, outcome: Outcome::Done };
+            policy.observe(Time::ZERO, event).expect("completions are always taken");
+            release(&mut policy, next_id);
+            next_id += 1;
+        }
+        while let Decision::Dispatch { id, .. } = policy.decide(Time::ZERO) {
+            in_flight.push(id);
+        }
+    });
+}

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! Simulated requests per second: the dissertation's 16 tasks of 300 ms on its drive as a
+//! pseudo-disk, under dual-queue FIFO. Divan counts requests, and allocations: as many in
+//! a long run as in a short one.
+
+use divan::Bencher;
+use divan::counter::ItemsCount;
+use drive::{PseudoDisk, builtin};
+use model::{
+    BatchChoice, BatchTable, BestEffort, Bytes, Class, Duration, Intensity, Op, Place, Plan,
+    PolicyName, Task, Workload,
+};
+use policy::Dqf;
+use sim::{Length, SimParams, SimRun, simulate};
+
+const SIZE: Bytes = Bytes::from_kib(128);
+const SEED: u64 = 1;
+
+/// Shows that a longer run takes no more memory.
+#[global_allocator]
+static ALLOCATOR: divan::AllocProfiler = divan::AllocProfiler::system();
+
+fn main() {
+    divan::main();
+}
+
+fn table() -> (u32, BatchTable) {
+    let file = builtin::load("maxtor-atlas-10k-v").expect("a built-in drive");
+    let table = drive::measured_table(&file, Op::Read, SIZE).expect("it was measured");
+    (file.depth, table.table.clone())
+}
+
+fn task(number: u32) -> Task {
+    Task {
+        name: format!("camera-{number}"),
+        entry: 0,
+        period: Duration::from_ms(300),
+        deadline: Duration::from_ms(300),
+        requests: 1,
+        size: SIZE,
+        op: Op::Read,
+        place: Place::Random,
+        offset: Duration::ZERO,
+        class: Class::Hard,
+    }
+}
+
+fn backup(outstanding: u32) -> BestEffort {
+    BestEffort {
+        name: "backup".to_owned(),
+        intensity: Intensity::Outstanding(outstanding),
+        size: SIZE,
+        op: Op::Read,
+        place: Place::Random,
+    }
+}
+
+fn workload(best_effort: Vec<BestEffort>) -> Workload {
+    let (depth, table) = table();
+    Workload {
+        tasks: (1..=16).map(task).collect(),
+        best_effort,
+        policy: PolicyName::Dqf,
+        batch: BatchChoice::Auto,
+        drive_name: "maxtor-atlas-10k-v".to_owned(),
+        depth,
+        table,
+        notes: Vec::new(),
+    }
+}
+
+fn run(workload: &Workload, best_effort_fill: u32, jobs: u64) -> SimRun {
+    let policy = Dqf::new(16, best_effort_fill, Plan::QUEUED_MAX_DEFAULT);
+    let drive = PseudoDisk::new(workload.depth, workload.table.clone(), SEED);
+    let params = SimParams { seed: SEED, ..SimParams::new(workload, Length::Jobs(jobs)) };
+    simulate(&params, policy, drive, &mut ())
+}
+
+fn bench(bencher: Bencher, workload: &Workload, best_effort_fill: u32, jobs: u64) {
+    let metrics = run(workload, best_effort_fill, jobs).metrics;
+    let completed = [metrics.real_time(), metrics.best_effort()].map(|total| total.completed);
+    let requests: u64 = completed.iter().map(|volume| volume.requests).sum();
+    bencher
+        .counter(ItemsCount::new(requests))
+        .bench(|| run(workload, divan::black_box(best_effort_fill), jobs));
+}
+
+/// Tasks alone, for so many jobs each.
+#[divan::bench(args = [2_000, 20_000])]
+fn tasks(bencher: Bencher, jobs: u64) {
+    bench(bencher, &workload(Vec::new()), 0, jobs);
+}
+
+/// The tasks, and best effort with 450 requests outstanding that fills batches up to 8.
+#[divan::bench(args = [2_000, 20_000])]
+fn tasks_and_best_effort(bencher: Bencher, jobs: u64) {
+    bench(bencher, &workload(vec![backup(450)]), 8, jobs);
+}

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! What a checker found: when, and which rule was broken with which facts.
+
+use model::{RequestId, Time};
+
+/// A broken invariant.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("at {} ns: {breach}", at.ns())]
+pub struct Violation {
+    /// When it was seen.
+    pub at: Time,
+    /// What was broken.
+    pub breach: Breach,
+}
+
+/// Which rule, and the facts.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Breach {
+    /// Two requests of one name.
+    #[error("{id:?} was released twice")]
+    ReleasedTwice {
+        /// The request.
+        id: RequestId,
+    },
+    /// A request went to the drive that was not waiting for it.
+    #[error("{id:?} was dispatched and was not queued")]
+    DispatchedUnqueued {
+        /// The request.
+        id: RequestId,
+    },
+    /// A request came back that was not on the drive.
+    #[error("{id:?} completed and was not in flight")]
+    CompletedUndispatched {
+        /// The request.
+        id: RequestId,
+    },
+    /// A real-time request was lost.
+    #[error("{id:?} never completed")]
+    NeverCompleted {
+        /// The request.
+        id: RequestId,
+    },
+    /// The drive had room, requests were queued, and nothing was sent.
+    #[error("{queued_count} requests queued with {in_flight_count} in flight")]
+    RoomUnused {
+        /// Requests that could have been sent.
+        queued_count: u64,
+        /// Requests on the drive.
+        in_flight_count: u64,
+    },
+    /// A request was sent after a younger one.
+    #[error("{id:?} was dispatched after the younger {younger:?}")]
+    Overtaken {
+        /// The request.
+        id: RequestId,
+        /// One that was released later and had been sent before.
+        younger: RequestId,
+    },
+    /// A batch was larger than it may be.
+    #[error("a batch of {requests} requests, {real_time} of them real time; {batch_max} allowed")]
+    BatchTooLarge {
+        /// Requests of the batch.
+        requests: u64,
+        /// Real-time requests of the batch.
+        real_time: u64,
+        /// The most that this batch may hold.
+        batch_max: u64,
+    },
+    /// A batch was sent to a drive that was not drained.
+    #[error("a batch was dispatched with {in_flight_count} in flight")]
+    DispatchedWhileBusy {
+        /// Requests on the drive.
+        in_flight_count: u64,
+    },
+}
+
+/// The violations that one checker found: all are counted, the first are kept.
+#[derive(Debug, Clone, Default)]
+pub struct ViolationLog {
+    first: Vec<Violation>,
+    count: u64,
+}
+
+impl ViolationLog {
+    /// How many are kept: a broken policy is broken at every instant of a long run.
+    pub const KEPT_MAX: usize = 64;
+
+    pub(super) fn add(&mut self, at: Time, breach: Breach) {
+        self.count += 1;
+        if self.first.len() < Self::KEPT_MAX {
+            self.first.push(Violation { at, breach });
+        }
+    }
+
+    /// How many there were.
+    pub const fn count(&self) -> u64 {
+        self.count
+    }
+
+    /// The first of them, in order of time.
+    pub fn first(&self) -> &[Violation] {
+        &self.first
+    }
+}

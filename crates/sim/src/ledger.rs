@@ -1,0 +1,248 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! Requests that are released and not complete, and the jobs they belong to.
+//!
+//! A request's name holds the number of its slot here, so finding it is one array access;
+//! above it stands a number that rises with each release, so a name is never used twice
+//! and names rise in the order of release. Slots are reused: memory is bounded by what was
+//! outstanding at once.
+
+use model::{Outcome, Request, RequestId, TaskIndex, Time};
+
+/// Entries with a number each; numbers of removed entries are used again.
+#[derive(Debug)]
+struct Slab<T> {
+    entries: Vec<Option<T>>,
+    free: Vec<u32>,
+}
+
+impl<T> Slab<T> {
+    const fn new() -> Self {
+        Self { entries: Vec::new(), free: Vec::new() }
+    }
+
+    /// The slot that the next insertion uses.
+    fn next_slot(&self) -> u32 {
+        let fresh = || u32::try_from(self.entries.len()).expect("fewer entries than 2^32");
+        self.free.last().copied().unwrap_or_else(fresh)
+    }
+
+    fn insert(&mut self, entry: T) -> u32 {
+        let slot = self.next_slot();
+        match self.free.pop() {
+            Some(slot) => self.entries[slot as usize] = Some(entry),
+            None => self.entries.push(Some(entry)),
+        }
+        slot
+    }
+
+    fn get_mut(&mut self, slot: u32) -> Option<&mut T> {
+        self.entries.get_mut(slot as usize)?.as_mut()
+    }
+
+    fn remove(&mut self, slot: u32) -> Option<T> {
+        let entry = self.entries.get_mut(slot as usize)?.take()?;
+        self.free.push(slot);
+        Some(entry)
+    }
+}
+
+/// A request that is released and not complete.
+#[derive(Debug)]
+struct Tracked {
+    request: Request,
+    job: JobSlot,
+    is_dispatched: bool,
+}
+
+/// Where a job stands in the ledger.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct JobSlot(u32);
+
+#[derive(Debug)]
+struct Job {
+    requests_left: u32,
+    has_failed: bool,
+}
+
+/// A job whose last request completed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct FinishedJob {
+    pub(crate) source: TaskIndex,
+    pub(crate) released: Time,
+    /// One of its requests failed.
+    pub(crate) has_failed: bool,
+}
+
+/// Everything outstanding; see the module's text.
+#[derive(Debug)]
+pub(crate) struct Ledger {
+    requests: Slab<Tracked>,
+    jobs: Slab<Job>,
+    next_sequence: u64,
+}
+
+impl Ledger {
+    /// 64 million requests may be outstanding at once, 274 thousand million in a run.
+    const SLOT_BITS: u32 = 26;
+
+    pub(crate) const fn new() -> Self {
+        Self { requests: Slab::new(), jobs: Slab::new(), next_sequence: 0 }
+    }
+
+    /// A new job of `requests` requests, which are yet to be added.
+    pub(crate) fn open_job(&mut self, requests: u32) -> JobSlot {
+        JobSlot(self.jobs.insert(Job { requests_left: requests, has_failed: false }))
+    }
+
+    /// Adds a request of `job`, made under the name that it gets.
+    pub(crate) fn open_request(
+        &mut self,
+        job: JobSlot,
+        make: impl FnOnce(RequestId) -> Request,
+    ) -> Request {
+        let slot = self.requests.next_slot();
+        let id = self.name(slot);
+        let request = make(id);
+        self.requests.insert(Tracked { request, job, is_dispatched: false });
+        request
+    }
+
+    fn name(&mut self, slot: u32) -> RequestId {
+        assert!(slot < 1 << Self::SLOT_BITS, "more than 2^26 requests outstanding");
+        let sequence = self.next_sequence;
+        self.next_sequence += 1;
+        assert!(sequence < 1 << (64 - Self::SLOT_BITS), "more than 2^38 requests in a run");
+        RequestId(sequence << Self::SLOT_BITS | u64::from(slot))
+    }
+
+    fn slot(id: RequestId) -> u32 {
+        let slot = id.0 & ((1 << Self::SLOT_BITS) - 1);
+        u32::try_from(slot).expect("a slot has 26 bits")
+    }
+
+    /// The request of that name, which is released and not dispatched.
+    pub(crate) fn queued(&mut self, id: RequestId) -> Request {
+        self.tracked(id).request
+    }
+
+    /// The request of that name, from now on dispatched.
+    pub(crate) fn dispatch(&mut self, id: RequestId) -> Request {
+        let tracked = self.tracked(id);
+        assert!(!tracked.is_dispatched, "{id:?} dispatched twice");
+        tracked.is_dispatched = true;
+        tracked.request
+    }
+
+    fn tracked(&mut self, id: RequestId) -> &mut Tracked {
+        let tracked = self.requests.get_mut(Self::slot(id));
+        tracked
+            .filter(|tracked| tracked.request.id == id)
+            .unwrap_or_else(|| panic!("{id:?} is not outstanding"))
+    }
+
+    /// Removes a request that came back, and its job with the last of its requests.
+    pub(crate) fn complete(
+        &mut self,
+        id: RequestId,
+        outcome: Outcome,
+    ) -> (Request, Option<FinishedJob>) {
+        assert!(self.tracked(id).is_dispatched, "{id:?} completed before it was dispatched");
+        let tracked = self.requests.remove(Self::slot(id)).expect("just seen");
+        let request = tracked.request;
+        (request, self.complete_part(tracked.job, &request, outcome))
+    }
+
+    fn complete_part(
+        &mut self,
+        slot: JobSlot,
+        request: &Request,
+        outcome: Outcome,
+    ) -> Option<FinishedJob> {
+        let job = self.jobs.get_mut(slot.0).expect("a job outlives its requests");
+        job.requests_left -= 1;
+        job.has_failed |= outcome == Outcome::Failed;
+        if job.requests_left > 0 {
+            return None;
+        }
+        let job = self.jobs.remove(slot.0).expect("just seen");
+        Some(FinishedJob {
+            source: request.task,
+            released: request.released,
+            has_failed: job.has_failed,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use model::{Bytes, Class, Lba, Op};
+
+    use super::*;
+
+    fn release(ledger: &mut Ledger, job: JobSlot) -> RequestId {
+        let make = |id| Request {
+            id,
+            task: TaskIndex(3),
+            class: Class::Hard,
+            released: Time::from_ns(7),
+            eligible: Time::from_ns(7),
+            due: None,
+            op: Op::Read,
+            start: Lba::new(0),
+            size: Bytes::from_kib(4),
+            fua: false,
+            optional: false,
+        };
+        ledger.open_request(job, make).id
+    }
+
+    fn serve(ledger: &mut Ledger, id: RequestId, outcome: Outcome) -> Option<FinishedJob> {
+        ledger.dispatch(id);
+        ledger.complete(id, outcome).1
+    }
+
+    #[test]
+    fn job_is_finished_with_the_last_of_its_requests() {
+        let mut ledger = Ledger::new();
+        let job = ledger.open_job(2);
+        let [first, second] = [(); 2].map(|()| release(&mut ledger, job));
+        assert_eq!(serve(&mut ledger, second, Outcome::Failed), None);
+        let finished = serve(&mut ledger, first, Outcome::Done);
+        let expected =
+            FinishedJob { source: TaskIndex(3), released: Time::from_ns(7), has_failed: true };
+        assert_eq!(finished, Some(expected));
+    }
+
+    /// Goal: memory is bounded by what is outstanding. Method: a long run with never more
+    /// than 5 outstanding.
+    #[test]
+    fn slots_are_used_again_and_names_are_not() {
+        let mut ledger = Ledger::new();
+        let mut outstanding = std::collections::VecDeque::new();
+        let mut youngest = None;
+        for _ in 0..100_000 {
+            if outstanding.len() == 5 {
+                let id = outstanding.pop_front().unwrap();
+                serve(&mut ledger, id, Outcome::Done);
+            }
+            let job = ledger.open_job(1);
+            let id = release(&mut ledger, job);
+            assert!(Some(id) > youngest);
+            youngest = Some(id);
+            outstanding.push_back(id);
+        }
+        assert_eq!(ledger.requests.entries.len(), 5);
+        assert_eq!(ledger.jobs.entries.len(), 5);
+    }
+
+    #[test]
+    #[should_panic(expected = "is not outstanding")]
+    fn name_of_an_earlier_request_in_the_same_slot_is_refused() {
+        let mut ledger = Ledger::new();
+        let job = ledger.open_job(3);
+        let earlier = release(&mut ledger, job);
+        serve(&mut ledger, earlier, Outcome::Done);
+        release(&mut ledger, job);
+        ledger.dispatch(earlier);
+    }
+}

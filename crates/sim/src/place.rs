@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! Where the requests of a source lie: starts that are multiples of the request size,
+//! within the capacity or a part of it.
+
+use drive::Random;
+use model::{Bytes, Lba, Place};
+
+/// The starts that one source may use, and the order in which it uses them.
+///
+/// # Invariants
+/// - `count >= 1`, and `next < count` where the order is sequential.
+#[derive(Debug)]
+pub(crate) struct Positions {
+    /// Sectors of one request: positions are that far apart.
+    sectors: u64,
+    first: u64,
+    count: u64,
+    order: Order,
+}
+
+#[derive(Debug)]
+enum Order {
+    Random,
+    Sequential { next: u64 },
+}
+
+impl Positions {
+    /// The positions of requests of `size` at `place` on a drive of `capacity`.
+    ///
+    /// A range that is shorter than a request has the one position that begins nearest
+    /// above its start, or the last of the drive.
+    ///
+    /// # Panics
+    /// When the drive has no room for one request.
+    pub(crate) fn new(place: Place, size: Bytes, capacity: Bytes, random: &mut Random) -> Self {
+        let sectors = size.sectors_ceil().max(1);
+        let all = capacity.get() / Lba::SECTOR_BYTES / sectors;
+        assert!(all >= 1, "a drive of {capacity} has no room for a request of {size}");
+        let (first, end) = match place {
+            Place::Random | Place::Sequential => (0, all),
+            Place::Range { from_ppm, to_ppm } => {
+                let first = share_ceil(all, from_ppm).min(all - 1);
+                (first, share_floor(all, to_ppm).max(first + 1))
+            }
+        };
+        let count = end - first;
+        let order = match place {
+            Place::Sequential => Order::Sequential { next: random.below(count) },
+            Place::Random | Place::Range { .. } => Order::Random,
+        };
+        Self { sectors, first, count, order }
+    }
+
+    /// The start of the next request.
+    pub(crate) fn next(&mut self, random: &mut Random) -> Lba {
+        let position = match &mut self.order {
+            Order::Random => random.below(self.count),
+            Order::Sequential { next } => {
+                let position = *next;
+                *next = if position + 1 == self.count { 0 } else { position + 1 };
+                position
+            }
+        };
+        Lba::new((self.first + position) * self.sectors)
+    }
+}
+
+fn share_floor(all: u64, ppm: u32) -> u64 {
+    let share = u128::from(all) * u128::from(ppm) / 1_000_000;
+    u64::try_from(share).expect("a share of all is at most all")
+}
+
+fn share_ceil(all: u64, ppm: u32) -> u64 {
+    let share = (u128::from(all) * u128::from(ppm)).div_ceil(1_000_000);
+    u64::try_from(share).expect("a share of all is at most all")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const CAPACITY: Bytes = Bytes::from_kib(1_000);
+    const SIZE: Bytes = Bytes::from_kib(4);
+
+    fn starts(place: Place, count: usize) -> Vec<u64> {
+        let mut random = Random::new(9, 1);
+        let mut positions = Positions::new(place, SIZE, CAPACITY, &mut random);
+        (0..count).map(|_| positions.next(&mut random).get()).collect()
+    }
+
+    #[test]
+    fn random_starts_are_aligned_and_cover_the_drive() {
+        let starts = starts(Place::Random, 10_000);
+        assert!(starts.iter().all(|start| start % 8 == 0 && start + 8 <= 2_000));
+        for position in 0..250 {
+            assert!(starts.contains(&(position * 8)), "position {position} never comes up");
+        }
+    }
+
+    #[test]
+    fn sequential_starts_follow_each_other_and_wrap() {
+        let starts = starts(Place::Sequential, 500);
+        for pair in starts.windows(2) {
+            assert_eq!(pair[1], if pair[0] == 249 * 8 { 0 } else { pair[0] + 8 });
+        }
+        assert!(starts.contains(&0), "it wraps");
+    }
+
+    #[test]
+    fn range_keeps_to_its_share() {
+        let starts = starts(Place::Range { from_ppm: 200_000, to_ppm: 400_000 }, 5_000);
+        assert_eq!(starts.iter().min(), Some(&(50 * 8)));
+        assert_eq!(starts.iter().max(), Some(&(99 * 8)));
+    }
+
+    #[test]
+    fn range_shorter_than_a_request_has_one_position() {
+        let starts = starts(Place::Range { from_ppm: 999_999, to_ppm: 1_000_000 }, 3);
+        assert_eq!(starts, [249 * 8; 3]);
+    }
+}

@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! All sources of a workload at run time: who releases next, and when they stop.
+//!
+//! Tasks and open-loop loads have a timer each; a closed-loop load owes a release for each
+//! of its requests that completes. At one instant tasks release first, then open-loop
+//! loads, both in file order, then closed-loop loads in the order of their completions.
+
+use std::cmp::Reverse;
+use std::collections::binary_heap::PeekMut;
+use std::collections::{BinaryHeap, VecDeque};
+
+use model::{BestEffort, Intensity, Task, TaskIndex, Time};
+
+use crate::params::{Length, SimParams};
+use crate::source::Source;
+
+/// When sources stop.
+#[derive(Debug)]
+struct Ending {
+    /// Nothing is released from this instant on.
+    until: Time,
+    /// Best effort ends with the last release of a task.
+    is_led_by_tasks: bool,
+    tasks_open_count: usize,
+    last_task_release: Option<Time>,
+}
+
+impl Ending {
+    fn new(params: &SimParams) -> Self {
+        let until = match params.length {
+            Length::Jobs(_) => Time::MAX,
+            Length::Duration(length) => Time::ZERO + length,
+        };
+        Self {
+            until,
+            is_led_by_tasks: params.is_led_by_tasks(),
+            tasks_open_count: 0,
+            last_task_release: None,
+        }
+    }
+
+    fn best_effort_may_release(&self, now: Time) -> bool {
+        let is_led_out = self.is_led_by_tasks
+            && self.tasks_open_count == 0
+            && self.last_task_release != Some(now);
+        now < self.until && !is_led_out
+    }
+
+    fn note_task_release(&mut self, now: Time, is_last: bool) {
+        self.last_task_release = Some(now);
+        if is_last {
+            self.tasks_open_count -= 1;
+        }
+    }
+}
+
+/// All sources of a workload.
+///
+/// # Invariants
+/// - A source with a timer is in `timers` at most once, at an instant before `until`.
+#[derive(Debug)]
+pub(crate) struct Sources {
+    /// Tasks first, then loads: the index is that of the source.
+    all: Vec<Source>,
+    task_count: usize,
+    timers: BinaryHeap<Reverse<(Time, TaskIndex)>>,
+    /// Closed-loop sources that are to release now, once for each entry.
+    owed: VecDeque<TaskIndex>,
+    ending: Ending,
+}
+
+impl Sources {
+    /// The sources of a run, before the first release.
+    pub(crate) fn new(params: &SimParams) -> Self {
+        let workload = params.workload;
+        let mut sources = Self {
+            all: Vec::new(),
+            task_count: workload.tasks.len(),
+            timers: BinaryHeap::new(),
+            owed: VecDeque::new(),
+            ending: Ending::new(params),
+        };
+        for task in &workload.tasks {
+            sources.add_task(task, params);
+        }
+        for load in &workload.best_effort {
+            sources.add_load(load, params);
+        }
+        sources
+    }
+
+    fn add_task(&mut self, task: &Task, params: &SimParams) {
+        let source = Source::of_task(task, self.next_index(), params);
+        let first = Time::ZERO + task.offset;
+        if source.is_open() && first < self.ending.until {
+            self.timers.push(Reverse((first, source.index())));
+            self.ending.tasks_open_count += 1;
+        }
+        self.all.push(source);
+    }
+
+    fn add_load(&mut self, load: &BestEffort, params: &SimParams) {
+        let source = Source::of_load(load, self.next_index(), params);
+        match load.intensity {
+            Intensity::Outstanding(count) => {
+                self.owed.extend((0..count).map(|_| source.index()));
+            }
+            Intensity::Rate(_) if source.is_open() => {
+                self.timers.push(Reverse((Time::ZERO, source.index())));
+            }
+            Intensity::Rate(_) => {}
+        }
+        self.all.push(source);
+    }
+
+    fn next_index(&self) -> TaskIndex {
+        TaskIndex(u32::try_from(self.all.len()).expect("fewer sources than 2^32"))
+    }
+
+    /// The source of that index.
+    pub(crate) fn source(&mut self, index: TaskIndex) -> &mut Source {
+        &mut self.all[index.index()]
+    }
+
+    /// The next instant at which a source releases by itself.
+    pub(crate) fn next_release(&self) -> Option<Time> {
+        if self.ending.is_led_by_tasks && self.ending.tasks_open_count == 0 {
+            return None;
+        }
+        self.timers.peek().map(|Reverse((at, _))| *at)
+    }
+
+    /// The next source that releases a job at `now`; the job is counted.
+    pub(crate) fn pop_due(&mut self, now: Time) -> Option<TaskIndex> {
+        self.pop_timed(now).or_else(|| self.pop_owed(now))
+    }
+
+    fn pop_timed(&mut self, now: Time) -> Option<TaskIndex> {
+        loop {
+            let top = self.timers.peek_mut()?;
+            let Reverse((at, index)) = *top;
+            if at > now {
+                return None;
+            }
+            let is_task = index.index() < self.task_count;
+            if !is_task && !self.ending.best_effort_may_release(now) {
+                PeekMut::pop(top);
+                continue;
+            }
+            let source = &mut self.all[index.index()];
+            source.begin_job();
+            let next = source.next_job(now, self.ending.until);
+            set_timer(top, next);
+            if is_task {
+                self.ending.note_task_release(now, next.is_none());
+            }
+            return Some(index);
+        }
+    }
+
+    fn pop_owed(&mut self, now: Time) -> Option<TaskIndex> {
+        while let Some(index) = self.owed.pop_front() {
+            let source = &mut self.all[index.index()];
+            if source.is_open() && self.ending.best_effort_may_release(now) {
+                source.begin_job();
+                return Some(index);
+            }
+        }
+        None
+    }
+
+    /// A request of this source completed.
+    pub(crate) fn note_completion(&mut self, index: TaskIndex) {
+        if self.source(index).is_closed_loop() {
+            self.owed.push_back(index);
+        }
+    }
+
+    /// Whether there were tasks and nothing at all is released from `now` on.
+    pub(crate) fn is_real_time_over(&self, now: Time) -> bool {
+        let ending = &self.ending;
+        self.task_count > 0
+            && ending.tasks_open_count == 0
+            && (ending.is_led_by_tasks || now >= ending.until)
+    }
+}
+
+fn set_timer(mut top: PeekMut<Reverse<(Time, TaskIndex)>>, next: Option<Time>) {
+    match next {
+        Some(next) => top.0.0 = next,
+        None => {
+            PeekMut::pop(top);
+        }
+    }
+}

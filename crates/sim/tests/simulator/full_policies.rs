@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! Policies that have no room: the host holds what they refuse, in order, with its release.
+
+use model::{Intensity, Plan, PolicyName, Task};
+use sim::checkers::Checkers;
+use sim::{Length, SimParams};
+
+use crate::common::{Recorder, TIMES_MS, load, ms, plan, run, task, workload};
+
+/// Goal: a small queue in the policy changes nothing for FIFO policies, neither who is
+/// served when nor how long it took. Method: the same overload with room for one and for
+/// all, real time and best effort mixed.
+#[test]
+fn fifo_order_does_not_depend_on_the_room_in_the_policy() {
+    let burst = Task { requests: 7, offset: ms(3), ..task("burst", 60) };
+    let loads = vec![load("backup", Intensity::Outstanding(9))];
+    let workload = workload(&TIMES_MS, vec![task("a", 20), burst], loads);
+    let params = SimParams::new(&workload, Length::Jobs(20));
+    for name in [PolicyName::Fifo, PolicyName::Noop] {
+        let completions = |queued_max| {
+            let plan = Plan { queued_max, ..plan(&workload, 4, 4) };
+            let mut watch = (Recorder::default(), Checkers::of_policy(name, &plan));
+            let run = run(&params, name, &plan, &mut watch);
+            assert_eq!(watch.1.violations(), [], "{name} with room for {queued_max}");
+            assert_eq!(run.real_time_left, 0);
+            watch.0.completions()
+        };
+        let expected = completions(Plan::QUEUED_MAX_DEFAULT);
+        assert_eq!(completions(1), expected, "{name}");
+        assert_eq!(completions(5), expected, "{name}");
+    }
+}
+
+/// Best effort that fills its queue takes no room from real time.
+#[test]
+fn full_best_effort_queue_does_not_hold_up_real_time() {
+    let loads = vec![load("backup", Intensity::Outstanding(50))];
+    let workload = workload(&TIMES_MS, vec![task("a", 100), task("b", 100)], loads);
+    let params = SimParams::new(&workload, Length::Jobs(20));
+    let plan = Plan { queued_max: 2, ..plan(&workload, 4, 2) };
+    let mut checkers = Checkers::of_policy(PolicyName::Dqf, &plan);
+    let run = run(&params, PolicyName::Dqf, &plan, &mut checkers);
+    assert_eq!(checkers.violations(), []);
+    for task in run.metrics.tasks() {
+        assert_eq!((task.jobs(), task.misses), (20, 0));
+        // A batch of two may be under way, and theirs holds the two of them: b(2) + b(2).
+        assert!(task.responses.max().unwrap() <= ms(32));
+    }
+}

@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! Tests of the virtual-time host. One test crate, so that they share `common.rs`.
+
+mod canaries;
+mod common;
+mod endings;
+mod full_policies;
+mod invariants;
+mod outcomes;
+mod releases;
+mod replay;
+mod scenarios;

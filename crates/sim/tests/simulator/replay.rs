@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! A run follows from its seed, exactly.
+
+use model::{Bandwidth, Intensity, PolicyName, Task, Workload};
+use sim::{Length, Releases, SimParams};
+
+use crate::common::{Recorder, TIMES_MS, load, ms, plan, run, task, workload};
+
+fn mixed_workload() -> Workload {
+    let burst = Task { requests: 3, offset: ms(5), ..task("burst", 150) };
+    let rate = Intensity::Rate(Bandwidth::new(100_000).unwrap());
+    let loads = vec![load("closed", Intensity::Outstanding(5)), load("open", rate)];
+    workload(&TIMES_MS, vec![task("a", 70), burst], loads)
+}
+
+fn record(name: PolicyName, seed: u64) -> Recorder {
+    let workload = mixed_workload();
+    let params = SimParams {
+        releases: Releases::Sporadic { extra_max: ms(20) },
+        seed,
+        ..SimParams::new(&workload, Length::Jobs(50))
+    };
+    let mut recorder = Recorder::default();
+    run(&params, name, &plan(&workload, 4, 3), &mut recorder);
+    recorder
+}
+
+#[test]
+fn same_seed_is_the_same_run() {
+    for name in PolicyName::ALL {
+        assert_eq!(record(name, 3), record(name, 3), "{name}");
+    }
+}
+
+#[test]
+fn another_seed_is_another_run() {
+    for name in PolicyName::ALL {
+        assert_ne!(record(name, 3), record(name, 4), "{name}");
+    }
+}
+
+#[test]
+fn names_rise_in_the_order_of_release_and_none_is_used_twice() {
+    let recorder = record(PolicyName::Dqf, 3);
+    let released = recorder.seen.iter().filter_map(|(_, seen)| match seen {
+        crate::common::Seen::Released(request) => Some(request.id),
+        _ => None,
+    });
+    let names: Vec<_> = released.collect();
+    assert!(names.windows(2).all(|pair| pair[0] < pair[1]));
+}
