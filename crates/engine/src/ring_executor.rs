@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! A real device through io_uring, on the real clock.
+//!
+//! What one `submit` gives goes to the kernel with one system call. The thread blocks in the
+//! ring until a completion, an instant or a signal; nothing is allocated per request.
+
+use std::collections::VecDeque;
+
+use device::target::Access;
+use device::{Clock, Io, Ring, RingError, Target};
+use model::{Bytes, Duration, Outcome, Request, RequestId, Time};
+
+use crate::executor::{Completion, Executor, ExecutorError, Limits};
+
+/// The longest time for which the thread blocks: a cancellation by another thread, which no
+/// signal announces, is seen after it.
+const WAIT_MAX: Duration = Duration::from_ms(100);
+
+/// The most completions handed over at once. Devices often return many together and are idle
+/// until they get new ones: handed over in small parts, the first are answered with new
+/// requests, on which the device works while the host sees to the rest.
+const REAP_MAX: usize = 4;
+
+/// A real device on the real clock; see the module's text.
+///
+/// It belongs to the thread that made it.
+#[derive(Debug)]
+pub struct RingExecutor {
+    ring: Ring,
+    clock: Clock,
+    limits: Limits,
+    /// Came back and was not handed over yet.
+    returned: VecDeque<Completion>,
+}
+
+impl RingExecutor {
+    /// An executor on `target` with buffers for `in_flight_max` requests of at most
+    /// `size_max`, which is rounded up to what the target is aligned to.
+    ///
+    /// # Errors
+    /// [`RingError`] when io_uring is not to be had, or not that large.
+    pub fn new(target: &Target, in_flight_max: u32, size_max: Bytes) -> Result<Self, RingError> {
+        let alignment = target.alignment();
+        let size_max = Bytes::new(size_max.get().next_multiple_of(alignment.get()));
+        let limits = Limits {
+            capacity: target.size(),
+            alignment,
+            size_max,
+            in_flight_max,
+            is_writable: target.access() == Access::ReadWrite,
+        };
+        let ring = Ring::new(target, in_flight_max, size_max)?;
+        let returned = VecDeque::with_capacity(in_flight_max as usize);
+        Ok(Self { ring, clock: Clock::start(), limits, returned })
+    }
+}
+
+impl Executor for RingExecutor {
+    fn limits(&self) -> Limits {
+        self.limits
+    }
+
+    fn begin(&mut self) {
+        let is_idle = self.ring.in_flight_count() == 0 && self.returned.is_empty();
+        assert!(is_idle, "a run begins with nothing in flight");
+        self.clock = Clock::start();
+    }
+
+    fn now(&self) -> Time {
+        self.clock.now()
+    }
+
+    fn submit(&mut self, batch: &[Request]) -> Result<(), ExecutorError> {
+        for &Request { id: RequestId(token), op, start, size, fua, .. } in batch {
+            self.ring.push(Io { token, op, start, size, fua });
+        }
+        self.ring.submit().map_err(|error| ExecutorError::new("submit to the device", error))
+    }
+
+    fn wait(&mut self, until: Option<Time>) -> Result<(), ExecutorError> {
+        if !self.returned.is_empty() {
+            return Ok(());
+        }
+        let timeout = until.map_or(WAIT_MAX, |until| until.since(self.now()).min(WAIT_MAX));
+        let woken = self.ring.wait(Some(timeout));
+        woken.map(drop).map_err(|error| ExecutorError::new("wait for the device", error))
+    }
+
+    fn reap(&mut self, completions: &mut Vec<Completion>) -> Result<(), ExecutorError> {
+        let returned = &mut self.returned;
+        self.ring.reap(|completion, _data| {
+            let outcome = completion.result.map_or(Outcome::Failed, |()| Outcome::Done);
+            returned.push_back(Completion { id: RequestId(completion.token), outcome });
+        });
+        let count = returned.len().min(REAP_MAX);
+        completions.extend(returned.drain(..count));
+        Ok(())
+    }
+}

@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! What the tests of the run loop share: a drive that does exactly what a test says, and
+//! workloads in few words.
+
+use std::cell::RefCell;
+use std::collections::VecDeque;
+use std::rc::Rc;
+use std::sync::atomic::AtomicBool;
+
+use drive::Drive;
+use engine::{DriveExecutor, Length, Limits, RunError, RunOutcome, RunParams};
+use model::{
+    BatchChoice, BatchTable, BestEffort, Bytes, Class, Duration, Intensity, Op, Outcome, Place,
+    Plan, PolicyName, Request, RequestId, Task, Time, Workload,
+};
+
+/// Every request takes this long.
+pub(crate) const SERVICE: Duration = Duration::from_ms(4);
+
+pub(crate) const SIZE: Bytes = Bytes::from_kib(4);
+
+pub(crate) const LIMITS: Limits = Limits {
+    capacity: Bytes::from_kib(1 << 20),
+    alignment: Bytes::from_kib(4),
+    size_max: Bytes::from_kib(128),
+    in_flight_max: 8,
+    is_writable: false,
+};
+
+/// What a drive was given, in order: the instant, and the names of the requests of a batch.
+pub(crate) type Log = Rc<RefCell<Vec<(Time, Vec<Request>)>>>;
+
+/// A drive that serves one request after the other, oldest first, [`SERVICE`] each, and
+/// fails those that it is told to.
+#[derive(Default)]
+pub(crate) struct InOrder {
+    /// Done at this instant, oldest first.
+    outstanding: VecDeque<(RequestId, Time, Outcome)>,
+    /// Positions of the requests that fail, counted from 0 in order of submission.
+    pub(crate) failing: Vec<usize>,
+    pub(crate) log: Log,
+    submitted_count: usize,
+}
+
+impl Drive for InOrder {
+    fn submit(&mut self, now: Time, batch: &[Request]) {
+        let mut idle_at = self.outstanding.back().map_or(now, |&(_, at, _)| at);
+        for request in batch {
+            idle_at += SERVICE;
+            let is_failing = self.failing.contains(&self.submitted_count);
+            let outcome = if is_failing { Outcome::Failed } else { Outcome::Done };
+            self.outstanding.push_back((request.id, idle_at, outcome));
+            self.submitted_count += 1;
+        }
+        self.log.borrow_mut().push((now, batch.to_vec()));
+    }
+
+    fn next_event(&self) -> Option<Time> {
+        self.outstanding.front().map(|&(_, at, _)| at)
+    }
+
+    fn advance(&mut self, now: Time, out: &mut Vec<drive::Completion>) {
+        while let Some(&(id, at, outcome)) = self.outstanding.front().filter(|done| done.1 <= now) {
+            out.push(drive::Completion { id, at, outcome });
+            self.outstanding.pop_front();
+        }
+    }
+}
+
+/// A workload of these sources on a drive with b(i) = i * `SERVICE`, i up to 8.
+pub(crate) fn workload(tasks: Vec<Task>, best_effort: Vec<BestEffort>) -> Workload {
+    let times: Vec<_> = (1..=8).map(|requests| SERVICE * requests).collect();
+    Workload {
+        tasks,
+        best_effort,
+        policy: PolicyName::Dqf,
+        batch: BatchChoice::Auto,
+        drive_name: "in order".to_owned(),
+        depth: 8,
+        table: BatchTable::new(&times).unwrap(),
+        notes: Vec::new(),
+    }
+}
+
+/// A plan for it with batches of at most z, filled up to beta.
+pub(crate) fn plan(workload: &Workload, batch_max: u32, best_effort_fill: u32) -> Plan {
+    Plan {
+        depth: workload.depth,
+        batch_max,
+        best_effort_fill,
+        queued_max: Plan::QUEUED_MAX_DEFAULT,
+        tasks: workload.tasks.clone(),
+        table: workload.table.clone(),
+    }
+}
+
+/// A task that releases `requests` at 0, and with every period again.
+pub(crate) fn task(name: &str, period_ms: u64, requests: u32) -> Task {
+    Task {
+        name: name.to_owned(),
+        entry: 0,
+        period: Duration::from_ms(period_ms),
+        deadline: Duration::from_ms(period_ms),
+        requests,
+        size: SIZE,
+        op: Op::Read,
+        place: Place::Random,
+        offset: Duration::ZERO,
+        class: Class::Hard,
+    }
+}
+
+/// The same with its first release at `ms`.
+pub(crate) fn offset(mut task: Task, ms: u64) -> Task {
+    task.offset = Duration::from_ms(ms);
+    task
+}
+
+pub(crate) fn load(intensity: Intensity) -> BestEffort {
+    BestEffort {
+        name: "load".to_owned(),
+        intensity,
+        size: SIZE,
+        op: Op::Read,
+        place: Place::Random,
+    }
+}
+
+/// How a test runs; every field has a value that disturbs nothing.
+pub(crate) struct Setting {
+    pub(crate) policy: PolicyName,
+    pub(crate) batch_max: u32,
+    pub(crate) best_effort_fill: u32,
+    pub(crate) queued_max: u32,
+    pub(crate) length: Length,
+    pub(crate) drive: InOrder,
+    pub(crate) lateness_at: Box<dyn FnMut(Time) -> Duration>,
+    pub(crate) limits: Limits,
+    pub(crate) cancel: Rc<AtomicBool>,
+}
+
+impl Setting {
+    pub(crate) fn new(policy: PolicyName, length: Length) -> Self {
+        Self {
+            policy,
+            batch_max: 2,
+            best_effort_fill: 0,
+            queued_max: Plan::QUEUED_MAX_DEFAULT,
+            length,
+            drive: InOrder::default(),
+            lateness_at: Box::new(|_| Duration::ZERO),
+            limits: LIMITS,
+            cancel: Rc::default(),
+        }
+    }
+
+    pub(crate) fn run(self, workload: &Workload) -> Result<RunOutcome, RunError> {
+        let mut plan = plan(workload, self.batch_max, self.best_effort_fill);
+        plan.queued_max = self.queued_max;
+        let (policy, length) = (self.policy, self.length);
+        let params = RunParams { workload, plan: &plan, policy, length, seed: 1 };
+        let executor = DriveExecutor::new(self.drive, self.limits);
+        let mut executor = executor.with_lateness(self.lateness_at);
+        engine::run(&params, &mut executor, &self.cancel)
+    }
+}
+
+pub(crate) fn ms(ms: u64) -> Duration {
+    Duration::from_ms(ms)
+}
+
+pub(crate) fn at(ms: u64) -> Time {
+    Time::ZERO + Duration::from_ms(ms)
+}
+
+/// Least and greatest response of each task.
+pub(crate) fn responses(outcome: &RunOutcome) -> Vec<(Duration, Duration)> {
+    let summaries = outcome.tasks.iter().filter_map(|task| task.response);
+    summaries.map(|response| (response.min, response.max)).collect()
+}
+
+/// How many requests each batch had, and when it went.
+pub(crate) fn batches(log: &Log) -> Vec<(Time, usize)> {
+    log.borrow().iter().map(|(at, batch)| (*at, batch.len())).collect()
+}

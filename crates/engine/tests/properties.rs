@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! What holds for every workload, policy and lateness of the host, on the pseudo-disk.
+
+use std::sync::atomic::AtomicBool;
+
+use drive::{Drive, PseudoDisk};
+use engine::{DriveExecutor, Executor, Length, Limits, RunEnd, RunOutcome, RunParams};
+use model::{
+    Bandwidth, BatchChoice, BatchTable, BestEffort, Bytes, Class, Duration, Intensity, Op, Place,
+    Plan, PolicyName, Task, Time, Workload,
+};
+use proptest::prelude::*;
+
+const SIZE: Bytes = Bytes::from_kib(4);
+
+/// What a case is made of, in milliseconds where it is a time.
+#[derive(Debug, Clone)]
+struct Case {
+    tasks: Vec<(u64, u64, u32)>,
+    loads: Vec<u32>,
+    table: Vec<u64>,
+    batch_max: u32,
+    best_effort_fill: u32,
+    queued_max: u32,
+    jobs: u64,
+    seed: u64,
+}
+
+fn any_case() -> impl Strategy<Value = Case> {
+    let task = (1_u64..40, 0_u64..20, 1_u32..4);
+    let parts = (
+        prop::collection::vec(task, 1..4),
+        prop::collection::vec(1_u32..20, 0..3),
+        prop::collection::vec(1_u64..6, 1..5),
+        (any::<u32>(), any::<u32>(), 1_u32..8),
+        (1_u64..12, any::<u64>()),
+    );
+    parts.prop_map(|(tasks, loads, table, (batch, fill, queued_max), (jobs, seed))| {
+        let batch_max = batch % u32::try_from(table.len()).unwrap() + 1;
+        let best_effort_fill = fill % (batch_max + 1);
+        Case { tasks, loads, table, batch_max, best_effort_fill, queued_max, jobs, seed }
+    })
+}
+
+fn workload(case: &Case) -> Workload {
+    let mut time = Duration::ZERO;
+    let times: Vec<_> = case
+        .table
+        .iter()
+        .map(|&step| {
+            time += Duration::from_ms(step);
+            time
+        })
+        .collect();
+    let tasks = case.tasks.iter().zip(0..).map(|(&(period, offset, requests), index)| Task {
+        name: format!("task-{index}"),
+        entry: index,
+        period: Duration::from_ms(period),
+        deadline: Duration::from_ms(period),
+        requests,
+        size: SIZE,
+        op: Op::Read,
+        place: Place::Sequential,
+        offset: Duration::from_ms(offset),
+        class: Class::Soft,
+    });
+    let loads = case.loads.iter().enumerate().map(|(index, &strength)| BestEffort {
+        name: format!("load-{index}"),
+        intensity: match strength % 2 {
+            0 => Intensity::Outstanding(strength),
+            _ => Intensity::Rate(
+                Bandwidth::new(SIZE.get() * u64::from(strength) * 10).expect("not zero"),
+            ),
+        },
+        size: SIZE,
+        op: Op::Read,
+        place: Place::Random,
+    });
+    Workload {
+        tasks: tasks.collect(),
+        best_effort: loads.collect(),
+        policy: PolicyName::Dqf,
+        batch: BatchChoice::Auto,
+        drive_name: "pseudo".to_owned(),
+        depth: u32::try_from(times.len()).unwrap(),
+        table: BatchTable::new(&times).unwrap(),
+        notes: Vec::new(),
+    }
+}
+
+/// The outcome, and whether the drive is idle at the end.
+fn run(case: &Case, policy: PolicyName, lateness_max: Duration) -> (RunOutcome, bool) {
+    let workload = workload(case);
+    let plan = Plan {
+        depth: workload.depth,
+        batch_max: case.batch_max,
+        best_effort_fill: case.best_effort_fill,
+        queued_max: case.queued_max,
+        tasks: workload.tasks.clone(),
+        table: workload.table.clone(),
+    };
+    let limits = Limits {
+        capacity: Bytes::from_kib(1 << 20),
+        alignment: SIZE,
+        size_max: SIZE,
+        in_flight_max: workload.depth,
+        is_writable: false,
+    };
+    let drive = PseudoDisk::new(workload.depth, workload.table.clone(), case.seed);
+    let executor = DriveExecutor::new(drive, limits);
+    // Anything from none to `lateness_max`, and the same for the same instant.
+    let mut executor = executor.with_lateness(move |at: Time| {
+        Duration::from_ns(at.ns().wrapping_mul(0x9E37_79B9_7F4A_7C15) % (lateness_max.ns() + 1))
+    });
+    let params = RunParams {
+        workload: &workload,
+        plan: &plan,
+        policy,
+        length: Length::Jobs(case.jobs),
+        seed: case.seed,
+    };
+    let outcome = engine::run(&params, &mut executor, &AtomicBool::new(false)).unwrap();
+    let mut completions = Vec::new();
+    executor.reap(&mut completions).unwrap();
+    let is_idle = executor.drive().next_event().is_none() && completions.is_empty();
+    (outcome, is_idle)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
+    /// Every job of every task is finished once, and nothing is left on the drive.
+    #[test]
+    fn every_job_is_finished_once(case in any_case(), late_ms in 0_u64..30) {
+        for policy in PolicyName::ALL {
+            let (outcome, is_idle) = run(&case, policy, Duration::from_ms(late_ms));
+            prop_assert!(is_idle);
+            prop_assert_eq!(outcome.end, RunEnd::Complete);
+            for task in &outcome.tasks {
+                prop_assert_eq!((task.jobs, task.jobs_failed, task.jobs_unfinished), (case.jobs, 0, 0));
+                prop_assert_eq!(task.response.unwrap().count, case.jobs);
+            }
+            let device_time = outcome.device_time.unwrap();
+            prop_assert_eq!(device_time.count, outcome.requests);
+            let slowest = outcome.tasks.iter().filter_map(|task| task.response).map(|response| response.max);
+            prop_assert!(outcome.host_lateness.unwrap().max <= slowest.max().unwrap());
+        }
+    }
+
+    /// A run follows from its parameters.
+    #[test]
+    fn run_repeats_itself(case in any_case(), late_ms in 0_u64..30) {
+        for policy in PolicyName::ALL {
+            let again = || run(&case, policy, Duration::from_ms(late_ms)).0;
+            prop_assert_eq!(again(), again());
+        }
+    }
+
+    /// The pseudo-disk keeps its table, so a punctual host sees no batch that breaks it.
+    #[test]
+    fn punctual_host_sees_no_overrun_of_a_drive_that_keeps_its_table(case in any_case()) {
+        for policy in PolicyName::ALL {
+            let outcome = run(&case, policy, Duration::ZERO).0;
+            prop_assert_eq!((outcome.overruns, outcome.overrun_max), (0, Duration::ZERO));
+            prop_assert!(policy == PolicyName::Noop || outcome.batches > 0);
+        }
+    }
+}

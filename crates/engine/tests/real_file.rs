@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! A short run on a real file: needs direct I/O and io_uring, and says so where one is
+//! missing. Nothing is asserted about how long anything takes.
+
+use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicBool;
+
+use device::{Access, Target};
+use engine::{Executor, Length, Limits, RingExecutor, RunEnd, RunError, RunOutcome, RunParams};
+use model::{
+    BatchChoice, BatchTable, BestEffort, Bytes, Class, Duration, Intensity, Op, Place, Plan,
+    PolicyName, Task, Workload,
+};
+
+const DEPTH: u32 = 8;
+const SIZE: Bytes = Bytes::from_kib(16);
+
+/// A file that is removed at the end.
+struct Scratch(PathBuf);
+
+impl Scratch {
+    fn path(name: &str) -> Self {
+        let name = format!("{name}-{}", std::process::id());
+        Self(Path::new(env!("CARGO_TARGET_TMPDIR")).join(name))
+    }
+}
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        // A file that was never made cannot be removed, and nobody minds.
+        let _ = std::fs::remove_file(&self.0);
+    }
+}
+
+/// An executor on a new file of 4 MiB; `None`, with the reason said, where there cannot be one.
+fn executor(scratch: &Scratch, access: Access) -> Option<RingExecutor> {
+    let never = AtomicBool::new(false);
+    let skip = |reason: String| eprintln!("skipped: {reason}");
+    let target = Target::create(&scratch.0, Bytes::from_kib(4096), access, |_| (), &never)
+        .map_err(|error| skip(error.to_string()))
+        .ok()?;
+    RingExecutor::new(&target, DEPTH, SIZE).map_err(|error| skip(error.to_string())).ok()
+}
+
+/// Two tasks with 20 jobs of two requests in 100 ms, and a closed loop.
+fn workload(op: Op) -> Workload {
+    let task = |name: &str, size: Bytes| Task {
+        name: name.to_owned(),
+        entry: 0,
+        period: Duration::from_ms(5),
+        deadline: Duration::from_ms(5),
+        requests: 2,
+        size,
+        op,
+        place: Place::Random,
+        offset: Duration::ZERO,
+        class: Class::Soft,
+    };
+    let load = BestEffort {
+        name: "load".to_owned(),
+        intensity: Intensity::Outstanding(6),
+        size: Bytes::from_kib(4),
+        op: Op::Read,
+        place: Place::Sequential,
+    };
+    let times: Vec<_> = (1..=8).map(|requests| Duration::from_ms(10 * requests)).collect();
+    Workload {
+        tasks: vec![task("large", SIZE), task("small", Bytes::from_kib(4))],
+        best_effort: vec![load],
+        policy: PolicyName::Dqf,
+        batch: BatchChoice::Auto,
+        drive_name: "file".to_owned(),
+        depth: DEPTH,
+        table: BatchTable::new(&times).unwrap(),
+        notes: Vec::new(),
+    }
+}
+
+fn run(op: Op, policy: PolicyName, executor: &mut impl Executor) -> Result<RunOutcome, RunError> {
+    let workload = workload(op);
+    let plan = Plan {
+        depth: DEPTH,
+        batch_max: 4,
+        best_effort_fill: 4,
+        queued_max: Plan::QUEUED_MAX_DEFAULT,
+        tasks: workload.tasks.clone(),
+        table: workload.table.clone(),
+    };
+    let length = Length::Jobs(20);
+    let params = RunParams { workload: &workload, plan: &plan, policy, length, seed: 1 };
+    engine::run(&params, executor, &AtomicBool::new(false))
+}
+
+#[test]
+fn real_file_serves_every_job_under_every_policy() {
+    let scratch = Scratch::path("engine-read");
+    let Some(mut executor) = executor(&scratch, Access::ReadOnly) else { return };
+    for policy in PolicyName::ALL {
+        let outcome = run(Op::Read, policy, &mut executor).unwrap();
+        assert_eq!(outcome.end, RunEnd::Complete, "{policy}");
+        let jobs: Vec<_> = outcome.tasks.iter().map(|task| task.jobs).collect();
+        assert_eq!((jobs, outcome.requests_failed), (vec![20, 20], 0), "{policy}");
+        assert!(outcome.best_effort.requests > 0, "{policy}");
+        assert!(outcome.wall >= Duration::from_ms(95), "{policy}");
+        assert!(policy == PolicyName::Noop || outcome.batches > 0, "{policy}");
+    }
+}
+
+#[test]
+fn writes_need_a_target_opened_for_them() {
+    let scratch = Scratch::path("engine-write");
+    let Some(mut refusing) = executor(&scratch, Access::ReadOnly) else { return };
+    let refused = run(Op::Write, PolicyName::Dqf, &mut refusing);
+    assert!(matches!(refused, Err(RunError::WritesNotAllowed { .. })));
+    drop(refusing);
+    let target = Target::open(&scratch.0, Access::ReadWrite).unwrap();
+    let mut allowed = RingExecutor::new(&target, DEPTH, SIZE).unwrap();
+    let outcome = run(Op::Write, PolicyName::Dqf, &mut allowed).unwrap();
+    assert_eq!((outcome.tasks[0].jobs, outcome.requests_failed), (20, 0));
+}
+
+/// Goal: what the device fails is counted and does not stop the run. Method: the file loses its
+/// second half after it was opened, so that many reads come back short.
+#[test]
+fn requests_that_the_device_fails_are_counted() {
+    let scratch = Scratch::path("engine-short");
+    let Some(mut executor) = executor(&scratch, Access::ReadOnly) else { return };
+    let Limits { capacity, .. } = executor.limits();
+    let file = std::fs::OpenOptions::new().write(true).open(&scratch.0).unwrap();
+    file.set_len(capacity.get() / 2).unwrap();
+    let outcome = run(Op::Read, PolicyName::Dqf, &mut executor).unwrap();
+    assert_eq!(outcome.end, RunEnd::Complete);
+    assert!(outcome.requests_failed > 0 && outcome.requests_failed < outcome.requests);
+    let large = &outcome.tasks[0];
+    assert_eq!(large.jobs + large.jobs_failed, 20);
+    assert!(large.jobs_failed > 0);
+}
