@@ -130,13 +130,12 @@ impl Demand {
         Some(numerator <= denominator.checked_mul(u128::from(batch_max))?)
     }
 
-    /// Which totals can be formed from the requests of whole jobs, one job of each task,
-    /// without one task of kind `without` (if given). Index = total, 0 to E.
-    pub(crate) fn subset_sums(&self, without: Option<usize>) -> Vec<bool> {
+    /// Which totals can be formed from the requests of whole jobs, one job of each task.
+    /// Index = total, 0 to E.
+    pub(crate) fn subset_sums(&self) -> Vec<bool> {
         let mut tasks_by_requests: BTreeMap<u64, u64> = BTreeMap::new();
-        for (index, kind) in self.kinds.iter().enumerate() {
-            let left_out = u64::from(without == Some(index));
-            *tasks_by_requests.entry(kind.requests).or_default() += kind.count - left_out;
+        for kind in &self.kinds {
+            *tasks_by_requests.entry(kind.requests).or_default() += kind.count;
         }
         let total = usize::try_from(self.requests_sum()).expect("E is at most z here");
         let mut reachable = vec![false; total + 1];

@@ -146,7 +146,7 @@ impl<'a> Step<'a> {
             return (0..=self.batch_max).collect();
         }
         if self.requests_sum <= self.batch_max {
-            return totals(&self.demand.subset_sums(None));
+            return totals(&self.demand.subset_sums());
         }
         self.multiples_to(self.batch_max.min(self.requests_sum))
     }
@@ -278,9 +278,7 @@ impl<'a> Step<'a> {
             return None;
         }
         if self.requests_sum <= self.batch_max {
-            let requests_sum = u32::try_from(self.requests_sum).expect("at most z");
-            let others = self.demand.subset_sums(Some(kind));
-            return two_batches::response_ns(self.system, requests_sum, &others);
+            return two_batches::longest_pair_ns(self.system, self.demand);
         }
         let others = self.requests_sum - self.demand.kinds[kind].requests;
         let in_flight = self.multiples_to(self.batch_max.min(others)).into_iter();

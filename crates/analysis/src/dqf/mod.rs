@@ -48,14 +48,14 @@ use crate::{Inapplicable, System, Verdict};
 /// Theorem 2: O(n log n), and O(E log n) for each different e. Theorem 1: at most 64 rounds of O(z * offsets * n log n).
 pub fn tight(system: &System) -> Result<Vec<Verdict>, Inapplicable> {
     let demand = Demand::new(&system.tasks);
-    let kinds = match two_batches::responses(system, &demand) {
-        Some(responses) => responses.into_iter().map(Some).collect(),
-        None => fixed_point::responses(system, &demand),
-    };
+    if let Some(response) = two_batches::common_response_ns(system, &demand) {
+        return Ok(for_all_tasks(system, Some(response)));
+    }
+    let kinds = fixed_point::responses(system, &demand);
     Ok(demand.per_task(&kinds).map(verdict).collect())
 }
 
-/// The same verdict for every task: the bounds of chapter 9 do not tell tasks apart.
+/// The same verdict for every task: the bounds do not tell tasks apart.
 fn for_all_tasks(system: &System, response_ns: Option<u64>) -> Vec<Verdict> {
     vec![verdict(response_ns); system.tasks.len()]
 }

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! How tight a bound is: bound over truth, recorded and printed, never asserted.
+
+use std::fmt;
+
+/// Ratios of bound to truth over many tasks, in thousandths, rounded up.
+#[derive(Debug, Clone, Default)]
+pub struct Ratios {
+    permille: Vec<u64>,
+    without_bound: usize,
+    exact: usize,
+}
+
+impl Ratios {
+    /// Notes one task: what was promised, if anything, and what is true.
+    pub fn record(&mut self, promise: Option<u64>, truth: u64) {
+        let Some(promise) = promise else {
+            self.without_bound += 1;
+            return;
+        };
+        self.permille.push((promise * 1000).div_ceil(truth));
+        self.exact += usize::from(promise == truth);
+    }
+
+    /// How many tasks had a bound that equals the truth.
+    #[must_use]
+    pub fn exact(&self) -> usize {
+        self.exact
+    }
+
+    /// How many tasks had a bound.
+    #[must_use]
+    pub fn bounded(&self) -> usize {
+        self.permille.len()
+    }
+
+    /// The heading of a table of ratios.
+    #[must_use]
+    pub fn heading() -> String {
+        let columns = "bounded | no bound | mean | median | p95 | max | exact";
+        format!("| set | bound | {columns} |\n|---|---|---|---|---|---|---|---|---|")
+    }
+}
+
+/// A row of the table, from the third column on.
+impl fmt::Display for Ratios {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut sorted = self.permille.clone();
+        sorted.sort_unstable();
+        let Some(last) = sorted.len().checked_sub(1) else {
+            return write!(f, "0 | {} | - | - | - | - | - |", self.without_bound);
+        };
+        let shown = |permille: u64| format!("{}.{:03}", permille / 1000, permille % 1000);
+        let mean = sorted.iter().sum::<u64>() / sorted.len() as u64;
+        let exact_permille = self.exact * 1000 / sorted.len();
+        write!(
+            f,
+            "{} | {} | {} | {} | {} | {} | {}.{} % |",
+            sorted.len(),
+            self.without_bound,
+            shown(mean),
+            shown(sorted[last / 2]),
+            shown(sorted[last * 95 / 100]),
+            shown(sorted[last]),
+            exact_permille / 10,
+            exact_permille % 10,
+        )
+    }
+}

@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! Random workloads for the simulator: more tasks and larger batches than any search could
+//! cover, in odd nanoseconds, released periodically with offsets or sporadically.
+
+use drive::{BatchTimes, Mix, SpacedDrive};
+use model::{
+    Bandwidth, BatchChoice, BatchTable, BestEffort, Bytes, Class, Duration, Intensity, Op, Place,
+    PolicyName, Task, Workload,
+};
+use rand::RngExt;
+use rand_pcg::Pcg64;
+use sim::Releases;
+
+/// Size of every request: the batch tables here hold for one size.
+pub const SIZE: Bytes = Bytes::from_kib(4);
+/// The largest batch.
+const BATCH_MAX: u32 = 16;
+
+/// What best effort a workload has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Load {
+    /// None.
+    None,
+    /// Closed loop.
+    Outstanding,
+    /// Open loop.
+    Rate,
+    /// One of each.
+    Both,
+}
+
+impl Load {
+    /// All of them.
+    pub const ALL: [Self; 4] = [Self::None, Self::Outstanding, Self::Rate, Self::Both];
+}
+
+/// A random workload whose tasks use from a tenth to all, give or take, of what the drive
+/// can serve under the policy; z is fixed or left to the analysis.
+#[must_use]
+pub fn workload(random: &mut Pcg64, policy: PolicyName, load: Load) -> Workload {
+    let table = table(random);
+    let depth = table.batch_max();
+    let task_count: u32 = random.random_range(1..=12);
+    let requests_max = if random.random_bool(0.6) { 1 } else { 3 };
+    let requests: Vec<u32> =
+        (0..task_count).map(|_| random.random_range(1..=requests_max)).collect();
+    // Each task uses an equal share of the capacity, give or take, or all have one period.
+    let capacity_percent: u64 = random.random_range(10..=100);
+    let batch = if policy == PolicyName::Fifo { 1 } else { depth };
+    let request_ns = table.time_max(batch).ns() / u64::from(batch);
+    let share_ns = request_ns * u64::from(task_count) * 100 / capacity_percent;
+    let is_alike = random.random_bool(0.4);
+    let alike_ns = share_ns * u64::from(requests.iter().sum::<u32>()) / u64::from(task_count);
+    let mut tasks = Vec::new();
+    for (entry, &requests) in (0..).zip(&requests) {
+        let own_ns = share_ns * u64::from(requests) * random.random_range(50..=200) / 100;
+        let period = Duration::from_ns(if is_alike { alike_ns } else { own_ns }.max(1));
+        tasks.push(Task {
+            name: format!("task-{entry}"),
+            entry,
+            period,
+            deadline: period,
+            requests,
+            size: SIZE,
+            op: Op::Read,
+            place: Place::Random,
+            offset: offset(random, period, &table),
+            class: Class::Hard,
+        });
+    }
+    let batch = if random.random_bool(0.3) {
+        BatchChoice::Auto
+    } else {
+        BatchChoice::Fixed(random.random_range(1..=depth))
+    };
+    Workload {
+        tasks,
+        best_effort: loads(random, load, request_ns),
+        policy,
+        batch,
+        drive_name: "random".to_owned(),
+        depth,
+        table,
+        notes: Vec::new(),
+    }
+}
+
+/// Periodic, or sporadic with delays up to half the mean period.
+#[must_use]
+pub fn releases(random: &mut Pcg64, workload: &Workload) -> Releases {
+    let period_ns: u64 = workload.tasks.iter().map(|task| task.period.ns()).sum();
+    match random.random_range(0..3) {
+        0 => Releases::Periodic,
+        kind => Releases::Sporadic {
+            extra_max: Duration::from_ns(match kind {
+                1 => period_ns / workload.tasks.len() as u64 / 2,
+                // A little: the pattern of offsets drifts through all others.
+                _ => 1_000,
+            }),
+        },
+    }
+}
+
+/// At once with many others, just after a batch was sent, or anywhere in the period.
+fn offset(random: &mut Pcg64, period: Duration, table: &BatchTable) -> Duration {
+    let just_after = |random: &mut Pcg64| {
+        let requests = random.random_range(0..=table.batch_max());
+        table.time_max(requests) + Duration::from_ns(1)
+    };
+    match random.random_range(0..4) {
+        0 => Duration::ZERO,
+        1 => Duration::from_ns(1),
+        2 => just_after(random),
+        _ => Duration::from_ns(random.random_range(0..period.ns())),
+    }
+}
+
+/// Affine, concave or merely monotone, in odd nanoseconds.
+fn table(random: &mut Pcg64) -> BatchTable {
+    let batch_max = random.random_range(1..=BATCH_MAX);
+    let first: u64 = random.random_range(1_000..20_000_000);
+    let slope = random.random_range(0..=first);
+    let kind = random.random_range(0..3);
+    let (mut time, mut step) = (first, first);
+    let mut times = vec![Duration::from_ns(time)];
+    for _ in 1..batch_max {
+        step = match kind {
+            0 => slope,
+            1 => random.random_range(0..=step),
+            _ => random.random_range(0..=first),
+        };
+        time += step;
+        times.push(Duration::from_ns(time));
+    }
+    BatchTable::new(&times).expect("no entry is zero")
+}
+
+fn loads(random: &mut Pcg64, load: Load, request_ns: u64) -> Vec<BestEffort> {
+    let outstanding = Intensity::Outstanding(random.random_range(1..=60));
+    // From nearly nothing to more than the tasks leave.
+    let percent = random.random_range(2..=60);
+    let bytes_per_s = SIZE.get() * 1_000_000_000 / request_ns.max(1) * percent / 100;
+    let rate = Intensity::Rate(Bandwidth::new(bytes_per_s.max(1)).expect("not zero"));
+    let intensities = match load {
+        Load::None => vec![],
+        Load::Outstanding => vec![outstanding],
+        Load::Rate => vec![rate],
+        Load::Both => vec![outstanding, rate],
+    };
+    let named = |(index, intensity): (usize, Intensity)| BestEffort {
+        name: format!("load-{index}"),
+        intensity,
+        size: SIZE,
+        op: Op::Read,
+        place: Place::Random,
+    };
+    intensities.into_iter().enumerate().map(named).collect()
+}
+
+/// Batch times that keep to a table without exhausting it: any from 1 ns to b(n).
+#[derive(Debug, Clone)]
+pub struct Varying(BatchTable);
+
+/// A drive whose batches of n requests take any time up to b(n).
+///
+/// # Panics
+/// When `depth` is 0.
+#[must_use]
+pub fn varying_drive(depth: u32, table: BatchTable, seed: u64) -> SpacedDrive<Varying> {
+    SpacedDrive::with_times(depth, Varying(table), seed)
+}
+
+impl BatchTimes for Varying {
+    fn batch_max(&self) -> u32 {
+        self.0.batch_max()
+    }
+
+    fn batch_time(&self, mix: Mix, draw: u64) -> Duration {
+        let longest = self.0.time_max(mix.total()).ns();
+        // Half of the batches take as long as they may.
+        let is_longest = draw.is_multiple_of(2);
+        Duration::from_ns(if is_longest { longest } else { draw % longest + 1 })
+    }
+}

@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! The harness can fail: bounds that are wrong on purpose are caught by the same search,
+//! the same systems and the same comparison as those of `analysis`.
+
+use soundness::adversary::{self, WorstCase};
+use soundness::generate::{self, Size};
+use soundness::harness::{self, Bound};
+use soundness::small::Rules;
+use soundness::{SmallSystem, busy_interval, edf, optimistic};
+
+const SEED: u64 = 20_261_121;
+/// How many systems a bound gets to survive.
+const SYSTEMS: u64 = 2_000;
+
+/// Fails unless a system is found whose true worst case exceeds the bound.
+fn assert_caught(
+    name: &str,
+    bound: Bound,
+    system: impl Fn(u64) -> SmallSystem,
+    truth: impl Fn(&SmallSystem) -> WorstCase,
+) {
+    let violation = (0..SYSTEMS).find_map(|number| {
+        let system = system(number);
+        let violation = harness::violation(bound, &system, &truth(&system).responses)?;
+        Some((number, violation))
+    });
+    let Some((number, violation)) = violation else {
+        panic!("`{name}` survived {SYSTEMS} systems: the harness is broken");
+    };
+    println!("`{name}` caught by system {number}: {violation}");
+}
+
+fn dqf_system(number: u64) -> SmallSystem {
+    generate::system(&mut generate::generator(SEED, number), Size::SMALL)
+}
+
+/// With a fill that varies from system to system.
+fn best_effort_system(number: u64) -> SmallSystem {
+    let system = dqf_system(number);
+    let fill = 1 + u32::try_from(number % 5).expect("small") % system.batch_max;
+    system.with_best_effort_fill(fill)
+}
+
+/// With periods one tick longer than the bound: its author would just trust it.
+fn edge_system(number: u64, bound: Bound) -> SmallSystem {
+    harness::with_periods_near(bound, dqf_system(number), 1)
+}
+
+fn edf_system(number: u64) -> SmallSystem {
+    let random = &mut generate::generator(SEED, number);
+    let system = generate::system(random, Size::SMALLER).with_batch_max(1);
+    generate::with_random_deadlines(random, system)
+}
+
+/// Only what can happen counts here: a canary has to be wrong, not merely wrong in the limit.
+fn dqf_truth(system: &SmallSystem) -> WorstCase {
+    adversary::worst_case(system, Rules::REAL)
+}
+
+#[test]
+fn theorem_2_without_carry_in_is_caught() {
+    assert_caught("no carry-in", optimistic::no_carry_in, dqf_system, dqf_truth);
+}
+
+#[test]
+fn theorem_2_whatever_the_periods_is_caught() {
+    assert_caught("whatever the periods", optimistic::whatever_the_periods, dqf_system, dqf_truth);
+}
+
+#[test]
+fn theorem_2_with_a_response_equal_to_the_period_is_caught() {
+    assert_caught("R <= p", optimistic::response_up_to_the_period, dqf_system, dqf_truth);
+}
+
+#[test]
+fn releasing_all_together_is_caught() {
+    let bound = optimistic::released_together;
+    assert_caught("released together", bound, |number| edge_system(number, bound), dqf_truth);
+}
+
+#[test]
+fn best_effort_for_free_is_caught() {
+    let bound = optimistic::best_effort_for_free;
+    assert_caught("best effort for free", bound, best_effort_system, dqf_truth);
+}
+
+#[test]
+fn no_pure_best_effort_batch_is_caught() {
+    let bound = optimistic::no_pure_best_effort;
+    assert_caught("no pure best effort", bound, best_effort_system, dqf_truth);
+}
+
+#[test]
+fn lemma_9_2_4_with_an_idle_device_is_caught() {
+    let bound = optimistic::busy_interval_of_an_idle_device;
+    assert_caught("b(S_cin) = 0", bound, dqf_system, dqf_truth);
+}
+
+#[test]
+fn a_fluid_device_is_caught() {
+    assert_caught("fluid", optimistic::fluid, dqf_system, dqf_truth);
+}
+
+#[test]
+fn edf_without_blocking_is_caught() {
+    let truth = |system: &SmallSystem| edf::worst_case(system, Rules::REAL);
+    assert_caught("EDF without blocking", optimistic::edf_without_blocking, edf_system, truth);
+}
+
+/// Releases in a window of `length`, summed over the tasks; `count(length, p)` each.
+fn released(system: &SmallSystem, length: u32, count: fn(u32, u32) -> u32) -> u32 {
+    system.tasks.iter().map(|task| count(length, task.period) * task.requests).sum()
+}
+
+/// Lemma 9.2.4 with b(S_cin) = b(z): the least x with `sum count(x b(z), p_i) e_i <= x z`.
+fn batches_bound(system: &SmallSystem, count: fn(u32, u32) -> u32) -> Option<u32> {
+    let full = system.table[system.batch_max as usize];
+    (1..200).find(|&x| released(system, x * full, count) <= x * system.batch_max)
+}
+
+/// As a statement on L, Lemma 9.2.4 is false with the printed ceil and holds with
+/// floor + 1, by the same search over the same systems.
+#[test]
+fn lemma_9_2_4_as_a_statement_on_l_is_caught() {
+    let ceil: fn(u32, u32) -> u32 = |length, period| length.div_ceil(period);
+    let closed: fn(u32, u32) -> u32 = |length, period| length / period + 1;
+    let (mut compared, mut broken) = (0, 0);
+    for number in 0..600 {
+        let random = &mut generate::generator(SEED + 1, number);
+        let system = generate::system(random, Size::SMALLER);
+        let Some(truth) = busy_interval::batches_max(&system) else { continue };
+        let (Some(printed), corrected) =
+            (batches_bound(&system, ceil), batches_bound(&system, closed))
+        else {
+            continue;
+        };
+        compared += 1;
+        broken += usize::from(truth > printed);
+        if let Some(corrected) = corrected {
+            assert!(truth <= corrected, "L = {truth} > {corrected} with floor + 1 in {system}");
+        }
+    }
+    println!("Lemma 9.2.4 on L: {broken} of {compared} systems violate it as printed");
+    assert!(broken > 0, "the printed lemma survived: the harness is broken");
+}
+
+/// Lemma 9.2.5 says L <= floor(E / z) + 1 if the shortest period is at least, and in truth
+/// only if it is above, (floor(E / z) + 1) b(z).
+#[test]
+fn lemma_9_2_5_with_equality_is_caught() {
+    let (mut equal, mut above, mut broken) = (0, 0, 0);
+    for number in 0..2_000 {
+        let random = &mut generate::generator(SEED + 2, number);
+        let system = generate::system(random, Size::SMALLER);
+        let batches = system.requests_sum() / system.batch_max + 1;
+        let interval = batches * system.table[system.batch_max as usize];
+        let period_min = system.tasks.iter().map(|task| task.period).min().expect("a task");
+        if period_min < interval {
+            continue;
+        }
+        let Some(truth) = busy_interval::batches_max(&system) else { continue };
+        if period_min > interval {
+            above += 1;
+            assert!(truth <= batches, "L = {truth} > {batches} in {system}");
+        } else {
+            equal += 1;
+            broken += usize::from(truth > batches);
+        }
+    }
+    println!("Lemma 9.2.5: {broken} of {equal} systems with equality, none of {above} above");
+    assert!(broken > 0, "the printed hypothesis survived: the harness is broken");
+}

@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! The searches for the true worst case agree with each other and with what can be
+//! checked by hand: three programs, from every schedule one by one to settled responses
+//! and dominated states, and the counterexamples to chapter 9 as printed.
+
+use soundness::adversary::{self, Extent};
+use soundness::generate::{self, Size};
+use soundness::small::Rules;
+use soundness::{SmallSystem, busy_interval, edf, schedules, small, tagged};
+
+const SEED: u64 = 20_261_120;
+const RULES: [Rules; 3] = [Rules::REAL, Rules::LIMIT, Rules::LIMIT_SMALLER_JOBS];
+
+fn true_responses(system: &SmallSystem) -> Vec<u32> {
+    let found = adversary::worst_case(system, Rules::REAL);
+    assert_eq!(found.extent, Extent::Whole, "{system}");
+    found.responses
+}
+
+/// Every schedule one by one finds what the plain search of states finds, where the worst
+/// case can happen within the horizon, and never more.
+#[test]
+fn every_schedule_finds_what_the_search_of_states_finds() {
+    const HORIZON: u32 = 6;
+    let mut compared = 0;
+    for number in 0..60 {
+        let random = &mut generate::generator(SEED, number);
+        let system = generate::system(random, Size::SMALLEST);
+        let fill = u32::try_from(number % 3).expect("small").min(system.batch_max);
+        let system = system.with_best_effort_fill(fill);
+        for rules in RULES {
+            let Some(found) = tagged::worst_case(&system, rules) else { continue };
+            let (seen, all) = schedules::longest_responses(&system, rules, HORIZON);
+            for (task, &response) in seen.iter().enumerate() {
+                let context =
+                    format!("seed {SEED} number {number}, task {task}, {rules:?}, {system}");
+                assert!(response <= found.responses[task], "{context}");
+                if all && found.seen_by[task] <= HORIZON {
+                    assert_eq!(response, found.responses[task], "{context}");
+                    compared += 1;
+                }
+            }
+        }
+    }
+    println!("{compared} responses equal within {HORIZON} ticks");
+    assert!(compared > 100, "only {compared} worst cases lie within the horizon");
+}
+
+/// Settled responses and dominated states lose nothing.
+#[test]
+fn short_cuts_lose_nothing() {
+    let mut compared = 0;
+    for number in 0..400 {
+        let random = &mut generate::generator(SEED + 1, number);
+        let system = generate::system(random, Size::SMALLER);
+        let fill = u32::try_from(number % 3).expect("small").min(system.batch_max);
+        let system = system.with_best_effort_fill(fill);
+        for rules in RULES {
+            let found = adversary::worst_case(&system, rules);
+            if found.extent != Extent::Whole {
+                continue;
+            }
+            let Some(plain) = tagged::worst_case(&system, rules) else { continue };
+            assert_eq!(
+                found.responses,
+                plain.responses,
+                "seed {} number {number}, {rules:?}, {system}",
+                SEED + 1
+            );
+            compared += 1;
+        }
+    }
+    println!("{compared} searches agree");
+    assert!(compared > 600, "only {compared} searches were small enough to compare");
+}
+
+/// EDF with one deadline for all is FIFO one at a time: two searches that share nothing.
+#[test]
+fn edf_with_one_deadline_is_fifo() {
+    let mut compared = 0;
+    for number in 0..120 {
+        let random = &mut generate::generator(SEED + 2, number);
+        let system = generate::system(random, Size::SMALLER).with_batch_max(1);
+        let deadlines = vec![9; system.tasks.len()];
+        let system = system.with_deadlines(&deadlines);
+        let by_deadline = edf::worst_case(&system, Rules::REAL);
+        let by_release = adversary::worst_case(&system, Rules::REAL);
+        if by_deadline.extent == Extent::Whole && by_release.extent == Extent::Whole {
+            // Jobs of one instant tie in EDF as in FIFO, where the adversary orders them.
+            assert_eq!(by_deadline.responses, by_release.responses, "number {number}, {system}");
+            compared += 1;
+        }
+    }
+    println!("{compared} systems agree");
+    assert!(compared > 50, "only {compared} systems were not overloaded");
+}
+
+/// A closed window holds floor + 1 releases: Lemma 9.2.4 with ceil says L <= 1.
+#[test]
+fn a_busy_interval_of_three_batches_where_lemma_9_2_4_says_one() {
+    let system = small(&[(1, 2), (1, 5)], &[5, 5, 5, 5], 4);
+    assert_eq!(busy_interval::batches_max(&system), Some(3));
+}
+
+/// The shortest period equals (floor(5 / 2) + 1) b(2) = 3: Lemma 9.2.5 with ">=" says 3.
+#[test]
+fn a_busy_interval_of_five_batches_where_lemma_9_2_5_says_three() {
+    let system = small(&[(1, 3), (3, 3), (1, 3)], &[1, 1], 2);
+    assert_eq!(busy_interval::batches_max(&system), Some(5));
+}
+
+/// Released together behind a batch in flight, whatever its size, all are done in at most
+/// 8: b(0) + b(3) + b(2), or b(1) + b(3) + b(1), or b(2) + b(3), or b(3) + b(2). Periods
+/// above 8 do not make that the worst case where b is not affine.
+#[test]
+fn nine_ticks_where_releasing_all_together_takes_eight() {
+    let system = small(&[(1, 9); 5], &[2, 4, 4], 3);
+    assert_eq!(true_responses(&system), [9; 5]);
+}
+
+/// Theorem 2 (docs/model.md section 4) says b(2) = 3. A server that sees the two requests
+/// one by one may send the first alone: b(1) + b(1) = 4.
+#[test]
+fn a_split_job_takes_longer_than_theorem_2_says() {
+    let system = small(&[(2, 9)], &[2, 3], 2);
+    assert_eq!(true_responses(&system), [3]);
+    assert_eq!(true_responses(&system.split()), [4, 4]);
+}
+
+/// Five streams, z = E: three in flight, two behind them, 2 A + E B with A = 3, B = 1.
+#[test]
+fn two_batches_are_the_worst_case_where_all_fit_into_one() {
+    let system = small(&[(1, 15); 5], &[4, 5, 6, 7, 8], 5);
+    assert_eq!(true_responses(&system), [11; 5]);
+}
+
+/// A batch of best effort alone, then all five: b(2) + b(5).
+#[test]
+fn best_effort_alone_is_a_carry_in() {
+    let system = small(&[(1, 15); 5], &[1, 4, 4, 4, 4], 5).with_best_effort_fill(2);
+    assert_eq!(true_responses(&system), [8; 5]);
+}
+
+/// One request of the later deadline is in service, then the job of two: 3 b(1).
+#[test]
+fn edf_waits_for_one_request_of_a_later_deadline() {
+    let system = small(&[(2, 12), (3, 15)], &[2], 1).with_deadlines(&[6, 15]);
+    assert_eq!(edf::worst_case(&system, Rules::REAL).responses, [6, 10]);
+}
