@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! One answer for a whole workload: which bounds hold, by which the verdict stands, what
-//! limits, and what else would fit. `tidegate check` prints it, the engine admits by it.
+//! One answer for a whole workload: which bounds hold, by which the verdict stands, and what
+//! limits. `tidegate check` prints it, simulator and engine run by its plan. What other
+//! policies would give and what else would fit is dearer and asked for apart.
 
 use model::{BatchChoice, Duration, Intensity, Plan, PolicyName, Task, Workload};
 
-use crate::batch_choice::{self, Batching};
+use crate::batch_choice::{Choice, Question};
+use crate::dqf::Demand;
 use crate::fifo::BestEffortAhead;
-use crate::headroom::{Headroom, headroom};
 use crate::{Inapplicable, SporadicTask, System, Verdict, dqf, edf, fifo};
 
 /// What may be promised to a workload under a policy.
@@ -24,8 +25,6 @@ pub struct Assessment {
     pub tasks: Vec<TaskAssessment>,
     /// What stands in the way of more; none where no bound applies or there is no task.
     pub limit: Option<Limit>,
-    /// How many more tasks of each entry would fit.
-    pub headroom: Vec<Headroom>,
 }
 
 /// The three answers; neither is an error.
@@ -47,8 +46,6 @@ pub enum Answer {
 pub struct TaskAssessment {
     /// The bounds that are valid for this policy and workload.
     pub bounds: Bounds,
-    /// What other policies would give.
-    pub comparison: Comparison,
     /// The least valid bound, and which it is.
     pub response_max: Option<(Duration, BoundName)>,
     /// Whether that is within the deadline.
@@ -119,6 +116,11 @@ pub enum Limit {
     },
     /// More requests come in the long run than the device serves in full batches.
     Capacity,
+    /// The task for which the analysis gave up before it found a bound.
+    NoBound {
+        /// Index of the task.
+        task: usize,
+    },
 }
 
 impl Bounds {
@@ -153,27 +155,70 @@ impl Assessment {
 /// Assesses a workload under a policy, with the batch size that the workload asks for.
 ///
 /// # Complexity
-/// For a given z about as [`dqf::tight`], times the logarithms of beta and of the headroom;
-/// `auto` tries each z up to the smaller of E and the table's length.
+/// For a given z about as [`dqf::tight`], times the logarithm of beta; `auto` tries each z
+/// of the table.
 ///
 /// # Panics
 /// When a fixed batch size exceeds the table, which `WorkloadFile::bind` refuses.
 pub fn assess(workload: &Workload, policy: PolicyName) -> Assessment {
     match policy {
         PolicyName::Noop => not_applicable(workload),
-        PolicyName::Fifo => assess_fifo(workload),
-        PolicyName::Dqf => assess_dqf(workload, workload.batch),
+        PolicyName::Fifo => {
+            let bounds = fifo_bounds(workload, &sporadic(&workload.tasks));
+            conclude(workload, policy, Choice { batch_max: 1, best_effort_fill: 0, bounds })
+        }
+        PolicyName::Dqf => {
+            let tasks = sporadic(&workload.tasks);
+            conclude(workload, policy, question(workload, &tasks, workload.batch).choose())
+        }
     }
 }
 
-fn not_applicable(workload: &Workload) -> Assessment {
-    let comparisons = comparisons(workload, PolicyName::Noop);
-    let task = |comparison| TaskAssessment {
-        bounds: Bounds::default(),
-        comparison,
-        response_max: None,
-        is_deadline_met: false,
+/// What policies other than `policy` would give each task.
+///
+/// # Complexity
+/// As [`assess`] of each of them.
+pub fn compare(workload: &Workload, policy: PolicyName) -> Vec<Comparison> {
+    let tasks = sporadic(&workload.tasks);
+    let edf = edf::responses(&single(workload, &tasks));
+    let fifo = (policy != PolicyName::Fifo).then(|| {
+        let ahead = best_effort_ahead(workload);
+        fifo::responses_with_best_effort(&single(workload, &tasks), &ahead)
+    });
+    let dqf = (policy != PolicyName::Dqf)
+        .then(|| question(workload, &tasks, BatchChoice::Auto).choose().bounds);
+    let comparison = |task: usize| Comparison {
+        fifo: fifo.as_ref().and_then(|fifo| bound_of(fifo, task)),
+        edf: bound_of(&edf, task),
+        dqf: dqf.as_ref().and_then(|dqf| dqf[task].least()).map(|(bound, _)| bound),
     };
+    (0..tasks.len()).map(comparison).collect()
+}
+
+/// Whether `policy` proves these tasks on the workload's drive beside its best effort.
+pub(crate) fn is_provable(workload: &Workload, policy: PolicyName, tasks: &[SporadicTask]) -> bool {
+    match policy {
+        PolicyName::Noop => false,
+        PolicyName::Fifo => {
+            let bounds = fifo_bounds(workload, tasks);
+            tasks.iter().zip(&bounds).all(|(task, bounds)| is_met(task, bounds))
+        }
+        PolicyName::Dqf => question(workload, tasks, workload.batch).is_provable(),
+    }
+}
+
+fn question<'a>(
+    workload: &'a Workload,
+    tasks: &'a [SporadicTask],
+    batch: BatchChoice,
+) -> Question<'a> {
+    let is_shared = !workload.best_effort.is_empty();
+    Question { tasks, table: &workload.table, batch, is_shared }
+}
+
+fn not_applicable(workload: &Workload) -> Assessment {
+    let task =
+        TaskAssessment { bounds: Bounds::default(), response_max: None, is_deadline_met: false };
     Assessment {
         policy: PolicyName::Noop,
         batch_max: workload.depth,
@@ -182,57 +227,30 @@ fn not_applicable(workload: &Workload) -> Assessment {
             reason: "noop keeps sending while the drive is busy, so the drive may serve newer \
                      requests first for as long as they come, and b(i) says nothing about that",
         },
-        tasks: comparisons.into_iter().map(task).collect(),
+        tasks: vec![task; workload.tasks.len()],
         limit: None,
-        headroom: Vec::new(),
     }
 }
 
-fn assess_fifo(workload: &Workload) -> Assessment {
+/// Puts the answer together once batch size and bounds are known.
+fn conclude(workload: &Workload, policy: PolicyName, choice: Choice) -> Assessment {
     let tasks = sporadic(&workload.tasks);
-    let bounds = fifo_bounds(workload, &tasks);
-    let proves = |tasks: &[SporadicTask]| is_proven(tasks, &fifo_bounds(workload, tasks));
-    let batching = Batching { batch_max: 1, best_effort_fill: 0 };
-    conclude(workload, PolicyName::Fifo, batching, &bounds, proves)
-}
-
-fn assess_dqf(workload: &Workload, batch: BatchChoice) -> Assessment {
-    let tasks = sporadic(&workload.tasks);
-    let is_shared = !workload.best_effort.is_empty();
-    let batching = batch_choice::choose(&tasks, &workload.table, batch, is_shared);
-    let bounds = dqf_bounds(&batching.system(&tasks, &workload.table), is_shared);
-    let proves = |tasks: &[SporadicTask]| {
-        batch_choice::is_provable(tasks, &workload.table, batch, is_shared)
-    };
-    conclude(workload, PolicyName::Dqf, batching, &bounds, proves)
-}
-
-/// Puts the answer together once bounds and batch size are known.
-fn conclude(
-    workload: &Workload,
-    policy: PolicyName,
-    batching: Batching,
-    bounds: &[Bounds],
-    proves: impl Fn(&[SporadicTask]) -> bool,
-) -> Assessment {
-    let tasks = sporadic(&workload.tasks);
-    let assessed = bounds.iter().zip(comparisons(workload, policy)).zip(&tasks).map(
-        |((&bounds, comparison), task)| TaskAssessment {
-            bounds,
-            comparison,
-            response_max: bounds.least(),
-            is_deadline_met: is_met(task, &bounds),
-        },
-    );
+    let assessed = tasks.iter().zip(choice.bounds).map(|(task, bounds)| TaskAssessment {
+        bounds,
+        response_max: bounds.least(),
+        is_deadline_met: is_met(task, &bounds),
+    });
     let assessed: Vec<TaskAssessment> = assessed.collect();
     let is_proven = assessed.iter().all(|task| task.is_deadline_met);
+    let full_batch_ns = workload.table.time_max(choice.batch_max).ns();
+    let is_within_capacity =
+        Demand::new(&tasks).is_within_capacity(choice.batch_max, full_batch_ns);
     Assessment {
         policy,
-        batch_max: batching.batch_max,
-        best_effort_fill: batching.best_effort_fill,
+        batch_max: choice.batch_max,
+        best_effort_fill: choice.best_effort_fill,
         answer: if is_proven { Answer::Proven } else { Answer::NotProven },
-        limit: limit(&tasks, &assessed),
-        headroom: headroom(workload, &tasks, proves),
+        limit: if is_within_capacity { limit(&tasks, &assessed) } else { Some(Limit::Capacity) },
         tasks: assessed,
     }
 }
@@ -248,7 +266,7 @@ fn limit(tasks: &[SporadicTask], assessed: &[TaskAssessment]) -> Option<Limit> {
     };
     let task = (0..tasks.len()).max_by_key(|&index| (share(index), usize::MAX - index))?;
     Some(match assessed[task] {
-        TaskAssessment { response_max: None, .. } => Limit::Capacity,
+        TaskAssessment { response_max: None, .. } => Limit::NoBound { task },
         TaskAssessment { is_deadline_met: true, .. } => Limit::Margin { task },
         TaskAssessment { .. } => Limit::Deadline { task },
     })
@@ -264,18 +282,8 @@ pub(crate) fn sporadic(tasks: &[Task]) -> Vec<SporadicTask> {
     tasks.iter().map(sporadic).collect()
 }
 
-fn is_met(task: &SporadicTask, bounds: &Bounds) -> bool {
+pub(crate) fn is_met(task: &SporadicTask, bounds: &Bounds) -> bool {
     bounds.least().is_some_and(|(response, _)| response <= task.deadline)
-}
-
-/// Whether every task has a bound within its deadline.
-pub(crate) fn is_proven(tasks: &[SporadicTask], bounds: &[Bounds]) -> bool {
-    tasks.iter().zip(bounds).all(|(task, bounds)| is_met(task, bounds))
-}
-
-/// How many tasks have a bound within their deadline.
-pub(crate) fn proven_count(tasks: &[SporadicTask], bounds: &[Bounds]) -> usize {
-    tasks.iter().zip(bounds).filter(|(task, bounds)| is_met(task, bounds)).count()
 }
 
 /// All bounds of dual-queue FIFO that are valid for this system.
@@ -291,10 +299,15 @@ pub(crate) fn dqf_bounds(system: &System, is_shared: bool) -> Vec<Bounds> {
     )
 }
 
+/// The tasks with one request on the device at a time.
+fn single(workload: &Workload, tasks: &[SporadicTask]) -> System {
+    let table = workload.table.clone();
+    System { tasks: tasks.to_vec(), table, batch_max: 1, best_effort_fill: 0 }
+}
+
 /// All bounds of one-at-a-time FIFO: without best effort it is dual-queue FIFO with z = 1.
 fn fifo_bounds(workload: &Workload, tasks: &[SporadicTask]) -> Vec<Bounds> {
-    let batching = Batching { batch_max: 1, best_effort_fill: 0 };
-    let system = batching.system(tasks, &workload.table);
+    let system = single(workload, tasks);
     let tight = fifo::responses_with_best_effort(&system, &best_effort_ahead(workload));
     if workload.best_effort.is_empty() {
         let [linear, busy_interval, min_period] =
@@ -310,16 +323,18 @@ fn zip_bounds(
     count: usize,
     [linear, busy_interval, min_period, tight]: [Result<Vec<Verdict>, Inapplicable>; 4],
 ) -> Vec<Bounds> {
-    let of_task = |bound: &Result<Vec<Verdict>, Inapplicable>, task: usize| {
-        bound.as_ref().ok().and_then(|verdicts| verdicts[task].bound())
-    };
     let bounds = |task| Bounds {
-        linear: of_task(&linear, task),
-        busy_interval: of_task(&busy_interval, task),
-        min_period: of_task(&min_period, task),
-        tight: of_task(&tight, task),
+        linear: bound_of(&linear, task),
+        busy_interval: bound_of(&busy_interval, task),
+        min_period: bound_of(&min_period, task),
+        tight: bound_of(&tight, task),
     };
     (0..count).map(bounds).collect()
+}
+
+/// The bound of one task, none where the analysis does not apply or found none.
+fn bound_of(bound: &Result<Vec<Verdict>, Inapplicable>, task: usize) -> Option<Duration> {
+    bound.as_ref().ok().and_then(|verdicts| verdicts[task].bound())
 }
 
 fn best_effort_ahead(workload: &Workload) -> BestEffortAhead {
@@ -335,27 +350,4 @@ fn best_effort_ahead(workload: &Workload) -> BestEffortAhead {
         }
     }
     ahead
-}
-
-/// What policies other than `policy` would give each task.
-fn comparisons(workload: &Workload, policy: PolicyName) -> Vec<Comparison> {
-    let tasks = sporadic(&workload.tasks);
-    let is_shared = !workload.best_effort.is_empty();
-    let single = Batching { batch_max: 1, best_effort_fill: 0 }.system(&tasks, &workload.table);
-    let edf = edf::responses(&single);
-    let fifo = (policy != PolicyName::Fifo)
-        .then(|| fifo::responses_with_best_effort(&single, &best_effort_ahead(workload)));
-    let dqf = (policy != PolicyName::Dqf).then(|| {
-        let batching = batch_choice::choose(&tasks, &workload.table, BatchChoice::Auto, is_shared);
-        dqf_bounds(&batching.system(&tasks, &workload.table), is_shared)
-    });
-    let of_task = |bound: &Result<Vec<Verdict>, Inapplicable>, task: usize| {
-        bound.as_ref().ok().and_then(|verdicts| verdicts[task].bound())
-    };
-    let comparison = |task: usize| Comparison {
-        fifo: fifo.as_ref().and_then(|fifo| of_task(fifo, task)),
-        edf: of_task(&edf, task),
-        dqf: dqf.as_ref().and_then(|dqf| dqf[task].least()).map(|(bound, _)| bound),
-    };
-    (0..tasks.len()).map(comparison).collect()
 }

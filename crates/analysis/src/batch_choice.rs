@@ -2,162 +2,184 @@
 //! Which batch size, and how much best effort: z and beta.
 //!
 //! `auto` is the smallest z that proves most tasks and then carries the largest best-effort
-//! fill; where not all can be proven, the one that comes closest. Bounds are not monotone
-//! in z, so every z is looked at; beyond E nothing changes for the tasks and only beta can
-//! grow.
+//! fill. Bounds are not monotone in z, and beyond E they stay as they are only as long as
+//! they are below the periods (Theorem 2): so every z of the table is looked at. Where not
+//! one task can be proven there is nothing to be smallest of; then it is the z that comes
+//! closest to the deadlines.
 
 use std::cmp::Reverse;
 
 use model::{BatchChoice, BatchTable};
 
-use crate::assessment::{Bounds, dqf_bounds, is_proven, proven_count};
-use crate::{SporadicTask, System};
+use crate::assessment::{Bounds, dqf_bounds, is_met};
+use crate::{SporadicTask, System, Verdict, dqf};
 
-/// z and beta together.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Batching {
+/// Tasks on a device, before z and beta are chosen.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Question<'a> {
+    pub(crate) tasks: &'a [SporadicTask],
+    pub(crate) table: &'a BatchTable,
+    /// What the workload asks for.
+    pub(crate) batch: BatchChoice,
+    /// Whether there is best effort.
+    pub(crate) is_shared: bool,
+}
+
+/// z and beta, with the bounds by which they were chosen.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Choice {
     /// z.
     pub(crate) batch_max: u32,
     /// beta.
     pub(crate) best_effort_fill: u32,
+    /// One for each task.
+    pub(crate) bounds: Vec<Bounds>,
 }
 
-impl Batching {
-    /// The tasks under this z and beta.
-    pub(crate) fn system(self, tasks: &[SporadicTask], table: &BatchTable) -> System {
-        System {
-            tasks: tasks.to_vec(),
-            table: table.clone(),
-            batch_max: self.batch_max,
-            best_effort_fill: self.best_effort_fill,
-        }
-    }
-}
-
-/// How good a choice is, the most important first.
+/// How good a choice is that does not prove everything, the most important first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct Merit {
     /// More proofs.
     proven_count: usize,
     /// More best effort.
     best_effort_fill: u32,
-    /// Less beyond the deadline, where a task cannot be proven.
+    /// Where nothing is proven: less beyond the deadline.
     overshoot: Reverse<u128>,
-    /// The larger batch where a task has no bound at all: the device serves more.
+    /// Where a task has no bound at all: the larger batch, which serves more.
     batch_max_if_unbounded: u32,
 }
 
-impl Merit {
-    fn new(tasks: &[SporadicTask], bounds: &[Bounds], batching: Batching) -> Self {
-        let overshoot = overshoot(tasks, bounds);
-        Self {
-            proven_count: proven_count(tasks, bounds),
-            best_effort_fill: batching.best_effort_fill,
+impl Question<'_> {
+    /// z and beta for these tasks, and the bounds that follow.
+    pub(crate) fn choose(self) -> Choice {
+        self.choose_proving_all().unwrap_or_else(|| self.choose_closest())
+    }
+
+    /// Whether some admissible z proves every task, with no best effort riding along.
+    pub(crate) fn is_provable(self) -> bool {
+        // The largest z first: where it takes everything pending it is the best there is.
+        self.candidates().rev().any(|batch_max| self.proves_all(batch_max, 0))
+    }
+
+    /// The smallest z that proves everything and carries the largest beta.
+    fn choose_proving_all(self) -> Option<Choice> {
+        let mut best: Option<(u32, u32)> = None;
+        for batch_max in self.candidates().filter(|&batch_max| self.proves_all(batch_max, 0)) {
+            let fill = self.largest_fill(batch_max, |fill| self.proves_all(batch_max, fill));
+            if best.is_none_or(|(_, largest)| fill > largest) {
+                best = Some((batch_max, fill));
+            }
+            if !self.is_shared {
+                break;
+            }
+        }
+        best.map(|(batch_max, fill)| self.choice(batch_max, fill))
+    }
+
+    /// The choice of most merit where no z proves everything.
+    fn choose_closest(self) -> Choice {
+        let mut best: Option<(Merit, Choice)> = None;
+        for batch_max in self.candidates() {
+            let choice = self.with_most_best_effort(batch_max);
+            let merit = self.merit(&choice);
+            if best.as_ref().is_none_or(|(highest, _)| merit > *highest) {
+                best = Some((merit, choice));
+            }
+        }
+        best.expect("a table has an entry").1
+    }
+
+    /// This z with the largest beta that costs no proof.
+    fn with_most_best_effort(self, batch_max: u32) -> Choice {
+        let without = self.choice(batch_max, 0);
+        let proven_count = self.proven_count(&without);
+        // A workload of which nothing is proven has no room to give away.
+        if !self.is_shared || proven_count == 0 {
+            return without;
+        }
+        let fill = self.largest_fill(batch_max, |fill| {
+            self.proven_count(&self.choice(batch_max, fill)) == proven_count
+        });
+        self.choice(batch_max, fill)
+    }
+
+    /// The largest beta up to z that `fits`, given that 0 does; bounds grow with beta.
+    fn largest_fill(self, batch_max: u32, fits: impl Fn(u32) -> bool) -> u32 {
+        if !self.is_shared {
+            return 0;
+        }
+        let (mut enough, mut too_much) = (0, batch_max + 1);
+        while enough + 1 < too_much {
+            let middle = enough + (too_much - enough) / 2;
+            if fits(middle) {
+                enough = middle;
+            } else {
+                too_much = middle;
+            }
+        }
+        enough
+    }
+
+    /// The z worth looking at, ascending.
+    fn candidates(self) -> std::ops::RangeInclusive<u32> {
+        match self.batch {
+            BatchChoice::Fixed(batch_max) => batch_max..=batch_max,
+            BatchChoice::Auto => 1..=self.table.batch_max(),
+        }
+    }
+
+    fn system(self, batch_max: u32, best_effort_fill: u32) -> System {
+        System {
+            tasks: self.tasks.to_vec(),
+            table: self.table.clone(),
+            batch_max,
+            best_effort_fill,
+        }
+    }
+
+    fn choice(self, batch_max: u32, best_effort_fill: u32) -> Choice {
+        let bounds = dqf_bounds(&self.system(batch_max, best_effort_fill), self.is_shared);
+        Choice { batch_max, best_effort_fill, bounds }
+    }
+
+    /// Whether every task has a bound within its deadline, without computing more than a no
+    /// needs.
+    fn proves_all(self, batch_max: u32, best_effort_fill: u32) -> bool {
+        let system = self.system(batch_max, best_effort_fill);
+        let by_min_period = || {
+            let verdicts = dqf::min_period(&system).ok()?;
+            let is_met = |(verdict, task): (&Verdict, &SporadicTask)| {
+                verdict.bound().is_some_and(|response| response <= task.deadline)
+            };
+            Some(verdicts.iter().zip(self.tasks).all(is_met))
+        };
+        dqf::are_deadlines_met(&system) || (!self.is_shared && by_min_period() == Some(true))
+    }
+
+    fn proven_count(self, choice: &Choice) -> usize {
+        let pairs = self.tasks.iter().zip(&choice.bounds);
+        pairs.filter(|(task, bounds)| is_met(task, bounds)).count()
+    }
+
+    fn merit(self, choice: &Choice) -> Merit {
+        let proven_count = self.proven_count(choice);
+        let overshoot = if proven_count == 0 { self.overshoot(choice) } else { 0 };
+        Merit {
+            proven_count,
+            best_effort_fill: choice.best_effort_fill,
             overshoot: Reverse(overshoot),
-            batch_max_if_unbounded: if overshoot == u128::MAX { batching.batch_max } else { 0 },
+            batch_max_if_unbounded: if overshoot == u128::MAX { choice.batch_max } else { 0 },
         }
     }
-}
 
-/// The largest bound beyond its deadline, in billionths of the deadline: 0 where all are
-/// proven, the largest number where a task has no bound.
-fn overshoot(tasks: &[SporadicTask], bounds: &[Bounds]) -> u128 {
-    let of_task = |(task, bounds): (&SporadicTask, &Bounds)| match bounds.least() {
-        None => u128::MAX,
-        Some((response, _)) if response <= task.deadline => 0,
-        Some((response, _)) => {
-            u128::from(response.ns()) * 1_000_000_000 / u128::from(task.deadline.ns())
-        }
-    };
-    tasks.iter().zip(bounds).map(of_task).max().unwrap_or(0)
-}
-
-/// z and beta for these tasks; `is_shared` = there is best effort.
-pub(crate) fn choose(
-    tasks: &[SporadicTask],
-    table: &BatchTable,
-    batch: BatchChoice,
-    is_shared: bool,
-) -> Batching {
-    let candidates = candidates(tasks, table, batch, is_shared);
-    let mut best: Option<(Merit, u32)> = None;
-    for &batch_max in &candidates {
-        let merit = merit(tasks, table, batch_max, is_shared);
-        if best.is_none_or(|(highest, _)| merit > highest) {
-            best = Some((merit, batch_max));
-        }
-        if !is_shared && merit.proven_count == tasks.len() {
-            break;
-        }
+    /// The largest bound in billionths of its deadline; the largest number where a task
+    /// has no bound.
+    fn overshoot(self, choice: &Choice) -> u128 {
+        let of_task = |(task, bounds): (&SporadicTask, &Bounds)| {
+            bounds.least().map_or(u128::MAX, |(response, _)| {
+                u128::from(response.ns()) * 1_000_000_000 / u128::from(task.deadline.ns())
+            })
+        };
+        self.tasks.iter().zip(&choice.bounds).map(of_task).max().unwrap_or(0)
     }
-    let (merit, mut batch_max) = best.expect("there is a candidate");
-    if batch == BatchChoice::Auto && batch_max == table.batch_max() {
-        // The last candidate stands for all z >= E: take the smallest that carries beta.
-        let needed = requests_sum(tasks).max(u64::from(merit.best_effort_fill)).max(1);
-        batch_max = u32::try_from(needed).map_or(batch_max, |needed| needed.min(batch_max));
-    }
-    Batching { batch_max, best_effort_fill: merit.best_effort_fill }
-}
-
-/// Whether some admissible z proves every task, with no best effort riding along.
-pub(crate) fn is_provable(
-    tasks: &[SporadicTask],
-    table: &BatchTable,
-    batch: BatchChoice,
-    is_shared: bool,
-) -> bool {
-    let proves = |batch_max: u32| {
-        let batching = Batching { batch_max, best_effort_fill: 0 };
-        is_proven(tasks, &dqf_bounds(&batching.system(tasks, table), is_shared))
-    };
-    // The largest z first: where it takes everything pending it is the best there is.
-    candidates(tasks, table, batch, is_shared).into_iter().rev().any(proves)
-}
-
-/// The z worth looking at, ascending.
-fn candidates(
-    tasks: &[SporadicTask],
-    table: &BatchTable,
-    batch: BatchChoice,
-    is_shared: bool,
-) -> Vec<u32> {
-    let batch_max = match batch {
-        BatchChoice::Fixed(batch_max) => return vec![batch_max],
-        BatchChoice::Auto => table.batch_max(),
-    };
-    let enough = u32::try_from(requests_sum(tasks).max(1)).unwrap_or(u32::MAX);
-    let mut candidates: Vec<u32> = (1..=enough.min(batch_max)).collect();
-    if is_shared && enough < batch_max {
-        candidates.push(batch_max);
-    }
-    candidates
-}
-
-fn merit(tasks: &[SporadicTask], table: &BatchTable, batch_max: u32, is_shared: bool) -> Merit {
-    let with_fill = |best_effort_fill: u32| {
-        let batching = Batching { batch_max, best_effort_fill };
-        Merit::new(tasks, &dqf_bounds(&batching.system(tasks, table), is_shared), batching)
-    };
-    let without = with_fill(0);
-    // A workload of which nothing is proven has no room to give away.
-    let is_hopeless = without.proven_count == 0 && !tasks.is_empty();
-    if !is_shared || is_hopeless {
-        return without;
-    }
-    // Bounds grow with beta: the largest that costs no proof, by bisection.
-    let (mut fits, mut too_much) = (without, batch_max + 1);
-    while fits.best_effort_fill + 1 < too_much {
-        let middle = fits.best_effort_fill + (too_much - fits.best_effort_fill) / 2;
-        let merit = with_fill(middle);
-        if merit.proven_count == without.proven_count {
-            fits = merit;
-        } else {
-            too_much = middle;
-        }
-    }
-    fits
-}
-
-fn requests_sum(tasks: &[SporadicTask]) -> u64 {
-    tasks.iter().map(|task| u64::from(task.requests)).sum()
 }

@@ -1,16 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! How many more tasks of each kind would still be proven.
 
-use model::Workload;
+use model::{PolicyName, Workload};
 
-use crate::SporadicTask;
+use crate::assessment::{is_provable, sporadic};
 
-/// Entries beyond which headroom is not computed: nobody reads hundreds of answers, and
-/// each of them costs a dozen analyses.
-const ENTRIES_MAX: usize = 64;
+/// Entries beyond which headroom is not computed: each answer costs dozens of analyses.
+const ENTRIES_MAX: usize = 16;
 
 /// Counts beyond which nobody asks: the search stops there.
-const COUNT_MAX: u64 = 1 << 16;
+const COUNT_MAX: u64 = 1 << 14;
 
 /// How many tasks like those of one `[[task]]` entry fit beside everything else.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -21,47 +20,53 @@ pub struct Headroom {
     pub first_task: usize,
     /// How many more there may be; 0 where the workload is not proven as it is.
     pub more: u64,
-    /// How many there may be in all; at least one less than there are if not proven.
+    /// How many there may be in all; fewer than there are if not proven.
     pub count_max: u64,
+    /// Whether the search stopped there, so that there may be more.
+    pub is_at_least: bool,
 }
 
-/// The headroom of every entry, best effort yielding to the new tasks; empty for a workload
-/// of more than 64 entries.
+/// The headroom of every entry, best effort yielding to the new tasks; `None` for a
+/// workload of more than 16 entries, of which it is not computed.
 ///
-/// `proves` must not accept a set and refuse a smaller one.
-pub(crate) fn headroom(
-    workload: &Workload,
-    tasks: &[SporadicTask],
-    proves: impl Fn(&[SporadicTask]) -> bool,
-) -> Vec<Headroom> {
-    let mut entries: Vec<(u32, usize, u64)> = Vec::new();
-    for (index, task) in workload.tasks.iter().enumerate() {
-        match entries.iter_mut().find(|(entry, ..)| *entry == task.entry) {
-            Some((.., count)) => *count += 1,
-            None => entries.push((task.entry, index, 1)),
-        }
-        if entries.len() > ENTRIES_MAX {
-            return Vec::new();
-        }
+/// # Complexity
+/// About 28 analyses for each entry, for each z where the batch size is `auto`.
+pub fn headroom(workload: &Workload, policy: PolicyName) -> Option<Vec<Headroom>> {
+    let tasks = sporadic(&workload.tasks);
+    let entries: Vec<std::ops::Range<usize>> = entries(workload);
+    if entries.len() > ENTRIES_MAX {
+        return None;
     }
-    let of_entry = |(entry, first_task, count): (u32, usize, u64)| {
-        let others: Vec<SporadicTask> = workload
-            .tasks
-            .iter()
-            .zip(tasks)
-            .filter(|(task, _)| task.entry != entry)
-            .map(|(_, task)| *task)
-            .collect();
-        let fits = |count: u64| {
+    let of_entry = |entry: std::ops::Range<usize>| {
+        let (first_task, count) = (entry.start, entry.len() as u64);
+        let others = [&tasks[..entry.start], &tasks[entry.end..]].concat();
+        let count_max = largest(|count| {
             let mut set = others.clone();
             let count = usize::try_from(count).expect("at most COUNT_MAX");
             set.resize(others.len() + count, tasks[first_task]);
-            proves(&set)
-        };
-        let count_max = largest(fits);
-        Headroom { entry, first_task, more: count_max.saturating_sub(count), count_max }
+            is_provable(workload, policy, &set)
+        });
+        Headroom {
+            entry: workload.tasks[first_task].entry,
+            first_task,
+            more: count_max.saturating_sub(count),
+            count_max,
+            is_at_least: count_max + 1 >= COUNT_MAX,
+        }
     };
-    entries.into_iter().map(of_entry).collect()
+    Some(entries.into_iter().map(of_entry).collect())
+}
+
+/// The tasks of each entry: neighbours, since a workload lists them in file order.
+fn entries(workload: &Workload) -> Vec<std::ops::Range<usize>> {
+    let mut start = 0;
+    let runs = workload.tasks.chunk_by(|a, b| a.entry == b.entry);
+    runs.map(|run| {
+        let range = start..start + run.len();
+        start = range.end;
+        range
+    })
+    .collect()
 }
 
 /// The largest count from 0 to `COUNT_MAX` that fits: doubling, then bisection. 0 where

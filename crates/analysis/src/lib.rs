@@ -19,8 +19,8 @@ pub mod edf;
 pub mod fifo;
 
 pub use assessment::{
-    Answer, Assessment, BoundName, Bounds, Comparison, Limit, TaskAssessment, assess,
+    Answer, Assessment, BoundName, Bounds, Comparison, Limit, TaskAssessment, assess, compare,
 };
-pub use headroom::Headroom;
+pub use headroom::{Headroom, headroom};
 pub use system::{SporadicTask, System};
 pub use verdict::{Inapplicable, Verdict};

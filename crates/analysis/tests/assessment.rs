@@ -2,7 +2,7 @@
 //! Whole workloads assessed: batch size, best-effort fill, head-room, and what is said when
 //! there is no bound. The drive is the dissertation's, in a table of its own.
 
-use analysis::{Answer, Assessment, BoundName, Limit, assess};
+use analysis::{Answer, Assessment, BoundName, Headroom, Limit, assess, compare};
 use model::workload_file::{DriveReference, WorkloadFile};
 use model::{Duration, PolicyName, Workload};
 
@@ -28,6 +28,11 @@ fn cameras(count: u32) -> String {
 
 const BACKUP: &str = "[[best_effort]]\nname = \"backup\"\noutstanding = 450\nsize = \"128KiB\"\n";
 
+/// The head-room of every entry under dual-queue FIFO.
+fn headroom(sources: &str) -> Vec<Headroom> {
+    analysis::headroom(&workload(sources), PolicyName::Dqf).unwrap()
+}
+
 fn dqf(sources: &str) -> Assessment {
     assess(&workload(sources), PolicyName::Dqf)
 }
@@ -50,30 +55,30 @@ fn auto_then_carries_the_largest_best_effort_fill() {
     assert_eq!((assessment.batch_max, assessment.best_effort_fill), (16, 8));
     assert_eq!(assessment.answer, Answer::Proven);
     assert_eq!(assessment.tasks[0].bounds.min_period, None);
-    assert_eq!(assessment.headroom[0].count_max, 24);
+    assert_eq!(headroom(&format!("{}{BACKUP}", cameras(16)))[0].count_max, 24);
 }
 
 #[test]
 fn headroom_is_what_a_larger_workload_would_be_granted() {
-    let assessment = dqf(&cameras(16));
-    assert_eq!((assessment.headroom[0].more, assessment.headroom[0].count_max), (8, 24));
+    let room = &headroom(&cameras(16))[0];
+    assert_eq!((room.more, room.count_max, room.is_at_least), (8, 24, false));
     let too_many = dqf(&cameras(25));
     assert_eq!(too_many.answer, Answer::NotProven);
-    assert_eq!((too_many.headroom[0].more, too_many.headroom[0].count_max), (0, 24));
+    let room = &headroom(&cameras(25))[0];
+    assert_eq!((room.more, room.count_max), (0, 24));
     // Some z still has a bound; 2A + 25B = 310.6 ms would reach beyond the period, where
     // two batches are no longer all there is.
     assert_eq!(too_many.limit, Some(Limit::Deadline { task: 0 }));
-    let fixed = dqf(&format!("[policy]\nname = \"dqf\"\nbatch = 8\n{}", cameras(10)));
-    assert_eq!((fixed.batch_max, fixed.headroom[0].count_max), (8, 16));
+    let fixed = format!("[policy]\nname = \"dqf\"\nbatch = 8\n{}", cameras(10));
+    assert_eq!((dqf(&fixed).batch_max, headroom(&fixed)[0].count_max), (8, 16));
 }
 
 #[test]
 fn headroom_counts_each_kind_of_task_beside_the_others() {
     let meter = "[[task]]\nname = \"meter\"\nperiod = \"2s\"\nsize = \"4KiB\"\n";
-    let assessment = dqf(&format!("{}{meter}", cameras(20)));
-    assert_eq!(assessment.headroom.len(), 2);
-    assert_eq!(assessment.headroom[0].more, 3);
-    assert_eq!(assessment.headroom[1].more, 3);
+    let rooms = headroom(&format!("{}{meter}", cameras(20)));
+    let more: Vec<u64> = rooms.iter().map(|room| room.more).collect();
+    assert_eq!(more, [3, 3]);
 }
 
 #[test]
@@ -102,10 +107,11 @@ fn fifo_is_dual_queue_fifo_with_batches_of_one() {
     let fifo = assess(&workload, PolicyName::Fifo);
     let (response, _) = fifo.tasks[0].response_max.unwrap();
     assert_eq!(response, workload.table.time_max(1) * 16);
-    assert_eq!((fifo.batch_max, fifo.headroom[0].count_max), (1, 17));
+    let room = &analysis::headroom(&workload, PolicyName::Fifo).unwrap()[0];
+    assert_eq!((fifo.batch_max, room.count_max), (1, 17));
     assert!(fifo.tasks[0].bounds.linear.is_some());
-    assert_eq!(fifo.tasks[0].comparison.fifo, None);
-    assert_eq!(fifo.tasks[0].comparison.edf, Some(response));
+    let comparison = compare(&workload, PolicyName::Fifo)[0];
+    assert_eq!((comparison.fifo, comparison.edf), (None, Some(response)));
 }
 
 /// In one queue with 450 outstanding, all 450 may be ahead: (450 + 1) b(1) = 7.7 s.
@@ -134,10 +140,12 @@ fn an_open_loop_beside_fifo_counts_as_a_task() {
 
 #[test]
 fn noop_has_no_bound_and_that_is_no_failure_of_the_proof() {
-    let noop = assess(&workload(&cameras(2)), PolicyName::Noop);
+    let workload = workload(&cameras(2));
+    let noop = assess(&workload, PolicyName::Noop);
     assert!(matches!(noop.answer, Answer::NotApplicable { .. }));
     assert_eq!(noop.tasks[0].response_max, None);
-    assert!(noop.tasks[0].comparison.dqf.is_some() && noop.tasks[0].comparison.fifo.is_some());
+    let comparison = compare(&workload, PolicyName::Noop)[0];
+    assert!(comparison.dqf.is_some() && comparison.fifo.is_some());
 }
 
 #[test]
@@ -154,4 +162,38 @@ fn deadlines_may_exceed_periods() {
     assert_eq!(assessment.answer, Answer::Proven);
     let (response, _) = assessment.tasks[0].response_max.unwrap();
     assert!(response > Duration::from_ms(150) && response <= Duration::from_ms(1000));
+}
+
+fn on_drive(batch_ns_max: &str, sources: &str) -> Workload {
+    let drive = format!("[drive]\nkind = \"pseudo\"\nbatch_ns_max = [{batch_ns_max}]\n");
+    let file = WorkloadFile::parse(&format!("{drive}{sources}")).unwrap();
+    let DriveReference::Inline(drive) = &file.drive else { panic!("an inline drive") };
+    file.bind(drive).unwrap()
+}
+
+/// Beyond E the batch size matters as soon as responses exceed periods: one task of one
+/// request needs batches of two to keep up with its own backlog.
+#[test]
+fn auto_looks_beyond_everything_that_is_released_together() {
+    let task = "[[task]]\nname = \"a\"\nperiod = \"5ms\"\ndeadline = \"100ms\"\nsize = \"4KiB\"\n";
+    let workload = on_drive("6_000_000, 7_000_000, 8_000_000, 9_000_000", task);
+    let assessment = assess(&workload, PolicyName::Dqf);
+    assert_eq!((assessment.answer, assessment.batch_max), (Answer::Proven, 2));
+    assert!(analysis::headroom(&workload, PolicyName::Dqf).unwrap()[0].count_max >= 1);
+}
+
+/// The largest fill may need a z that is neither E nor the whole table.
+#[test]
+fn auto_finds_the_batch_that_carries_the_largest_fill() {
+    let sources = "[[task]]\nname = \"a\"\nperiod = \"6ns\"\ndeadline = \"9ns\"\nrequests = 2\nsize = \"4KiB\"\n\
+                   [[best_effort]]\nname = \"b\"\noutstanding = 9\nsize = \"4KiB\"\n";
+    let auto = assess(&on_drive("1, 2, 3, 3, 4, 8, 8, 10", sources), PolicyName::Dqf);
+    assert_eq!((auto.answer, auto.batch_max, auto.best_effort_fill), (Answer::Proven, 5, 5));
+}
+
+#[test]
+fn the_longest_periods_overflow_nothing() {
+    let task = "[[task]]\nname = \"a\"\nperiod = \"30years\"\nsize = \"4KiB\"\n";
+    let workload = on_drive("1_000_000", task);
+    assert_eq!(assess(&workload, PolicyName::Dqf).answer, Answer::Proven);
 }

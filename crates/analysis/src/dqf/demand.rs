@@ -69,6 +69,15 @@ impl Demand {
         self.kind_of_task.iter().map(|&kind| by_kind[kind])
     }
 
+    /// The shortest deadline of each kind, in ns.
+    pub(crate) fn limits_ns(&self, tasks: &[SporadicTask]) -> Vec<u64> {
+        let mut limits = vec![u64::MAX; self.kinds.len()];
+        for (task, &kind) in tasks.iter().zip(&self.kind_of_task) {
+            limits[kind] = limits[kind].min(task.deadline.ns());
+        }
+        limits
+    }
+
     /// E: all requests that can be released together.
     pub(crate) fn requests_sum(&self) -> u64 {
         self.kinds.iter().map(Kind::requests_sum).sum()

@@ -37,17 +37,34 @@ type Responses = Vec<Option<u64>>;
 /// # Complexity
 /// At most 64 rounds; a round is O(carry sizes * offsets * n log n).
 pub(super) fn responses(system: &System, demand: &Demand) -> Responses {
-    let linear = linear::response_ns(system, demand).ok().flatten();
+    climb(system, demand, None).expect("nothing is given up without limits")
+}
+
+/// Whether all responses are within `limits_ns`, one for each kind.
+pub(super) fn is_within(system: &System, demand: &Demand, limits_ns: &[u64]) -> bool {
+    climb(system, demand, Some(limits_ns)).is_some_and(|responses| !exceeds(&responses, limits_ns))
+}
+
+/// Climbs from R = 0 to a fixed point; `None` as soon as it must lie beyond `limits_ns`.
+fn climb(system: &System, demand: &Demand, limits_ns: Option<&[u64]>) -> Option<Responses> {
+    let Ok(linear) = linear::response_ns(system, demand) else {
+        // Beyond capacity no window closes and no backlog is bounded.
+        return Some(vec![None; demand.kinds.len()]);
+    };
     let busy = busy_interval::response_ns(system, demand);
     let cap = [linear, busy].into_iter().flatten().min();
     let mut current: Responses = vec![Some(0); demand.kinds.len()];
     let mut round = 0;
     loop {
         let next = capped(Step::new(system, demand, &current).responses(), cap);
+        // Up to the first jump `next` never passes the least fixed point.
+        if round <= EXACT_ROUNDS && limits_ns.is_some_and(|limits| exceeds(&next, limits)) {
+            return None;
+        }
         let grown: Vec<bool> =
             next.iter().zip(&current).map(|(next, current)| is_above(*next, *current)).collect();
         if !grown.contains(&true) {
-            return lower(system, demand, cap, next);
+            return Some(lower(system, demand, cap, next));
         }
         round += 1;
         for ((current, next), grown) in current.iter_mut().zip(next).zip(grown) {
@@ -56,6 +73,10 @@ pub(super) fn responses(system: &System, demand: &Demand) -> Responses {
             }
         }
     }
+}
+
+fn exceeds(responses: &Responses, limits_ns: &[u64]) -> bool {
+    responses.iter().zip(limits_ns).any(|(response, &limit)| is_above(*response, Some(limit)))
 }
 
 /// Applies F to a bound that holds already: F(R) <= R holds again, and may be lower.
@@ -158,7 +179,9 @@ impl<'a> Step<'a> {
 
     fn carry_in(&self, requests: u64) -> CarryIn {
         let time_ns = self.system.batch_time_of_ns(requests);
-        let again = |(&response, kind): (&u64, &Kind)| time_ns + kind.period_ns - response;
+        // Saturated: a re-release beyond the horizon is as good as none.
+        let again =
+            |(&response, kind): (&u64, &Kind)| time_ns.saturating_add(kind.period_ns - response);
         let again_ns = match &self.within_period {
             Some(responses) => responses.iter().zip(&self.demand.kinds).map(again).collect(),
             None => Vec::new(),
@@ -231,6 +254,13 @@ impl<'a> Step<'a> {
         let served_before = u128::from(full_batches) * batch_max;
         let seen = self.demand.closed(last_dispatch_ns);
         let in_carry_in = loss(last_dispatch_ns);
+        // Whatever kind the job is of, its last batch holds no more than that.
+        let most = self.last_batch(seen.saturating_sub(in_carry_in).max(ahead) - served_before);
+        let response_max =
+            (last_dispatch_ns - release_ns).checked_add(self.system.batch_time_ns(most))?;
+        if worst.iter().all(|&worst| worst >= response_max) {
+            return Some(());
+        }
         for (kind, worst) in self.demand.kinds.iter().zip(worst) {
             // The job's own task releases at `release_ns` and a whole number of periods
             // around it, not anywhere: its count splits there.
@@ -240,12 +270,16 @@ impl<'a> Step<'a> {
             let fewer = u128::from(kind.requests) * u128::from(anywhere.saturating_sub(around));
             // Freeloaders included; never fewer than what of `ahead` is left.
             let last = (seen - fewer).saturating_sub(in_carry_in).max(ahead) - served_before;
-            let last = u64::try_from(last.min(batch_max)).expect("at most z");
-            let response =
-                (last_dispatch_ns - release_ns).checked_add(self.system.batch_time_of_ns(last))?;
+            let last_ns = self.system.batch_time_ns(self.last_batch(last));
+            let response = (last_dispatch_ns - release_ns).checked_add(last_ns)?;
             *worst = response.max(*worst);
         }
         Some(())
+    }
+
+    /// The size of the last batch where so many requests are left for it.
+    fn last_batch(&self, requests: u128) -> u32 {
+        u32::try_from(requests).unwrap_or(u32::MAX).min(self.system.batch_max)
     }
 
     /// The requests that the window cannot contain because they are in the carry-in: the
@@ -254,16 +288,19 @@ impl<'a> Step<'a> {
         if carry_in.again_ns.is_empty() || carry_in.requests == 0 {
             return 0;
         }
-        let jobs_lost = |(kind, &again_ns): (&Kind, &u64)| {
+        // Requests by the jobs that each of them costs, in place of sorting: nearly all
+        // cost one. Counting those that cost more than the last as the last errs to the
+        // safe side.
+        let mut requests_by_jobs = [0_u64; 8];
+        for (kind, &again_ns) in self.demand.kinds.iter().zip(&carry_in.again_ns) {
             let after = delta_ns.checked_sub(again_ns).map_or(0, |rest| kind.jobs_closed(rest));
-            (kind.jobs_closed(delta_ns) - after, kind.requests_sum())
-        };
-        let mut by_loss: Vec<(u64, u64)> =
-            self.demand.kinds.iter().zip(&carry_in.again_ns).map(jobs_lost).collect();
-        by_loss.sort_unstable();
+            let jobs = kind.jobs_closed(delta_ns) - after;
+            let bucket = usize::try_from(jobs).unwrap_or(usize::MAX);
+            requests_by_jobs[bucket.min(requests_by_jobs.len() - 1)] += kind.requests_sum();
+        }
         let mut left = carry_in.requests;
         let mut loss = 0;
-        for (jobs, requests) in by_loss {
+        for (jobs, requests) in (0_u64..).zip(requests_by_jobs) {
             let taken = left.min(requests);
             loss += u128::from(jobs) * u128::from(taken);
             left -= taken;

@@ -55,6 +55,18 @@ pub fn tight(system: &System) -> Result<Vec<Verdict>, Inapplicable> {
     Ok(demand.per_task(&kinds).map(verdict).collect())
 }
 
+/// Whether [`tight`] bounds every task within its deadline, found without climbing further
+/// than a no needs.
+pub(crate) fn are_deadlines_met(system: &System) -> bool {
+    let demand = Demand::new(&system.tasks);
+    let is_met =
+        |response_ns: u64| system.tasks.iter().all(|task| response_ns <= task.deadline.ns());
+    match two_batches::common_response_ns(system, &demand) {
+        Some(response) => is_met(response),
+        None => fixed_point::is_within(system, &demand, &demand.limits_ns(&system.tasks)),
+    }
+}
+
 /// The same verdict for every task: the bounds do not tell tasks apart.
 fn for_all_tasks(system: &System, response_ns: Option<u64>) -> Vec<Verdict> {
     vec![verdict(response_ns); system.tasks.len()]
