@@ -115,6 +115,9 @@ impl MeasuredTable {
     pub const LEVELS_PPM: [u32; 6] = [0, 100_000, 500_000, 900_000, 990_000, 999_000];
 }
 
+/// The longest time of a batch: a day. Longer is another unit, or no disk.
+const TIME_NS_MAX: u64 = 86_400_000_000_000;
+
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct RawDrive {
@@ -197,6 +200,13 @@ impl DriveFile {
                 raw.depth.span(),
                 "depth is 0: a drive accepts at least one request",
                 "write how many requests the drive accepts at once, for example depth = 32",
+            ));
+        }
+        if raw.name.is_empty() || raw.name.chars().any(char::is_control) {
+            return Err(FileError::new(
+                0..0,
+                "the drive's name is empty or has control characters in it",
+                "write a name that can be printed",
             ));
         }
         if raw.batch.is_empty() {
@@ -306,6 +316,13 @@ fn read_table(raw: RawTable, section: &str, depth: u32) -> Result<MeasuredTable,
 
 /// The batch table of a list of maxima that stands at `span`.
 pub(crate) fn batch_table(ns_max: &[u64], span: Range<usize>) -> Result<BatchTable, FileError> {
+    if let Some(time_ns) = ns_max.iter().find(|&&time_ns| time_ns > TIME_NS_MAX) {
+        return Err(FileError::new(
+            span,
+            format!("a batch of {time_ns} ns takes more than a day"),
+            "list the times in nanoseconds",
+        ));
+    }
     let times: Vec<Duration> = ns_max.iter().copied().map(Duration::from_ns).collect();
     BatchTable::new(&times).map_err(|error| {
         FileError::new(

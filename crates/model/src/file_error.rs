@@ -34,16 +34,15 @@ impl FileError {
             return Self::new(span, message, help);
         }
         if let Some((message, expected)) = message.split_once(", expected ") {
-            let expected = match expected {
-                "u32" | "u64" => "a whole number, not negative",
-                expected => expected,
-            };
-            return Self::new(span, message, format!("write {expected}"));
+            return Self::new(span, message, format!("write {}", in_words(message, expected)));
         }
-        match message.strip_prefix("missing field ") {
-            Some(field) => Self::new(span, message, format!("add a line for {field}")),
-            None => Self { message: message.to_owned(), span, help: None },
+        if let Some(field) = message.strip_prefix("missing field ") {
+            return Self::new(span, message, format!("add a line for {field}"));
         }
+        if message.starts_with("duplicate key") {
+            return Self::new(span, message, "keep one of the two");
+        }
+        Self { message: message.to_owned(), span, help: None }
     }
 
     /// The line and column, both from 1, at which the fault starts in `text`.
@@ -51,5 +50,19 @@ impl FileError {
         let before = &text[..self.span.start.min(text.len())];
         let line_start = before.rfind('\n').map_or(0, |newline| newline + 1);
         (before.matches('\n').count() + 1, before[line_start..].chars().count() + 1)
+    }
+}
+
+/// What serde expects, for people who do not know its words.
+fn in_words<'a>(message: &str, expected: &'a str) -> &'a str {
+    match expected {
+        "u32" | "u64" | "i64" | "i128" | "u128" => "a whole number, not negative",
+        "a sequence" if message.contains("map") => {
+            "the table with two brackets, for example [[task]]"
+        }
+        _ if message.contains("type: sequence") && expected.starts_with("struct") => {
+            "the table with one bracket, for example [policy]"
+        }
+        expected => expected.strip_prefix("struct Raw").map_or(expected, |_| "a table"),
     }
 }

@@ -33,6 +33,10 @@ pub trait Quantity: Sized {
     /// How to write one.
     const EXAMPLE: &'static str;
 
+    /// The units it may be written in; others that the readers know, such as months, are
+    /// refused.
+    const UNITS: &'static [&'static str];
+
     /// Reads a text that has a number and a unit.
     ///
     /// # Errors
@@ -58,18 +62,29 @@ pub trait Quantity: Sized {
                 help(),
             ));
         }
-        Self::read(text).map_err(|reason| {
+        let wrong = |reason: String| {
             QuantityError::new(format!("`{text}` is not {}: {reason}", Self::WHAT), help())
-        })
+        };
+        let is_unit = |word: &&str| Self::UNITS.contains(word);
+        let mut words =
+            text.split(|c: char| c.is_ascii_digit() || c == '.' || c == '_' || c == ' ');
+        if let Some(word) = words.find(|word| !word.is_empty() && !is_unit(word)) {
+            return Err(wrong(format!("`{word}` is none of its units")));
+        }
+        Self::read(text).map_err(wrong)
     }
 }
 
 impl Quantity for Duration {
     const WHAT: &'static str = "a duration";
-    const EXAMPLE: &'static str = "\"300ms\" (units: ns, us, ms, s, min, h)";
+    const EXAMPLE: &'static str = "\"300ms\" (units: ns, us, ms, s, min, h, days)";
+    const UNITS: &'static [&'static str] =
+        &["ns", "us", "\u{b5}s", "\u{3bc}s", "ms", "s", "min", "h", "day", "days"];
 
     fn read(text: &str) -> Result<Self, String> {
-        let duration = humantime::parse_duration(text).map_err(|error| error.to_string())?;
+        // The one spelling of microseconds that the reader does not know.
+        let text = text.replace('\u{3bc}', "\u{b5}").replace("\u{b5}s", "us");
+        let duration = humantime::parse_duration(&text).map_err(|error| error.to_string())?;
         u64::try_from(duration.as_nanos())
             .map(Self::from_ns)
             .map_err(|_| "it exceeds 584 years".to_owned())
@@ -78,7 +93,10 @@ impl Quantity for Duration {
 
 impl Quantity for Bytes {
     const WHAT: &'static str = "a size";
-    const EXAMPLE: &'static str = "\"128KiB\" (units: B, KiB, MiB, GiB; KB and MB are decimal)";
+    const EXAMPLE: &'static str =
+        "\"128KiB\" (units: B, KiB, MiB, GiB, TiB; kB, MB, GB are decimal)";
+    const UNITS: &'static [&'static str] =
+        &["B", "KiB", "MiB", "GiB", "TiB", "kB", "KB", "MB", "GB", "TB"];
 
     fn read(text: &str) -> Result<Self, String> {
         let size = bytesize::ByteSize::from_str(text)?.as_u64();
@@ -89,6 +107,8 @@ impl Quantity for Bytes {
 impl Quantity for Bandwidth {
     const WHAT: &'static str = "a rate";
     const EXAMPLE: &'static str = "\"8MB/s\"";
+    const UNITS: &'static [&'static str] =
+        &["B/s", "KiB/s", "MiB/s", "GiB/s", "TiB/s", "kB/s", "KB/s", "MB/s", "GB/s", "TB/s"];
 
     fn read(text: &str) -> Result<Self, String> {
         let size = text.strip_suffix("/s").ok_or("it does not end in `/s`")?;
@@ -106,6 +126,7 @@ pub struct Share {
 impl Quantity for Share {
     const WHAT: &'static str = "a share";
     const EXAMPLE: &'static str = "\"20%\"";
+    const UNITS: &'static [&'static str] = &["%"];
 
     fn read(text: &str) -> Result<Self, String> {
         let number = text.strip_suffix('%').ok_or("it does not end in `%`")?.trim();

@@ -26,6 +26,8 @@ pub struct Workload {
     pub tasks: Vec<Task>,
     /// Sources without.
     pub best_effort: Vec<BestEffort>,
+    /// Names of the `[[task]]` entries as they are written; the index is [`Task::entry`].
+    pub entries: Vec<String>,
     /// The policy that the file asks for.
     pub policy: PolicyName,
     /// The batch size that the file asks for.

@@ -22,13 +22,23 @@ use crate::workload::BatchChoice;
 use raw::{RawBatch, RawBestEffort, RawOffset, RawPolicy, RawTask, RawWorkload};
 
 /// Tasks of one file after expansion of `count`; more is a slip of the pen.
-const TASKS_MAX: u64 = 1_000_000;
+const TASKS_MAX: u64 = 100_000;
+
+/// The longest time that can be asked for: 36 years, so that sums stay within a clock.
+const TIME_MAX: Duration = Duration::from_ns(1 << 60);
+
+/// Requests that one closed loop may keep outstanding: a thousand times what drives hold.
+const OUTSTANDING_MAX: u32 = 1 << 20;
+
+/// The shortest time between two requests of an open loop.
+const GAP_MIN: Duration = Duration::from_us(1);
 
 /// A workload file that is sound in itself and not yet bound to a drive.
 #[derive(Debug, Clone, PartialEq)]
 pub struct WorkloadFile {
     /// The drive it names or brings along.
     pub drive: DriveReference,
+    entries: Vec<String>,
     policy: PolicyName,
     batch: BatchChoice,
     batch_span: Range<usize>,
@@ -74,6 +84,7 @@ impl WorkloadFile {
             ));
         }
         let (policy, batch, batch_span) = read_policy(raw.policy)?;
+        let entries = raw.task.iter().map(|task| task.name.get_ref().clone()).collect();
         let mut names = BTreeSet::new();
         let mut tasks = Vec::new();
         for (entry, raw_task) in (0..).zip(raw.task) {
@@ -85,7 +96,12 @@ impl WorkloadFile {
             .map(|load| read_best_effort(load, &mut names))
             .collect::<Result<_, _>>()?;
         let drive = raw::read_drive(raw.drive)?;
-        Ok(Self { drive, policy, batch, batch_span, tasks, best_effort })
+        Ok(Self { drive, entries, policy, batch, batch_span, tasks, best_effort })
+    }
+
+    /// Replaces what the file says about the batch size, as a command line may.
+    pub fn set_batch(&mut self, batch: BatchChoice) {
+        self.batch = batch;
     }
 }
 
@@ -181,7 +197,18 @@ fn positive(duration: &Spanned<Duration>, what: &str) -> Result<Duration, FileEr
             format!("write a {what} above zero, for example {what} = \"300ms\""),
         ));
     }
-    Ok(*duration.get_ref())
+    within_time_max(*duration.get_ref(), duration.span(), what)
+}
+
+fn within_time_max(
+    duration: Duration,
+    span: Range<usize>,
+    what: &str,
+) -> Result<Duration, FileError> {
+    if duration <= TIME_MAX {
+        return Ok(duration);
+    }
+    Err(FileError::new(span, format!("the {what} exceeds 36 years"), "write a shorter time"))
 }
 
 fn read_count(count: Option<&Spanned<u32>>, tasks_before: usize) -> Result<u32, FileError> {
@@ -208,28 +235,24 @@ fn read_offsets(
     offset: Option<&Spanned<RawOffset>>,
     count: u32,
 ) -> Result<Vec<Duration>, FileError> {
-    let Some(offset) = offset else { return Ok(vec![Duration::ZERO; count as usize]) };
-    match offset.get_ref() {
-        RawOffset::Same(offset) => Ok(vec![*offset; count as usize]),
-        RawOffset::Each(offsets) if offsets.len() == count as usize => Ok(offsets.clone()),
-        RawOffset::Each(offsets) => Err(FileError::new(
-            offset.span(),
-            format!("{} offsets for {count} tasks", offsets.len()),
-            "give one offset for each task, or { step = \"..\" }",
-        )),
-        RawOffset::Step(step) => {
-            let offsets = (0..u64::from(count)).map(|index| step.checked_mul(index)).collect();
-            let too_far = || {
-                FileError::new(
-                    offset.span(),
-                    "the last offset exceeds 584 years",
-                    "write a smaller step",
-                )
-            };
-            let offsets: Option<Vec<Duration>> = offsets;
-            offsets.ok_or_else(too_far)
+    let Some(written) = offset else { return Ok(vec![Duration::ZERO; count as usize]) };
+    let offsets = match written.get_ref() {
+        RawOffset::Same(offset) => vec![*offset; count as usize],
+        RawOffset::Each(offsets) if offsets.len() == count as usize => offsets.clone(),
+        RawOffset::Each(offsets) => {
+            return Err(FileError::new(
+                written.span(),
+                format!("a list of {} for an entry of {count}", offsets.len()),
+                "give one offset for each task, or { step = \"..\" }",
+            ));
         }
-    }
+        RawOffset::Step(step) => (0..u64::from(count))
+            .map(|index| step.checked_mul(index).unwrap_or(Duration::MAX))
+            .collect(),
+    };
+    let last = offsets.iter().copied().max().unwrap_or_default();
+    within_time_max(last, written.span(), "last offset")?;
+    Ok(offsets)
 }
 
 fn read_best_effort(
@@ -246,7 +269,21 @@ fn read_best_effort(
                 "write how many requests it keeps outstanding, or leave the entry out",
             ));
         }
+        (Some(outstanding), None) if *outstanding.get_ref() > OUTSTANDING_MAX => {
+            return Err(FileError::new(
+                outstanding.span(),
+                format!("more than {OUTSTANDING_MAX} requests outstanding"),
+                "write a smaller number: a drive holds a few dozen",
+            ));
+        }
         (Some(outstanding), None) => Intensity::Outstanding(*outstanding.get_ref()),
+        (None, Some(rate)) if rate.get_ref().transfer_time_floor(*raw.size.get_ref()) < GAP_MIN => {
+            return Err(FileError::new(
+                rate.span(),
+                "more than a million requests each second",
+                "write a lower rate, or a larger size",
+            ));
+        }
         (None, Some(rate)) => Intensity::Rate(*rate.get_ref()),
         (Some(_), Some(rate)) => {
             return Err(FileError::new(
@@ -282,8 +319,12 @@ fn claim(
     written: &Spanned<String>,
     names: &mut BTreeSet<String>,
 ) -> Result<(), FileError> {
-    if name.is_empty() {
-        return Err(FileError::new(written.span(), "an empty name", "write a name"));
+    if name.is_empty() || name.chars().any(char::is_control) {
+        return Err(FileError::new(
+            written.span(),
+            "a name that is empty or has control characters in it",
+            "write a name that can be printed",
+        ));
     }
     if names.insert(name.to_owned()) {
         return Ok(());

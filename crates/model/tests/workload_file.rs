@@ -213,11 +213,8 @@ fn reads_and_writes_together_are_charged_as_the_worst_split_and_say_so() {
     assert_eq!(workload.table.time_max(1), Duration::from_ms(10));
     assert_eq!(workload.table.time_max(2), Duration::from_ms(20));
     assert!(workload.notes.iter().any(|note| note.contains("reads and writes")));
-    let (message, place, help) = refused(
-        &CAMERA
-            .replace("drive =", "drive =")
-            .replace("size = \"128KiB\"", "size = \"512KiB\"\nop = \"write\""),
-    );
+    let (message, place, help) =
+        refused(&CAMERA.replace("size = \"128KiB\"", "size = \"512KiB\"\nop = \"write\""));
     assert!(message.contains("writes of 256KiB"), "{message}");
     assert_eq!((place.as_str(), help.is_empty()), ("\"512KiB\"", false));
 }
@@ -258,7 +255,7 @@ fn slips_of_the_pen_are_refused_with_their_place() {
         (
             "size",
             "offset = [\"1ms\", \"2ms\"]\nsize",
-            "2 offsets for 1 tasks",
+            "a list of 2 for an entry of 1",
             "[\"1ms\", \"2ms\"]",
         ),
         (
@@ -298,6 +295,49 @@ fn a_load_is_either_closed_or_open() {
     assert!(refused(load).0.contains("how hard the load pushes"));
     let both = format!("{load}outstanding = 1\nrate = \"1MB/s\"\n");
     assert!(refused(&both).0.contains("both `outstanding` and `rate`"));
-    assert!(refused(&format!("{load}rate = \"1MB\"\n")).0.contains("does not end in `/s`"));
+    assert!(refused(&format!("{load}rate = \"1MB\"\n")).0.contains("`MB` is none of its units"));
     assert!(refused("drive = \"x\"\n").0.contains("neither a [[task]] nor a [[best_effort]]"));
+}
+
+#[test]
+fn only_the_listed_units_are_units() {
+    for (from, to) in [
+        ("\"300ms\"", "\"1M\""),
+        ("\"300ms\"", "\"300m\""),
+        ("\"300ms\"", "\"2weeks\""),
+        ("\"128KiB\"", "\"128K\""),
+        ("\"128KiB\"", "\"128kib\""),
+    ] {
+        let (message, place, _) = refusal(from, to);
+        assert!(message.contains("is none of its units"), "{to}: {message}");
+        assert_eq!(place, to);
+    }
+    let micro = bind(&CAMERA.replace("\"300ms\"", "\"300µs\"")).unwrap();
+    assert_eq!(micro.tasks[0].period, Duration::from_us(300));
+    let spaced = bind(&CAMERA.replace("\"300ms\"", "\"1 s 500 ms\"")).unwrap();
+    assert_eq!(spaced.tasks[0].period, Duration::from_ms(1500));
+}
+
+/// What would only end in overflow or in all memory is refused where it is written.
+#[test]
+fn figures_beyond_all_measure_are_refused() {
+    let century = format!("\"{}h\"", 100 * 366 * 24);
+    assert!(refusal("\"300ms\"", &century).0.contains("the period exceeds 36 years"));
+    let offset = format!("count = 3\noffset = {{ step = {century} }}\nsize");
+    assert!(refusal("size", &offset).0.contains("the last offset exceeds 36 years"));
+    assert!(refusal("size", "count = 200000\nsize").0.contains("more than 100000 tasks"));
+    let load = "drive = \"x\"\n[[best_effort]]\nname = \"b\"\nsize = \"4KiB\"\n";
+    let (message, place, _) = refused(&format!("{load}outstanding = 4000000000\n"));
+    assert!(message.contains("requests outstanding"), "{message}");
+    assert_eq!(place, "4000000000");
+    assert!(refused(&format!("{load}rate = \"18TB/s\"\n")).0.contains("a million requests"));
+    assert!(refusal("\"camera\"", "\"a\\u001Bb\"").0.contains("control characters"));
+}
+
+#[test]
+fn brackets_and_doubles_are_named_as_such() {
+    let (_, _, help) = refused(&CAMERA.replace("[[task]]", "[task]"));
+    assert!(help.contains("two brackets"), "{help}");
+    let (message, _, help) = refusal("size", "name = \"b\"\nsize");
+    assert!(message.contains("duplicate key") && help.contains("keep one"), "{message}: {help}");
 }

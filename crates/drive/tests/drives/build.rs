@@ -26,6 +26,7 @@ fn workload(best_effort: Vec<BestEffort>) -> Workload {
         best_effort,
         policy: PolicyName::Dqf,
         batch: BatchChoice::Auto,
+        entries: Vec::new(),
         drive_name: "test".to_owned(),
         depth: 4,
         table: table(&[10, 16]),

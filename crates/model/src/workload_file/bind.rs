@@ -55,6 +55,7 @@ impl WorkloadFile {
         Ok(Workload {
             tasks,
             best_effort,
+            entries: self.entries.clone(),
             policy: self.policy,
             batch: self.batch,
             drive_name: drive.name.clone(),
