@@ -47,8 +47,8 @@ pub enum CreateError {
     },
     /// Not enough room.
     #[error(
-        "{} has {free} free, and {size} with a reserve of {reserve} do not fit: ask for a smaller size, or choose another disk",
-        directory.display()
+        "{} has {} free, and {size} with a reserve of {} do not fit: ask for a smaller size, or choose another disk",
+        directory.display(), rounded_down(*free), rounded_down(*reserve)
     )]
     NoRoom {
         /// Where the file was to be.
@@ -207,7 +207,35 @@ fn make_durable(path: &Path, file: &OwnedFd, directory: &Path) -> Result<(), Cre
     fsync(open_directory).map_err(refused("sync", directory))
 }
 
+/// A size for people, in GiB or MiB with one decimal.
+fn rounded_down(size: Bytes) -> String {
+    let (unit, suffix) = if size.get() >= 1 << 30 { (1 << 30, "GiB") } else { (1 << 20, "MiB") };
+    let (whole, rest) = (size.get() / unit, size.get() % unit);
+    format!("{whole}.{}{suffix}", rest * 10 / unit)
+}
+
 fn refused(step: &'static str, path: &Path) -> impl FnOnce(Errno) -> CreateError {
     let path = path.to_owned();
     move |source| CreateError::Refused { step, path, source }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn free_room_is_said_in_figures_that_people_compare() {
+        let no_room = |free| CreateError::NoRoom {
+            directory: PathBuf::from("/data"),
+            free,
+            size: Bytes::from_kib(100 << 20),
+            reserve: Bytes::new(RESERVE_MAX),
+        };
+        let text = no_room(Bytes::from_kib(74_098_712)).to_string();
+        assert!(text.contains("has 70.6GiB free, and 100GiB"), "{text}");
+        assert!(text.contains("a reserve of 1.0GiB do not fit"), "{text}");
+        let text = no_room(Bytes::new((1 << 30) - 1)).to_string();
+        assert!(text.contains("has 1023.9MiB free"), "{text}");
+        assert!(no_room(Bytes::new(99)).to_string().contains("has 0.0MiB free"));
+    }
 }

@@ -16,6 +16,7 @@ mod subject;
 pub mod warning;
 
 pub use profile::{Profile, ProfileError, ProfileParams, profile, profile_drive};
+pub use record::device_identity;
 pub use rounds::Progress;
 pub use subject::SubjectError;
 pub use warning::Warning;

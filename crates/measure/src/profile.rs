@@ -67,6 +67,15 @@ impl ProfileParams {
         }
     }
 
+    /// Whether this can be measured on a target of `capacity`, which need not exist yet.
+    ///
+    /// # Errors
+    /// [`ProfileError`]: what [`profile()`] would refuse before it sends a request. The
+    /// alignment of the target is not known here.
+    pub fn check(&self, capacity: Bytes) -> Result<(), ProfileError> {
+        self.rounds(capacity).map(drop)
+    }
+
     /// The rounds on a target of `capacity`.
     fn rounds(&self, capacity: Bytes) -> Result<Rounds, ProfileError> {
         let Self { size, depth, samples, .. } = *self;
@@ -131,13 +140,8 @@ pub enum ProfileError {
     #[error("measuring writes destroys what is on the target: open it for writing")]
     ReadOnly,
     /// The measurement was stopped too early.
-    #[error(
-        "stopped before the first batch of {requests} requests was measured: nothing to write down"
-    )]
-    NothingMeasured {
-        /// The batch size without a sample.
-        requests: u32,
-    },
+    #[error("stopped before the first request alone was measured: allow more time")]
+    NothingMeasured,
     /// No ring on the target.
     #[error(transparent)]
     Ring(#[from] RingError),
@@ -147,7 +151,8 @@ pub enum ProfileError {
 }
 
 /// Measures a block device or a file. `progress` is told after every batch, when the
-/// device is idle; after `cancelled` becomes true what was measured so far is returned.
+/// device is idle; after `cancelled` becomes true what was measured so far is returned: a
+/// shorter table where larger batches have no sample yet.
 ///
 /// The caller asks for real-time scheduling of its own thread before
 /// ([`device::realtime::request`]) and passes on what was granted.
@@ -216,7 +221,8 @@ fn finish(
     let is_cancelled = measured.is_cancelled;
     let (table, samples) = record::table(params, measured)?;
     let asked = params.samples;
-    let cancelled = is_cancelled.then_some(Warning::Cancelled { samples, asked });
+    let (batch_max, depth) = (table.table.batch_max(), params.depth);
+    let cancelled = is_cancelled.then_some(Warning::Cancelled { samples, asked, batch_max, depth });
     let warnings = cancelled.into_iter().chain(few_samples(samples)).chain(warnings).collect();
     Ok(Profile { file: drive_file(params, identity, table), warnings, is_cancelled })
 }
@@ -225,7 +231,7 @@ fn drive_file(params: &ProfileParams, identity: Identity, table: MeasuredTable) 
     DriveFile {
         name: params.name.clone(),
         kind: DriveKind::Recorded,
-        depth: params.depth,
+        depth: table.table.batch_max(),
         identity,
         batch: vec![table],
         drain: Vec::new(),

@@ -31,7 +31,8 @@ pub(crate) struct HostRecord {
     pub(crate) other_load: Option<Completed>,
 }
 
-/// The table of what was measured, and the least number of samples in it.
+/// The table of what was measured, and the least number of samples in it. It ends before
+/// the first batch without a sample.
 pub(crate) fn table(
     params: &ProfileParams,
     measured: Measured,
@@ -52,12 +53,11 @@ pub(crate) fn table(
     Ok((table, samples))
 }
 
-/// One summary for each batch size.
+/// One summary for each batch size up to the first without a sample.
 fn summaries(times: Vec<Vec<Duration>>) -> Result<Vec<Summary>, ProfileError> {
-    let summary = |(mut times, requests): (Vec<Duration>, u32)| {
-        Summary::of(&mut times).ok_or(ProfileError::NothingMeasured { requests })
-    };
-    times.into_iter().zip(1..).map(summary).collect()
+    let summaries: Vec<_> =
+        times.into_iter().map_while(|mut times| Summary::of(&mut times)).collect();
+    if summaries.is_empty() { Err(ProfileError::NothingMeasured) } else { Ok(summaries) }
 }
 
 /// Which device was measured, and how.
@@ -68,12 +68,20 @@ pub(crate) fn identity(
     host: &HostRecord,
 ) -> Identity {
     Identity {
-        model: facts.model.clone(),
-        firmware: facts.firmware.clone(),
         when: Some(instant(measured_at)),
-        place: place(facts),
         how: Some(how(params)),
         host: device_lines(facts).into_iter().chain(run_lines(host)).collect(),
+        ..device_identity(facts)
+    }
+}
+
+/// Which device a drive file is about: model, firmware and where, nothing of a measurement.
+pub fn device_identity(facts: &DeviceFacts) -> Identity {
+    Identity {
+        model: facts.model.clone(),
+        firmware: facts.firmware.clone(),
+        place: place(facts),
+        ..Identity::default()
     }
 }
 

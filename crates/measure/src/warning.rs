@@ -24,6 +24,10 @@ pub enum Warning {
         samples: u32,
         /// The number that was asked for.
         asked: u32,
+        /// The largest batch with a sample.
+        batch_max: u32,
+        /// The largest batch that was asked for.
+        depth: u32,
     },
     /// The kernel splits every request.
     Split {
@@ -82,8 +86,12 @@ impl fmt::Display for Warning {
                 f,
                 "{samples} samples of each batch: {needed} are needed to see, with 99 % confidence, a time above 4 sigma of a normal distribution (`--samples {needed}`)"
             ),
-            Self::Cancelled { samples, asked } => {
-                write!(f, "stopped early: {samples} of {asked} samples of each batch")
+            Self::Cancelled { samples, asked, batch_max, depth } => {
+                write!(f, "stopped early: {samples} of {asked} samples of each batch")?;
+                if batch_max < depth {
+                    write!(f, "; the table ends at b({batch_max}) instead of b({depth})")?;
+                }
+                Ok(())
             }
             Self::Split { size, splitting } => write!(
                 f,

@@ -62,15 +62,45 @@ fn a_stop_keeps_what_was_measured() {
     let profile = measured(&params(1000), after_some, &stop).expect("a profile");
     assert!(profile.is_cancelled);
     assert_eq!(profile.file.batch[0].samples, Some(2));
-    assert_eq!(profile.warnings[0], Warning::Cancelled { samples: 2, asked: 1000 });
+    let expected = Warning::Cancelled { samples: 2, asked: 1000, batch_max: 8, depth: 8 };
+    assert_eq!(profile.warnings[0], expected);
+}
+
+/// Goal: whatever was measured before a stop is written down, as a shorter table that a
+/// reader takes for no more than it is. Method: a stop after each number of batches of the
+/// first counted round.
+#[test]
+fn a_stop_within_the_first_counted_round_gives_a_shorter_table() {
+    for batch_max in 1..8 {
+        let stop = AtomicBool::new(false);
+        let after = |it: Progress| stop.store(it.done >= u64::from(batch_max), Ordering::Relaxed);
+        let profile = measured(&params(1000), after, &stop).expect("a shorter profile");
+        let [batch] = &profile.file.batch[..] else { panic!("one table") };
+        assert_eq!(batch.ns_max.len(), batch_max as usize);
+        assert_eq!((profile.file.depth, batch.samples), (batch_max, Some(1)));
+        assert_eq!(DriveFile::parse(&profile.file.to_toml()).expect("a file"), profile.file);
+        let expected = Warning::Cancelled { samples: 1, asked: 1000, batch_max, depth: 8 };
+        assert_eq!(profile.warnings[0], expected);
+        assert!(expected.to_string().contains(&format!("ends at b({batch_max})")), "{expected}");
+    }
 }
 
 #[test]
-fn a_stop_before_every_batch_has_a_sample_is_an_error() {
+fn a_stop_before_the_first_sample_is_an_error() {
     let stop = AtomicBool::new(false);
-    let at_once = |it: Progress| stop.store(it.done >= 7, Ordering::Relaxed);
+    let at_once = |_: Progress| stop.store(true, Ordering::Relaxed);
     let error = measured(&params(1000), at_once, &stop).expect_err("too early");
-    assert!(matches!(error, ProfileError::NothingMeasured { .. }), "{error}");
+    assert!(matches!(error, ProfileError::NothingMeasured), "{error}");
+}
+
+#[test]
+fn what_cannot_be_measured_is_known_before_there_is_a_target() {
+    let whole = Bytes::from_kib(128 * 8);
+    assert!(params(1).check(whole).is_ok());
+    let error = params(1).check(Bytes::from_kib(128 * 8 - 1)).expect_err("too small");
+    assert!(matches!(error, ProfileError::TooSmall { .. }), "{error}");
+    let odd = ProfileParams { size: Bytes::new(1000), ..params(1) };
+    assert!(matches!(odd.check(whole), Err(ProfileError::SizeOdd { .. })));
 }
 
 #[test]
