@@ -9,7 +9,7 @@ use crate::search::{least_fixed_point, serial_time_ns, verdict};
 use crate::{Inapplicable, SporadicTask, System, Verdict};
 
 /// Steps after which the comparison is given up.
-const STEPS_MAX: usize = 1 << 24;
+const STEPS_MAX: usize = 1 << 19;
 
 /// The response-time bound of each task under EDF at request boundaries.
 ///
@@ -30,7 +30,7 @@ const STEPS_MAX: usize = 1 << 24;
 ///
 /// # Complexity
 /// O(offsets * k) per kind and round of the fixed point, for k different tasks. Where that
-/// exceeds 2^24 steps in all, the verdict is "no bound": this is a comparison, and a set of
+/// exceeds 2^19 steps, the verdict is "no bound": this is a comparison, and a set of
 /// a thousand different tasks shall not wait for it.
 pub fn responses(system: &System) -> Result<Vec<Verdict>, Inapplicable> {
     let request_ns = system.table.time_max(1).ns();

@@ -9,7 +9,7 @@ use crate::assessment::{is_provable, sporadic};
 const ENTRIES_MAX: usize = 16;
 
 /// Counts beyond which nobody asks: the search stops there.
-const COUNT_MAX: u64 = 1 << 14;
+const COUNT_MAX: usize = 1 << 14;
 
 /// How many tasks like those of one `[[task]]` entry fit beside everything else.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -19,9 +19,9 @@ pub struct Headroom {
     /// The first task of the entry.
     pub first_task: usize,
     /// How many more there may be; 0 where the workload is not proven as it is.
-    pub more: u64,
+    pub more: usize,
     /// How many there may be in all; fewer than there are if not proven.
-    pub count_max: u64,
+    pub count_max: usize,
     /// Whether the search stopped there, so that there may be more.
     pub is_at_least: bool,
 }
@@ -38,12 +38,11 @@ pub fn headroom(workload: &Workload, policy: PolicyName) -> Option<Vec<Headroom>
         return None;
     }
     let of_entry = |entry: std::ops::Range<usize>| {
-        let (first_task, count) = (entry.start, entry.len() as u64);
+        let (first_task, count) = (entry.start, entry.len());
         let others = [&tasks[..entry.start], &tasks[entry.end..]].concat();
         let count_max = largest(|count| {
             let mut set = others.clone();
-            let count = usize::try_from(count).expect("at most COUNT_MAX");
-            set.resize(others.len() + count, tasks[first_task]);
+            set.extend(std::iter::repeat_n(tasks[first_task], count));
             is_provable(workload, policy, &set)
         });
         Headroom {
@@ -71,7 +70,7 @@ fn entries(workload: &Workload) -> Vec<std::ops::Range<usize>> {
 
 /// The largest count from 0 to `COUNT_MAX` that fits: doubling, then bisection. 0 where
 /// even none of them fits beside the others.
-fn largest(fits: impl Fn(u64) -> bool) -> u64 {
+fn largest(fits: impl Fn(usize) -> bool) -> usize {
     let mut too_many = 1;
     while too_many < COUNT_MAX && fits(too_many) {
         too_many *= 2;

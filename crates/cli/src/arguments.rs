@@ -119,11 +119,12 @@ pub(crate) struct ProfileArguments {
     /// Permit writing: the data on the target is lost.
     #[arg(long)]
     pub(crate) allow_writes: bool,
-    /// First create the target as a new file of this size, filled with random data.
+    /// First create the target as a new file of this size, filled with random data; it is
+    /// removed again if nothing is measured.
     #[arg(long, value_name = "SIZE", value_parser = quantity::<Bytes>)]
     pub(crate) create: Option<Bytes>,
     /// What the drive file calls the drive; otherwise the model of the device.
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, value_name = "NAME", value_parser = printable)]
     pub(crate) name: Option<String>,
     /// Fixes the places and the order of the batches; otherwise new each time, and printed.
     #[arg(long, value_name = "N")]
@@ -192,6 +193,14 @@ fn policy(name: &str) -> Result<PolicyName, String> {
         let known = PolicyName::ALL.map(PolicyName::name).join(", ");
         format!("there is no policy of that name in this version; write one of {known}")
     })
+}
+
+/// A name as drive files may have it.
+fn printable(name: &str) -> Result<String, String> {
+    if name.is_empty() || name.chars().any(char::is_control) {
+        return Err("write a name that can be printed".to_owned());
+    }
+    Ok(name.to_owned())
 }
 
 fn quantity<Q: Quantity>(text: &str) -> Result<Q, String> {

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! `tidegate check`: the proof, or an honest no.
 
-use analysis::{Answer as Proof, Assessment, Limit, TaskAssessment, assess};
+use analysis::{
+    Answer as Proof, Assessment, Comparison, Headroom, Limit, TaskAssessment, assess, compare,
+    headroom,
+};
 use model::{BatchChoice, Duration, PolicyName, Task, Workload};
 use serde_json::{Value, json};
 
@@ -9,37 +12,137 @@ use crate::Answer;
 use crate::arguments::CheckArguments;
 use crate::failure::Failure;
 use crate::input;
-use crate::show;
+use crate::show::{self, out, outln};
+
+/// What is said of a workload under a policy.
+struct Report {
+    workload: Workload,
+    assessment: Assessment,
+    /// One for each task.
+    comparisons: Vec<Comparison>,
+    /// None where there are too many entries to compute it.
+    headroom: Option<Vec<Headroom>>,
+}
 
 /// Runs the command.
 pub(crate) fn check(arguments: &CheckArguments) -> Result<Answer, Failure> {
     let workload = input::read(&arguments.workload)?.workload;
     let policy = arguments.policy.unwrap_or(workload.policy);
     let assessment = assess(&workload, policy);
+    let headroom = match assessment.answer {
+        Proof::NotApplicable { .. } => Some(Vec::new()),
+        Proof::Proven | Proof::NotProven => headroom(&workload, policy),
+    };
+    let comparisons = compare(&workload, policy);
+    let report = Report { workload, assessment, comparisons, headroom };
     if arguments.json {
-        println!("{:#}", to_json(&workload, &assessment));
+        outln!("{:#}", report.to_json());
     } else {
-        print(&workload, &assessment);
+        report.print();
     }
-    Ok(if assessment.answer == Proof::Proven { Answer::Yes } else { Answer::No })
+    let is_proven = report.assessment.answer == Proof::Proven;
+    Ok(if is_proven { Answer::Yes } else { Answer::No })
 }
 
-fn print(workload: &Workload, assessment: &Assessment) {
-    print_head(workload, assessment);
-    println!();
-    if !workload.tasks.is_empty() {
-        print_tasks(workload, assessment);
+impl Report {
+    fn print(&self) {
+        let Self { workload, assessment, .. } = self;
+        print_head(workload, assessment);
+        outln!();
+        if !workload.tasks.is_empty() {
+            self.print_tasks();
+            outln!();
+        }
+        show::labelled("Verdict", &verdict_sentence(workload, assessment));
+        if let Some(limit) = limited_by(workload, assessment) {
+            show::labelled("Limited by", &limit);
+        }
+        match &self.headroom {
+            Some(headroom) => {
+                for room in headroom {
+                    show::labelled("Headroom", &headroom_sentence(workload, room));
+                }
+            }
+            None => show::labelled("Headroom", "not computed for more than 16 [[task]] entries"),
+        }
+        if !workload.best_effort.is_empty() {
+            show::labelled("Best effort", &show::best_effort(assessment));
+        }
     }
-    println!();
-    show::labelled("Verdict", &verdict_sentence(workload, assessment));
-    if let Some(limit) = limited_by(workload, assessment) {
-        show::labelled("Limited by", &limit);
+
+    fn print_tasks(&self) {
+        let rows = self.rows();
+        let bound = |pick: fn(&Row) -> Option<Duration>| -> Vec<String> {
+            rows.iter().map(|row| show::bound(pick(row))).collect()
+        };
+        let text = |pick: fn(&Row) -> String| -> Vec<String> { rows.iter().map(pick).collect() };
+        let mut columns = vec![
+            ("task", text(|row| row.name.clone())),
+            ("deadline", text(|row| row.task.deadline.to_string())),
+            ("linear", bound(|row| row.assessed.bounds.linear)),
+            ("busy interval", bound(|row| row.assessed.bounds.busy_interval)),
+            ("min period", bound(|row| row.assessed.bounds.min_period)),
+            ("tight", bound(|row| row.assessed.bounds.tight)),
+            ("bound", bound(|row| row.assessed.response_max.map(|(response, _)| response))),
+            ("margin", text(margin)),
+        ];
+        let policy = self.assessment.policy;
+        if policy != PolicyName::Fifo {
+            columns.push(("fifo", bound(|row| row.comparison.fifo)));
+        }
+        columns.push(("edf", bound(|row| row.comparison.edf)));
+        if policy != PolicyName::Dqf {
+            columns.push(("dqf", bound(|row| row.comparison.dqf)));
+        }
+        out!("{}", show::columns(&columns, 1));
+        outln!();
+        outln!(
+            "  Bounds are longest response times, release to completion; `bound` is the least that\n  \
+             holds, `-` means that this bound says nothing here. Behind `margin`: what other\n  \
+             policies could promise."
+        );
     }
-    for headroom in &assessment.headroom {
-        show::labelled("Headroom", &headroom_sentence(workload, headroom));
+
+    /// Neighbours that differ in nothing but their number are one row.
+    fn rows(&self) -> Vec<Row<'_>> {
+        let all = self.workload.tasks.iter().zip(&self.assessment.tasks).zip(&self.comparisons);
+        let mut rows: Vec<Row<'_>> = Vec::new();
+        for ((task, assessed), comparison) in all {
+            let row = Row { name: task.name.clone(), task, assessed, comparison };
+            match rows.last_mut() {
+                Some(last) if last.is_like(&row) => {
+                    last.name = show::numbered(&last.task.name, &task.name);
+                }
+                _ => rows.push(row),
+            }
+        }
+        rows
     }
-    if !workload.best_effort.is_empty() {
-        show::labelled("Best effort", &best_effort_sentence(assessment));
+}
+
+/// A row of the table of tasks.
+struct Row<'a> {
+    name: String,
+    task: &'a Task,
+    assessed: &'a TaskAssessment,
+    comparison: &'a Comparison,
+}
+
+impl Row<'_> {
+    fn is_like(&self, other: &Self) -> bool {
+        (self.task.entry, self.assessed, self.comparison)
+            == (other.task.entry, other.assessed, other.comparison)
+    }
+}
+
+/// What is left of the deadline, or by how much it may be missed.
+fn margin(row: &Row<'_>) -> String {
+    match row.assessed.response_max {
+        None => "no bound".to_owned(),
+        Some((response, _)) if response <= row.task.deadline => {
+            show::ms_floor(row.task.deadline - response)
+        }
+        Some((response, _)) => format!("-{}", show::ms_ceil(response - row.task.deadline)),
     }
 }
 
@@ -73,84 +176,6 @@ fn print_head(workload: &Workload, assessment: &Assessment) {
     for note in &workload.notes {
         show::labelled("Note", note);
     }
-}
-
-fn print_tasks(workload: &Workload, assessment: &Assessment) {
-    let header = [
-        "task",
-        "deadline",
-        "linear",
-        "busy_interval",
-        "min_period",
-        "tight",
-        "bound",
-        "margin",
-        "fifo",
-        "edf",
-        "dqf",
-    ];
-    let rows = alike(workload, assessment).into_iter().map(|(name, task, assessed)| {
-        let bounds = assessed.bounds;
-        let margin = match assessed.response_max {
-            None => "no bound".to_owned(),
-            Some((response, _)) if response <= task.deadline => {
-                show::ms_floor(task.deadline - response)
-            }
-            Some((response, _)) => format!("-{}", show::ms_ceil(response - task.deadline)),
-        };
-        let other = assessed.comparison;
-        vec![
-            name,
-            task.deadline.to_string(),
-            show::bound(bounds.linear),
-            show::bound(bounds.busy_interval),
-            show::bound(bounds.min_period),
-            show::bound(bounds.tight),
-            show::bound(assessed.response_max.map(|(response, _)| response)),
-            margin,
-            show::bound(other.fifo),
-            show::bound(other.edf),
-            show::bound(other.dqf),
-        ]
-    });
-    // A comparison with the policy itself says nothing.
-    let own = header.iter().position(|title| *title == assessment.policy.name());
-    let keep = |index: usize| Some(index) != own;
-    let titles: Vec<&str> =
-        (0..header.len()).filter(|&index| keep(index)).map(|index| header[index]).collect();
-    let rows = rows
-        .map(|row| (0..).zip(row).filter(|&(index, _)| keep(index)).map(|(_, cell)| cell).collect())
-        .collect();
-    print!("{}", show::table(&titles, rows, 1));
-    println!();
-    println!(
-        "  Bounds are longest response times, release to completion. `bound` is the least that\n  \
-         holds; the columns behind `margin` are what other policies could promise."
-    );
-}
-
-/// Neighbours that differ in nothing but their number are one row.
-fn alike<'a>(
-    workload: &'a Workload,
-    assessment: &'a Assessment,
-) -> Vec<(String, &'a Task, &'a TaskAssessment)> {
-    let mut rows: Vec<(String, &Task, &TaskAssessment)> = Vec::new();
-    let mut last_name = "";
-    for (task, assessed) in workload.tasks.iter().zip(&assessment.tasks) {
-        match rows.last_mut() {
-            Some((name, first, known)) if first.entry == task.entry && *known == assessed => {
-                *name = format!("{} to {}", first.name, number_of(&task.name));
-            }
-            _ => rows.push((task.name.clone(), task, assessed)),
-        }
-        last_name = &task.name;
-    }
-    let _ = last_name;
-    rows
-}
-
-fn number_of(name: &str) -> &str {
-    name.rsplit('-').next().unwrap_or(name)
 }
 
 fn verdict_sentence(workload: &Workload, assessment: &Assessment) -> String {
@@ -193,6 +218,10 @@ fn limited_by(workload: &Workload, assessment: &Assessment) -> Option<String> {
     let bound_of =
         |task: usize| assessment.tasks[task].response_max.map_or(Duration::ZERO, |b| b.0);
     let sentence = match assessment.limit? {
+        Limit::NoBound { task } => format!(
+            "{}: no bound was found before the search was given up",
+            workload.tasks[task].name
+        ),
         Limit::Capacity => format!(
             "capacity: more requests come in the long run than batches of {} serve",
             assessment.batch_max
@@ -213,99 +242,94 @@ fn limited_by(workload: &Workload, assessment: &Assessment) -> Option<String> {
     Some(sentence)
 }
 
-/// The name of a `[[task]]` entry: that of its task, or of its numbered tasks without the number.
-fn entry_name(workload: &Workload, headroom: &analysis::Headroom) -> String {
-    let name = &workload.tasks[headroom.first_task].name;
-    let in_entry = workload.tasks.iter().filter(|task| task.entry == headroom.entry).count();
-    let base = name.strip_suffix("-1").filter(|_| in_entry > 1);
-    base.unwrap_or(name).to_owned()
+/// The name of a `[[task]]` entry as it is written.
+fn entry_name<'a>(workload: &'a Workload, headroom: &Headroom) -> &'a str {
+    &workload.entries[headroom.entry as usize]
 }
 
-fn headroom_sentence(workload: &Workload, headroom: &analysis::Headroom) -> String {
+fn headroom_sentence(workload: &Workload, headroom: &Headroom) -> String {
     let name = entry_name(workload, headroom);
+    let at_least = if headroom.is_at_least { "at least " } else { "" };
     match (headroom.more, headroom.count_max) {
         (0, 0) => format!("no task like `{name}` can be proven beside the others"),
         (0, count_max) => format!("no more tasks like `{name}`: {count_max} can be proven in all"),
         (more, count_max) => format!(
-            "{more} more like `{name}` can be proven ({count_max} in all), best effort yielding to them"
+            "{at_least}{more} more like `{name}` can be proven ({at_least}{count_max} in all), \
+             best effort yielding to them"
         ),
     }
 }
 
-fn best_effort_sentence(assessment: &Assessment) -> String {
-    match (assessment.policy, assessment.best_effort_fill) {
-        (PolicyName::Noop | PolicyName::Fifo, _) => {
-            format!("{} keeps it in the same queue as the tasks", assessment.policy)
-        }
-        (PolicyName::Dqf, 0) => "none may ride along: the proof leaves no room for it".to_owned(),
-        (PolicyName::Dqf, fill) => {
-            format!("fills every batch up to {}", show::count(fill as usize, "request"))
-        }
-    }
-}
-
-/// The object of design section 5.
-fn to_json(workload: &Workload, assessment: &Assessment) -> Value {
-    let ns = |bound: Option<Duration>| bound.map(Duration::ns);
-    let tasks: Vec<Value> = workload
-        .tasks
-        .iter()
-        .zip(&assessment.tasks)
-        .map(|(task, assessed)| {
-            let bounds = assessed.bounds;
-            let mut comparison = json!({
-                "fifo_ns": ns(assessed.comparison.fifo),
-                "edf_ns": ns(assessed.comparison.edf),
-                "dqf_ns": ns(assessed.comparison.dqf),
-            });
-            if let Some(comparison) = comparison.as_object_mut() {
-                comparison.shift_remove(&format!("{}_ns", assessment.policy));
-            }
-            json!({
-                "name": task.name,
-                "period_ns": task.period.ns(),
-                "deadline_ns": task.deadline.ns(),
-                "requests": task.requests,
-                "bounds": {
-                    "linear_ns": ns(bounds.linear),
-                    "busy_interval_ns": ns(bounds.busy_interval),
-                    "min_period_ns": ns(bounds.min_period),
-                    "tight_ns": ns(bounds.tight),
-                },
-                "comparison": comparison,
-                "response_ns_max": assessed.response_max.map(|(response, _)| response.ns()),
-                "bound_used": assessed.response_max.map(|(_, name)| name.name()),
-                "meets_deadline": assessed.is_deadline_met,
-            })
-        })
-        .collect();
-    let headroom: Vec<Value> = assessment
-        .headroom
-        .iter()
-        .map(|headroom| {
+impl Report {
+    /// The object of design section 5.
+    fn to_json(&self) -> Value {
+        let Self { workload, assessment, .. } = self;
+        let (verdict, reason) = match assessment.answer {
+            Proof::Proven => ("proven", None),
+            Proof::NotProven => ("not_proven", None),
+            Proof::NotApplicable { reason } => ("not_applicable", Some(reason)),
+        };
+        let tasks = workload.tasks.iter().zip(&assessment.tasks).zip(&self.comparisons);
+        let tasks = tasks.map(|((task, assessed), comparison)| {
+            task_json(task, assessed, &comparison_json(assessment.policy, comparison))
+        });
+        let headroom = self.headroom.iter().flatten().map(|headroom| {
             json!({
                 "name": entry_name(workload, headroom),
                 "more": headroom.more,
                 "count_max": headroom.count_max,
+                "is_at_least": headroom.is_at_least,
             })
+        });
+        json!({
+            "drive": workload.drive_name,
+            "policy": assessment.policy.name(),
+            "batch": assessment.batch_max,
+            "verdict": verdict,
+            "reason": reason,
+            "schedulable": assessment.answer == Proof::Proven,
+            "tasks": tasks.collect::<Vec<_>>(),
+            "limited_by": limited_by(workload, assessment),
+            "best_effort_fill": assessment.best_effort_fill,
+            "headroom": headroom.collect::<Vec<_>>(),
+            "headroom_computed": self.headroom.is_some(),
+            "notes": workload.notes,
         })
-        .collect();
-    let (verdict, reason) = match assessment.answer {
-        Proof::Proven => ("proven", None),
-        Proof::NotProven => ("not_proven", None),
-        Proof::NotApplicable { reason } => ("not_applicable", Some(reason)),
-    };
+    }
+}
+
+fn ns(bound: Option<Duration>) -> Option<u64> {
+    bound.map(Duration::ns)
+}
+
+fn task_json(task: &Task, assessed: &TaskAssessment, comparison: &Value) -> Value {
+    let bounds = assessed.bounds;
     json!({
-        "drive": workload.drive_name,
-        "policy": assessment.policy.name(),
-        "batch": assessment.batch_max,
-        "verdict": verdict,
-        "reason": reason,
-        "schedulable": assessment.answer == Proof::Proven,
-        "tasks": tasks,
-        "limited_by": limited_by(workload, assessment),
-        "best_effort_fill": assessment.best_effort_fill,
-        "headroom": headroom,
-        "notes": workload.notes,
+        "name": task.name,
+        "period_ns": task.period.ns(),
+        "deadline_ns": task.deadline.ns(),
+        "requests": task.requests,
+        "bounds": {
+            "linear_ns": ns(bounds.linear),
+            "busy_interval_ns": ns(bounds.busy_interval),
+            "min_period_ns": ns(bounds.min_period),
+            "tight_ns": ns(bounds.tight),
+        },
+        "comparison": comparison,
+        "response_ns_max": assessed.response_max.map(|(response, _)| response.ns()),
+        "bound_used": assessed.response_max.map(|(_, name)| name.name()),
+        "meets_deadline": assessed.is_deadline_met,
     })
+}
+
+/// What the other policies would give: the policy itself is not among them.
+fn comparison_json(policy: PolicyName, comparison: &Comparison) -> Value {
+    let mut value = json!({ "edf_ns": ns(comparison.edf) });
+    if policy != PolicyName::Fifo {
+        value["fifo_ns"] = ns(comparison.fifo).into();
+    }
+    if policy != PolicyName::Dqf {
+        value["dqf_ns"] = ns(comparison.dqf).into();
+    }
+    value
 }

@@ -58,6 +58,15 @@ impl Failure {
         Self::Environment(Report::new(MietteDiagnostic::new(with_causes(error))))
     }
 
+    /// The same of a result that could not be put where it was to go and was printed instead.
+    pub(crate) fn after_measuring(self) -> Self {
+        let (Self::Input(report) | Self::Environment(report)) = self;
+        Self::Environment(report.wrap_err(
+            "the measurement is complete but could not be written; it was printed to standard \
+             output instead",
+        ))
+    }
+
     /// Prints the failure to standard error and gives its exit code.
     pub(crate) fn report(&self) -> ExitCode {
         let (report, code) = match self {

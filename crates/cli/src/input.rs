@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Reads a workload and the drive it is for.
 
-use std::fs;
 use std::path::{Path, PathBuf};
 
 use model::workload_file::{DriveReference, WorkloadFile};
@@ -9,6 +8,7 @@ use model::{BatchChoice, DriveFile, FileError, PolicyName, Workload};
 
 use crate::arguments::WorkloadArguments;
 use crate::failure::Failure;
+use crate::text_file;
 
 /// A workload bound to its drive.
 pub(crate) struct Input {
@@ -21,7 +21,11 @@ pub(crate) fn read(arguments: &WorkloadArguments) -> Result<Input, Failure> {
     let path = &arguments.workload;
     let text = read_text(path, "workload file")?;
     let in_file = |error: FileError| Failure::in_file(path, text.clone(), &error);
-    let file = WorkloadFile::parse(&text).map_err(in_file)?;
+    let mut file = WorkloadFile::parse(&text).map_err(in_file)?;
+    if arguments.batch.is_some() {
+        // Whatever the file says instead is not used, and so no reason to refuse it.
+        file.set_batch(BatchChoice::Auto);
+    }
     let drive = match (&arguments.drive, &file.drive) {
         (Some(name), _) => read_drive(name, Path::new("")).map_err(DriveFault::on_command_line)?,
         (None, DriveReference::Inline(drive)) => (**drive).clone(),
@@ -95,7 +99,7 @@ fn read_drive(name: &str, folder: &Path) -> Result<DriveFile, DriveFault> {
         });
     }
     let path: PathBuf = folder.join(name);
-    match fs::read_to_string(&path) {
+    match text_file::read(&path) {
         Ok(text) => parse_drive(&path, text).map_err(DriveFault::Faulty),
         Err(error) => Err(DriveFault::Missing {
             message: format!(
@@ -115,7 +119,7 @@ fn parse_drive(path: &Path, text: String) -> Result<DriveFile, Failure> {
 }
 
 fn read_text(path: &Path, what: &str) -> Result<String, Failure> {
-    fs::read_to_string(path).map_err(|error| {
+    text_file::read(path).map_err(|error| {
         Failure::input(
             format!("cannot read the {what} {}: {error}", path.display()),
             "name a file that exists and may be read",

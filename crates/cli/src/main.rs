@@ -4,16 +4,20 @@
 //! One file per command; everything they share to read files and to print is in `input`,
 //! `failure` and `show`. Exit codes: 0 yes, 1 no, 2 wrong input, 3 the environment failed.
 
+mod addition;
 mod arguments;
 mod check;
 mod failure;
 mod input;
 mod interrupt;
+mod made_target;
+mod output_file;
 mod profile;
 mod results;
 mod run;
 mod show;
 mod sim;
+mod text_file;
 
 use std::process::ExitCode;
 

@@ -1,21 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! `tidegate profile`: measure the device, write a drive file.
 
-use std::fs;
-use std::path::{Path, PathBuf};
+use std::io::{self, IsTerminal as _, Write as _};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use device::{Access, Target, realtime};
+use device::{Access, DeviceFacts, RingError, Target, realtime};
 use indicatif::{ProgressBar, ProgressStyle};
-use measure::{ProfileError, ProfileParams, Progress};
-use model::{DriveFile, Op};
+use measure::{Profile, ProfileError, ProfileParams, Progress};
+use model::{Bytes, DriveFile, Op};
 
 use crate::Answer;
 use crate::arguments::ProfileArguments;
 use crate::failure::Failure;
 use crate::interrupt;
-use crate::show;
+use crate::made_target::MadeTarget;
+use crate::output_file::OutputFile;
+use crate::show::{self, out, outln};
 
 /// Runs the command.
 pub(crate) fn profile(arguments: &ProfileArguments) -> Result<Answer, Failure> {
@@ -26,51 +27,93 @@ pub(crate) fn profile(arguments: &ProfileArguments) -> Result<Answer, Failure> {
             "add --allow-writes if that is meant",
         ));
     }
-    let output = arguments.output.as_deref().map(|path| Output::open(path, arguments.add));
-    let output = output.transpose()?;
+    if let Some(size) = arguments.create {
+        check_before_making(arguments, op, size)?;
+    }
+    let prepare = |path| OutputFile::prepare(path, arguments.add, &arguments.target);
+    let output = arguments.output.as_deref().map(prepare).transpose()?;
     let interrupted = interrupt::flag()?;
-    let target = open_target(arguments, op, &interrupted)?;
+    let (target, made) = open_target(arguments, op, &interrupted)?;
+    if let Some(output) = &output {
+        output.check_device(&measure::device_identity(target.facts()))?;
+    }
     let params = params(arguments, op, &target);
     print_head(&target, &params);
+    let profile = measure(arguments, &target, made, &params, &interrupted)?;
+    for warning in &profile.warnings {
+        eprintln!("{:<12} {warning}", "Warning");
+    }
+    match output {
+        None => print_toml(&profile.file)?,
+        Some(output) => publish(&output, &profile.file)?,
+    }
+    Ok(Answer::Yes)
+}
+
+/// Refuses what is sure to be refused once the target is made.
+fn check_before_making(
+    arguments: &ProfileArguments,
+    op: Op,
+    capacity: Bytes,
+) -> Result<(), Failure> {
+    let params = ProfileParams {
+        op,
+        size: arguments.size,
+        // Where nobody says, the device does, and that is not known yet.
+        depth: arguments.depth.unwrap_or(1),
+        samples: arguments.samples,
+        ..ProfileParams::new("", &DeviceFacts::default())
+    };
+    params.check(capacity).map_err(profile_failure)
+}
+
+/// The target, and what removes it again if it was made now.
+fn open_target(
+    arguments: &ProfileArguments,
+    op: Op,
+    interrupted: &AtomicBool,
+) -> Result<(Target, Option<MadeTarget>), Failure> {
+    let path = &arguments.target;
+    let access = if op == Op::Write { Access::ReadWrite } else { Access::ReadOnly };
+    let Some(size) = arguments.create else {
+        let target = Target::open(path, access).map_err(|error| Failure::unusable(&error))?;
+        return Ok((target, None));
+    };
+    eprintln!("{:<12} {}, {size} of random data", "Creating", path.display());
+    let bar = bar("bytes");
+    bar.set_length(size.get());
+    let target =
+        Target::create(path, size, access, |written| bar.set_position(written.get()), interrupted);
+    bar.finish_and_clear();
+    let target = target.map_err(|error| Failure::unusable(&error))?;
+    let made = MadeTarget::new(path, &target);
+    Ok((target, Some(made)))
+}
+
+/// Measures until done, stopped or out of time. What was made for it stays once something
+/// was measured on it.
+fn measure(
+    arguments: &ProfileArguments,
+    target: &Target,
+    made: Option<MadeTarget>,
+    params: &ProfileParams,
+    interrupted: &AtomicBool,
+) -> Result<Profile, Failure> {
     let bar = bar("batches");
+    let mut is_measured = false;
     let progress = |progress: Progress| {
+        is_measured |= progress.done > 0;
         show_progress(&bar, progress);
         if arguments.time_limit.is_some_and(|limit| progress.elapsed >= limit) {
             interrupted.store(true, Ordering::Relaxed);
         }
     };
-    let profile = measure::profile(&target, &params, progress, &interrupted);
+    let profile = measure::profile(target, params, progress, interrupted);
     bar.finish_and_clear();
-    let profile = profile.map_err(profile_failure)?;
-    for warning in &profile.warnings {
-        eprintln!("{:<12} {warning}", "Warning");
+    if let (true, Some(made)) = (is_measured, made) {
+        made.keep();
     }
-    match output {
-        None => print!("{}", profile.file.to_toml()),
-        Some(output) => {
-            print_table(&profile.file);
-            output.write(&profile.file)?;
-        }
-    }
-    Ok(Answer::Yes)
-}
-
-fn open_target(
-    arguments: &ProfileArguments,
-    op: Op,
-    interrupted: &AtomicBool,
-) -> Result<Target, Failure> {
-    let path = &arguments.target;
-    let access = if op == Op::Write { Access::ReadWrite } else { Access::ReadOnly };
-    let Some(size) = arguments.create else {
-        return Target::open(path, access).map_err(|error| Failure::unusable(&error));
-    };
-    let bar = bar("bytes");
-    bar.set_length(size.get());
-    let made =
-        Target::create(path, size, access, |written| bar.set_position(written.get()), interrupted);
-    bar.finish_and_clear();
-    made.map_err(|error| Failure::unusable(&error))
+    profile.map_err(profile_failure)
 }
 
 fn params(arguments: &ProfileArguments, op: Op, target: &Target) -> ProfileParams {
@@ -115,7 +158,11 @@ fn print_head(target: &Target, params: &ProfileParams) {
     }
 }
 
+/// A bar on a terminal; a log has no use for it.
 fn bar(unit: &str) -> ProgressBar {
+    if !io::stderr().is_terminal() {
+        return ProgressBar::hidden();
+    }
     let bar = ProgressBar::no_length();
     let count = if unit == "bytes" { "{bytes} of {total_bytes}" } else { "{pos} of {len} batches" };
     let template = format!("{{bar:40}} {{percent:>3}} %  {count}, {{eta}} left");
@@ -132,6 +179,9 @@ fn show_progress(bar: &ProgressBar, progress: Progress) {
 #[expect(clippy::needless_pass_by_value, reason = "the shape that map_err wants")]
 fn profile_failure(error: ProfileError) -> Failure {
     match error {
+        ProfileError::Ring(
+            RingError::SizeOutOfRange { .. } | RingError::SlotsOutOfRange { .. },
+        ) => Failure::unusable(&error),
         ProfileError::Ring(_) | ProfileError::Subject(_) => Failure::environment(&error),
         _ => Failure::unusable(&error),
     }
@@ -147,97 +197,64 @@ fn print_table(file: &DriveFile) {
     let sizes = powers.take_while(|&size| size < last).chain([last]);
     let single = measured.ns_max[0];
     let rows = sizes.map(|n: usize| {
-        let per_request = measured.ns_max[n - 1] / n as u64;
+        let (batch, n_wide) = (measured.ns_max[n - 1].max(1), n as u64);
         vec![
             n.to_string(),
             ms(p50[n - 1]),
             ms(p999[n - 1]),
             ms(measured.ns_max[n - 1]),
-            ms(per_request),
-            format!("{}.{:02}", single / per_request, single * 100 / per_request % 100),
+            ms(batch / n_wide),
+            gain(single, batch, n_wide),
         ]
     });
-    let header = ["requests", "median", "99.9 %", "b(i): maximum", "per request", "b(1) over that"];
-    println!();
-    print!("{}", show::table(&header, rows.collect(), 0));
-    println!();
+    let header =
+        ["requests", "median", "99.9 %", "b(i): maximum", "per request", "gain over one at a time"];
+    outln!();
+    out!("{}", show::table(&header, rows.collect(), 0));
+    outln!();
     if let Some(confidence) = &measured.confidence {
         show::labelled("Confidence", confidence);
     }
 }
 
-/// Where the drive file goes; made before anything is measured, so that hours of
-/// measurement are not lost to a folder that cannot be written.
-struct Output {
-    path: PathBuf,
-    partial: PathBuf,
-    /// What stands there already and is added to.
-    existing: Option<DriveFile>,
+/// How many times faster a batch is than its requests one at a time, rounded down.
+fn gain(single_ns: u64, batch_ns: u64, requests: u64) -> String {
+    let one_at_a_time = u128::from(single_ns) * u128::from(requests);
+    let percent = one_at_a_time * 100 / u128::from(batch_ns);
+    format!("{}.{:02}x", percent / 100, percent % 100)
 }
 
-impl Output {
-    fn open(path: &Path, add: bool) -> Result<Self, Failure> {
-        let existing = match (fs::read_to_string(path), add) {
-            (Ok(text), true) => Some(
-                DriveFile::parse(&text).map_err(|error| Failure::in_file(path, text, &error))?,
-            ),
-            (Ok(_), false) => {
-                return Err(Failure::input(
-                    format!("{} exists, and a measurement is not overwritten", path.display()),
-                    "name a new file, or add this table to it with --add",
-                ));
-            }
-            (Err(_), true) => {
-                return Err(Failure::input(
-                    format!("there is no drive file {} to add to", path.display()),
-                    "leave --add out to make a new one",
-                ));
-            }
-            (Err(_), false) => None,
-        };
-        let mut partial = path.as_os_str().to_owned();
-        partial.push(".partial");
-        let output = Self { path: path.to_owned(), partial: partial.into(), existing };
-        fs::write(&output.partial, "").map_err(|error| output.unwritable(&error))?;
-        Ok(output)
+/// Writes the drive file; where that fails it is printed, for a measurement is not lost.
+fn publish(output: &OutputFile, measured: &DriveFile) -> Result<(), Failure> {
+    if let Err(failure) = output.publish(measured) {
+        print_toml(measured)?;
+        return Err(failure.after_measuring());
     }
-
-    /// Puts the measured table in place: a reader sees the old file or the new one.
-    fn write(&self, measured: &DriveFile) -> Result<(), Failure> {
-        let file = match &self.existing {
-            None => measured.clone(),
-            Some(existing) => with_tables_of(existing, measured),
-        };
-        fs::write(&self.partial, file.to_toml())
-            .and_then(|()| fs::rename(&self.partial, &self.path))
-            .map_err(|error| self.unwritable(&error))?;
-        show::labelled("Written", &self.path.display().to_string());
-        Ok(())
-    }
-
-    fn unwritable(&self, error: &std::io::Error) -> Failure {
-        Failure::input(
-            format!("cannot write {}: {error}", self.path.display()),
-            "name a file in a folder that exists and may be written",
-        )
-    }
+    print_table(measured);
+    show::labelled("Written", &output.name());
+    Ok(())
 }
 
-impl Drop for Output {
-    /// An unfinished file is of no use to anybody; after `write` there is none.
-    fn drop(&mut self) {
-        let _ = fs::remove_file(&self.partial);
-    }
+/// Prints the drive file, on standard error where standard output takes nothing.
+fn print_toml(file: &DriveFile) -> Result<(), Failure> {
+    let text = file.to_toml();
+    let mut out = io::stdout().lock();
+    out.write_all(text.as_bytes()).and_then(|()| out.flush()).map_err(|error| {
+        eprint!("{text}");
+        let said = format!("cannot write to standard output: {error}; the result stands above");
+        Failure::environment(&io::Error::new(error.kind(), said))
+    })
 }
 
-/// `existing` with the tables of `measured`, which replace those of the same kind.
-fn with_tables_of(existing: &DriveFile, measured: &DriveFile) -> DriveFile {
-    let mut file = existing.clone();
-    for table in &measured.batch {
-        file.batch.retain(|known| (known.op, known.size) != (table.op, table.size));
-        file.batch.push(table.clone());
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn gain_is_how_often_a_batch_would_fit_into_its_requests_alone() {
+        assert_eq!(gain(10, 10, 1), "1.00x");
+        assert_eq!(gain(10, 30, 8), "2.66x");
+        assert_eq!(gain(1, 1, 4096), "4096.00x", "faster than the clock");
+        assert_eq!(gain(u64::MAX, 1 << 63, 2), "3.99x");
     }
-    file.depth = file.depth.max(measured.depth);
-    file.identity.host.extend(measured.identity.host.iter().cloned());
-    file
 }

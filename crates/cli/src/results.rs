@@ -1,124 +1,122 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Results of a run, simulated or real, as people and programs read them.
 
-use model::{Duration, PolicyName};
+use analysis::Assessment;
+use host::{Distribution, Run, SourceMetrics, Totals};
+use model::{Duration, PolicyName, Task, Workload};
 use serde_json::{Value, json};
 
 use crate::Answer;
 use crate::show;
 
-/// What one policy did to the workload.
-#[derive(Debug, Clone)]
-pub(crate) struct PolicyResult {
-    pub(crate) policy: PolicyName,
-    /// z, none where the policy makes no batches.
-    pub(crate) batch_max: Option<u32>,
-    /// beta.
-    pub(crate) best_effort_fill: u32,
-    pub(crate) tasks: Vec<TaskResult>,
-    pub(crate) real_time: ClassResult,
-    pub(crate) best_effort: ClassResult,
-    /// Requests that completed in the whole run.
-    pub(crate) requests: u64,
-    pub(crate) events: u64,
+/// What one policy did to the workload, beside what was proved of it.
+pub(crate) struct PolicyResult<'a> {
+    pub(crate) workload: &'a Workload,
+    pub(crate) assessment: Assessment,
+    pub(crate) run: Run,
     pub(crate) wall_ns: u64,
 }
 
 /// What one task got.
-#[derive(Debug, Clone)]
-pub(crate) struct TaskResult {
-    pub(crate) name: String,
-    /// The entry of the workload file that it came from.
-    pub(crate) entry: u32,
-    pub(crate) deadline: Duration,
-    pub(crate) jobs: u64,
-    pub(crate) misses: u64,
-    pub(crate) response: Option<Responses>,
+#[derive(Clone, Copy)]
+pub(crate) struct TaskResult<'a> {
+    pub(crate) task: &'a Task,
+    pub(crate) metrics: &'a SourceMetrics,
     /// What was proved for it.
-    pub(crate) bound: Option<Duration>,
+    bound: Option<Duration>,
 }
 
-/// A distribution of response times.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Responses {
-    pub(crate) min: Duration,
-    pub(crate) mean: Duration,
-    pub(crate) p50: Duration,
-    pub(crate) p99: Duration,
-    pub(crate) p999: Duration,
-    pub(crate) max: Duration,
-}
-
-/// What all sources of a kind got.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct ClassResult {
-    pub(crate) requests: u64,
-    /// None where everything was released at once.
-    pub(crate) throughput_bytes_per_s: Option<u64>,
-}
-
-impl TaskResult {
+impl TaskResult<'_> {
     /// By how much the longest response exceeded what was proved.
     pub(crate) fn excess(&self) -> Option<Duration> {
-        let (bound, response) = (self.bound?, self.response?);
-        response.max.checked_sub(bound).filter(|excess| !excess.is_zero())
+        let (bound, response) = (self.bound?, self.metrics.responses.max()?);
+        response.checked_sub(bound).filter(|excess| !excess.is_zero())
+    }
+
+    fn to_json(self) -> Value {
+        let responses = &self.metrics.responses;
+        let ns = |time: Option<Duration>| time.map(Duration::ns);
+        json!({
+            "name": self.task.name,
+            "jobs": self.metrics.jobs(),
+            "jobs_failed": self.metrics.failed_jobs,
+            "misses": self.metrics.misses,
+            "response_ns_min": ns(responses.min()),
+            "response_ns_mean": ns(responses.mean()),
+            "response_ns_p50": ns(responses.quantile(P50)),
+            "response_ns_p99": ns(responses.quantile(P99)),
+            "response_ns_p999": ns(responses.quantile(P999)),
+            "response_ns_max": ns(responses.max()),
+            "bound_ns": ns(self.bound),
+        })
     }
 }
 
-impl PolicyResult {
-    pub(crate) fn misses(&self) -> u64 {
-        self.tasks.iter().map(|task| task.misses).sum()
+/// Shares in parts per million.
+pub(crate) const P50: u32 = 500_000;
+pub(crate) const P99: u32 = 990_000;
+pub(crate) const P999: u32 = 999_000;
+
+impl PolicyResult<'_> {
+    pub(crate) fn policy(&self) -> PolicyName {
+        self.assessment.policy
     }
 
-    /// Yes where every deadline was kept.
+    pub(crate) fn tasks(&self) -> impl Iterator<Item = TaskResult<'_>> {
+        let measured = self.workload.tasks.iter().zip(self.run.metrics.tasks());
+        measured.zip(&self.assessment.tasks).map(|((task, metrics), assessed)| TaskResult {
+            task,
+            metrics,
+            bound: assessed.response_max.map(|(response, _)| response),
+        })
+    }
+
+    /// Yes where every deadline was kept and nothing failed.
     pub(crate) fn answer(&self) -> Answer {
-        if self.misses() == 0 { Answer::Yes } else { Answer::No }
+        if self.run.metrics.is_kept() { Answer::Yes } else { Answer::No }
+    }
+
+    /// z, none where the policy makes no batches.
+    fn batch_max(&self) -> Option<u32> {
+        (self.policy() != PolicyName::Noop).then_some(self.assessment.batch_max)
     }
 
     /// The object of design section 5.
     pub(crate) fn to_json(&self) -> Value {
+        let metrics = &self.run.metrics;
         json!({
-            "policy": self.policy.name(),
-            "batch": self.batch_max,
-            "best_effort_fill": self.best_effort_fill,
-            "tasks": self.tasks.iter().map(task_json).collect::<Vec<_>>(),
-            "real_time": class_json(self.real_time),
-            "best_effort": class_json(self.best_effort),
-            "requests": self.requests,
-            "events": self.events,
+            "policy": self.policy().name(),
+            "batch": self.batch_max(),
+            "best_effort_fill": self.assessment.best_effort_fill,
+            "tasks": self.tasks().map(TaskResult::to_json).collect::<Vec<_>>(),
+            "real_time": totals_json(metrics.real_time()),
+            "best_effort": totals_json(metrics.best_effort()),
+            "requests": metrics.all().completed.requests,
+            "events": self.run.events,
             "wall_ns": self.wall_ns,
         })
     }
 }
 
-fn task_json(task: &TaskResult) -> Value {
-    let ns = |pick: fn(&Responses) -> Duration| task.response.as_ref().map(pick).map(Duration::ns);
+fn totals_json(totals: Totals) -> Value {
     json!({
-        "name": task.name,
-        "jobs": task.jobs,
-        "misses": task.misses,
-        "response_ns_min": ns(|r| r.min),
-        "response_ns_mean": ns(|r| r.mean),
-        "response_ns_p50": ns(|r| r.p50),
-        "response_ns_p99": ns(|r| r.p99),
-        "response_ns_p999": ns(|r| r.p999),
-        "response_ns_max": ns(|r| r.max),
-        "bound_ns": task.bound.map(Duration::ns),
-    })
-}
-
-fn class_json(class: ClassResult) -> Value {
-    json!({
-        "requests": class.requests,
-        "throughput_bytes_per_s": class.throughput_bytes_per_s,
+        "requests": totals.completed.requests,
+        "throughput_bytes_per_s": totals.throughput_bytes_per_s(),
     })
 }
 
 /// Prints all policies side by side: a table of tasks, then one of throughput.
-pub(crate) fn print(results: &[PolicyResult]) {
-    let header =
-        ["policy", "task", "jobs", "misses", "mean", "p99", "p99.9", "max", "bound", "deadline"];
-    let rows: Vec<Vec<String>> = results.iter().flat_map(task_rows).collect();
+pub(crate) fn print(results: &[&PolicyResult<'_>]) {
+    let is_any_failed =
+        results.iter().flat_map(|it| it.tasks()).any(|it| it.metrics.failed_jobs > 0);
+    let mut header = vec![
+        "policy", "task", "jobs", "misses", "mean", "p99", "p99.9", "max", "bound", "deadline",
+    ];
+    if is_any_failed {
+        header.insert(FAILED_COLUMN, "failed");
+    }
+    let rows = results.iter().flat_map(|result| task_rows(result, is_any_failed));
+    let rows: Vec<Vec<String>> = rows.collect();
     if !rows.is_empty() {
         println!("Response times, release to completion:");
         println!();
@@ -128,62 +126,127 @@ pub(crate) fn print(results: &[PolicyResult]) {
     println!("Throughput up to the last release:");
     println!();
     let header = ["policy", "batches", "real_time", "best_effort", "together", "requests"];
-    print!("{}", show::table(&header, results.iter().map(throughput_row).collect(), 2));
+    let rows = results.iter().map(|result| throughput_row(result)).collect();
+    print!("{}", show::table(&header, rows, 2));
 }
+
+/// Where failed jobs stand, if there are any: before the misses.
+const FAILED_COLUMN: usize = 3;
 
 /// Tasks of one entry are one row: jobs and misses together, the worst of everything else.
-fn task_rows(result: &PolicyResult) -> Vec<Vec<String>> {
-    let mut rows = Vec::new();
-    for same in result.tasks.chunk_by(|a, b| a.entry == b.entry) {
-        let (first, last) = (&same[0], &same[same.len() - 1]);
-        let number = last.name.rsplit('-').next().unwrap_or_default();
-        let name = match same.len() {
-            1 => first.name.clone(),
-            _ => format!("{} to {number}", first.name),
-        };
-        let worst = |pick: fn(&Responses) -> Duration| {
-            show::bound(same.iter().filter_map(|task| task.response.as_ref().map(pick)).max())
-        };
-        let excess = same.iter().any(|task| task.excess().is_some());
-        let bound = same.iter().filter_map(|task| task.bound).max();
-        rows.push(vec![
-            result.policy.to_string(),
-            name,
-            same.iter().map(|task| task.jobs).sum::<u64>().to_string(),
-            same.iter().map(|task| task.misses).sum::<u64>().to_string(),
-            worst(|r| r.mean),
-            worst(|r| r.p99),
-            worst(|r| r.p999),
-            worst(|r| r.max),
-            format!("{}{}", show::bound(bound), if excess { " EXCEEDED" } else { "" }),
-            first.deadline.to_string(),
-        ]);
-    }
-    rows
+fn task_rows(result: &PolicyResult<'_>, is_any_failed: bool) -> Vec<Vec<String>> {
+    let tasks: Vec<TaskResult<'_>> = result.tasks().collect();
+    let same_entry = tasks.chunk_by(|a, b| a.task.entry == b.task.entry);
+    same_entry.map(|same| entry_row(result.policy(), same, is_any_failed)).collect()
 }
 
-fn throughput_row(result: &PolicyResult) -> Vec<String> {
-    let rate = |class: ClassResult| class.throughput_bytes_per_s.unwrap_or_default();
-    let batches = match (result.policy, result.batch_max) {
+fn entry_row(policy: PolicyName, same: &[TaskResult<'_>], is_any_failed: bool) -> Vec<String> {
+    let (first, last) = (same[0].task, same[same.len() - 1].task);
+    let number = last.name.rsplit('-').next().unwrap_or_default();
+    let name = match same.len() {
+        1 => first.name.clone(),
+        _ => format!("{} to {number}", first.name),
+    };
+    let sum = |pick: fn(&SourceMetrics) -> u64| {
+        same.iter().map(|task| pick(task.metrics)).sum::<u64>().to_string()
+    };
+    let worst = |pick: fn(&Distribution) -> Option<Duration>| {
+        show::bound(same.iter().filter_map(|task| pick(&task.metrics.responses)).max())
+    };
+    let excess = same.iter().any(|task| task.excess().is_some());
+    let bound = same.iter().filter_map(|task| task.bound).max();
+    let mut row = vec![
+        policy.to_string(),
+        name,
+        sum(SourceMetrics::jobs),
+        sum(|metrics| metrics.misses),
+        worst(Distribution::mean),
+        worst(|responses| responses.quantile(P99)),
+        worst(|responses| responses.quantile(P999)),
+        worst(Distribution::max),
+        format!("{}{}", show::bound(bound), if excess { " EXCEEDED" } else { "" }),
+        first.deadline.to_string(),
+    ];
+    if is_any_failed {
+        row.insert(FAILED_COLUMN, sum(|metrics| metrics.failed_jobs));
+    }
+    row
+}
+
+fn throughput_row(result: &PolicyResult<'_>) -> Vec<String> {
+    let rate = |totals: Totals| totals.throughput_bytes_per_s().unwrap_or_default();
+    let metrics = &result.run.metrics;
+    let (real_time, best_effort) = (rate(metrics.real_time()), rate(metrics.best_effort()));
+    let best_effort_fill = result.assessment.best_effort_fill;
+    let batches = match (result.policy(), result.batch_max()) {
         (PolicyName::Noop, _) | (_, None) => "none: up to the drive's depth".to_owned(),
         (_, Some(1)) => "one at a time".to_owned(),
-        (_, Some(batch_max)) if result.best_effort_fill > 0 => {
-            format!("at most {batch_max}, filled up to {}", result.best_effort_fill)
+        (_, Some(batch_max)) if best_effort_fill > 0 => {
+            format!("at most {batch_max}, filled up to {best_effort_fill}")
         }
         (_, Some(batch_max)) => format!("at most {batch_max}"),
     };
     vec![
-        result.policy.to_string(),
+        result.policy().to_string(),
         batches,
-        show::throughput(rate(result.real_time)),
-        show::throughput(rate(result.best_effort)),
-        show::throughput(rate(result.real_time) + rate(result.best_effort)),
-        result.requests.to_string(),
+        show::throughput(real_time),
+        show::throughput(best_effort),
+        show::throughput(real_time + best_effort),
+        metrics.all().completed.requests.to_string(),
     ]
 }
 
 /// The worst answer of several policies.
-pub(crate) fn worst_answer(results: &[PolicyResult]) -> Answer {
+pub(crate) fn worst_answer(results: &[&PolicyResult<'_>]) -> Answer {
     let is_kept = results.iter().all(|result| result.answer() == Answer::Yes);
     if is_kept { Answer::Yes } else { Answer::No }
+}
+
+#[cfg(test)]
+mod tests {
+    use drive::{Completion, Drive, PseudoDisk};
+    use host::Length;
+    use model::workload_file::{DriveReference, WorkloadFile};
+    use model::{Outcome, Request, Time};
+    use sim::{SimParams, simulate};
+
+    use super::*;
+
+    /// Keeps its table and fails every request.
+    struct Failing(PseudoDisk);
+
+    impl Drive for Failing {
+        fn submit(&mut self, now: Time, batch: &[Request]) {
+            self.0.submit(now, batch);
+        }
+        fn next_event(&self) -> Option<Time> {
+            self.0.next_event()
+        }
+        fn advance(&mut self, now: Time, out: &mut Vec<Completion>) {
+            self.0.advance(now, out);
+            for completion in out {
+                completion.outcome = Outcome::Failed;
+            }
+        }
+    }
+
+    /// Goal: jobs that failed missed no deadline, and yet the answer is no, and they show.
+    #[test]
+    fn failed_jobs_make_the_answer_no_and_are_shown() {
+        let text = "[drive]\nkind = \"pseudo\"\nbatch_ns_max = [1_000_000]\n\
+                    [[task]]\nname = \"camera\"\nperiod = \"20ms\"\nsize = \"4KiB\"\n";
+        let file = WorkloadFile::parse(text).unwrap();
+        let DriveReference::Inline(drive) = &file.drive else { unreachable!("it is inline") };
+        let workload = file.bind(drive).unwrap();
+        let assessment = analysis::assess(&workload, PolicyName::Dqf);
+        let policy = policy::build(PolicyName::Dqf, &assessment.plan(&workload));
+        let disk = Failing(PseudoDisk::new(workload.depth, workload.table.clone(), 1));
+        let params = SimParams::new(&workload, Length::Jobs(3));
+        let run = simulate(&params, policy, disk, &mut ());
+        let result = PolicyResult { workload: &workload, assessment, run, wall_ns: 0 };
+        assert_eq!(result.run.metrics.tasks()[0].misses, 0);
+        assert_eq!(worst_answer(&[&result]), Answer::No);
+        assert_eq!(result.to_json()["tasks"][0]["jobs_failed"], 3);
+        assert_eq!(task_rows(&result, true)[0][FAILED_COLUMN], "3");
+    }
 }

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! `tidegate run`: the workload against a real device, with the policy deciding.
 
-use analysis::{Assessment, assess};
+use analysis::assess;
 use device::realtime::{self, RealTime};
 use device::{Access, Target};
-use engine::{ClassOutcome, Length, RingExecutor, RunEnd, RunOutcome, RunParams, Summary};
-use model::{Plan, PolicyName, Workload};
+use engine::{DeviceRun, DeviceWatch, RingExecutor, RunParams};
+use host::{Distribution, Length, RunEnd};
+use model::{Duration, Plan, Time, Workload};
 use serde_json::{Value, json};
 
 use crate::Answer;
@@ -13,16 +14,16 @@ use crate::arguments::{LengthArguments, RunArguments};
 use crate::failure::Failure;
 use crate::input;
 use crate::interrupt;
-use crate::results::{self, ClassResult, PolicyResult, Responses, TaskResult};
+use crate::results::{self, P50, P99, P999, PolicyResult, TaskResult};
 use crate::show;
 
 /// How long to run where no length is asked for.
-const DURATION_DEFAULT: model::Duration = model::Duration::from_ms(10_000);
+const DURATION_DEFAULT: Duration = Duration::from_ms(10_000);
 
 /// One policy's run and what belongs to a real device alone.
-struct Ran {
-    result: PolicyResult,
-    outcome: RunOutcome,
+struct Ran<'a> {
+    result: PolicyResult<'a>,
+    watch: DeviceWatch,
 }
 
 /// Runs the command.
@@ -44,19 +45,28 @@ pub(crate) fn run(arguments: &RunArguments) -> Result<Answer, Failure> {
     for policy in policies {
         let assessment = assess(&workload, policy);
         let plan: Plan = assessment.plan(&workload);
-        let params =
-            RunParams { workload: &workload, plan: &plan, policy, length, seed: arguments.seed };
+        let params = RunParams {
+            workload: &workload,
+            plan: &plan,
+            policy,
+            length,
+            seed: arguments.seed,
+            limits: executor.limits(),
+        };
         if !arguments.json {
             eprintln!("running {policy} ..");
         }
-        let outcome = engine::run(&params, &mut executor, &interrupted).map_err(run_failure)?;
-        let is_interrupted = outcome.end == RunEnd::Interrupted;
-        ran.push(Ran { result: result(&workload, &assessment, &outcome), outcome });
+        let DeviceRun { run, watch } =
+            engine::run(&params, &mut executor, &interrupted).map_err(run_failure)?;
+        let is_interrupted = run.end == RunEnd::Interrupted;
+        let wall_ns = run.ended.since(Time::ZERO).ns();
+        let result = PolicyResult { workload: &workload, assessment, run, wall_ns };
+        ran.push(Ran { result, watch });
         if is_interrupted {
             break;
         }
     }
-    let results: Vec<PolicyResult> = ran.iter().map(|ran| ran.result.clone()).collect();
+    let results: Vec<&PolicyResult<'_>> = ran.iter().map(|ran| &ran.result).collect();
     if arguments.json {
         println!("{:#}", to_json(&workload, &target, real_time, arguments.seed, &ran));
     } else {
@@ -80,39 +90,6 @@ fn run_failure(error: engine::RunError) -> Failure {
         engine::RunError::Executor(_) => Failure::environment(&error),
         _ => Failure::unusable(&error),
     }
-}
-
-fn result(workload: &Workload, assessment: &Assessment, outcome: &RunOutcome) -> PolicyResult {
-    let tasks = workload.tasks.iter().zip(&outcome.tasks).zip(&assessment.tasks);
-    let tasks = tasks.map(|((task, measured), assessed)| TaskResult {
-        name: task.name.clone(),
-        entry: task.entry,
-        deadline: task.deadline,
-        jobs: measured.jobs,
-        misses: measured.misses,
-        response: measured.response.map(responses),
-        bound: assessed.response_max.map(|(response, _)| response),
-    });
-    let class = |class: ClassOutcome| ClassResult {
-        requests: class.requests,
-        throughput_bytes_per_s: class.throughput_bytes_per_s,
-    };
-    PolicyResult {
-        policy: assessment.policy,
-        batch_max: (assessment.policy != PolicyName::Noop).then_some(assessment.batch_max),
-        best_effort_fill: assessment.best_effort_fill,
-        tasks: tasks.collect(),
-        real_time: class(outcome.real_time),
-        best_effort: class(outcome.best_effort),
-        requests: outcome.requests,
-        events: outcome.events,
-        wall_ns: outcome.wall.ns(),
-    }
-}
-
-fn responses(summary: Summary) -> Responses {
-    let Summary { min, mean, p50, p99, p999, max, .. } = summary;
-    Responses { min, mean, p50, p99, p999, max }
 }
 
 fn print_head(workload: &Workload, target: &Target, real_time: RealTime, seed: u64) {
@@ -140,7 +117,7 @@ fn warnings(workload: &Workload, target: &Target) -> Vec<String> {
 }
 
 /// What the host and the device did, apart from the policy.
-fn print_host(ran: &[Ran]) {
+fn print_host(ran: &[Ran<'_>]) {
     println!();
     println!("Host and device:");
     println!();
@@ -154,19 +131,17 @@ fn print_host(ran: &[Ran]) {
         "overruns",
         "worst",
     ];
-    let rows = ran.iter().map(|Ran { outcome, .. }| {
-        let of = |summary: Option<Summary>, pick: fn(Summary) -> model::Duration| {
-            show::bound(summary.map(pick))
-        };
+    let rows = ran.iter().map(|Ran { result, watch }| {
+        let DeviceWatch { host_lateness, device_time, batches, .. } = watch;
         vec![
-            outcome.policy.to_string(),
-            of(outcome.host_lateness, |summary| summary.p99),
-            of(outcome.host_lateness, |summary| summary.max),
-            of(outcome.device_time, |summary| summary.p50),
-            of(outcome.device_time, |summary| summary.max),
-            outcome.batches.to_string(),
-            outcome.overruns.to_string(),
-            if outcome.overruns > 0 { show::ms_ceil(outcome.overrun_max) } else { "-".to_owned() },
+            result.policy().to_string(),
+            show::bound(host_lateness.quantile(P99)),
+            show::bound(host_lateness.max()),
+            show::bound(device_time.quantile(P50)),
+            show::bound(device_time.max()),
+            batches.batches.to_string(),
+            batches.overruns.to_string(),
+            show::bound((batches.overruns > 0).then_some(batches.overrun_max)),
         ]
     });
     print!("{}", show::table(&header, rows.collect(), 1));
@@ -176,14 +151,14 @@ fn print_host(ran: &[Ran]) {
          of the response. An overrun is a batch that took longer than the drive's table says: no\n  \
          proof holds for what it delays."
     );
-    for Ran { result, outcome } in ran {
-        print_end(result, outcome);
+    for Ran { result, watch } in ran {
+        print_end(result, watch);
     }
 }
 
-fn print_end(result: &PolicyResult, outcome: &RunOutcome) {
-    let policy = result.policy;
-    match outcome.end {
+fn print_end(result: &PolicyResult<'_>, watch: &DeviceWatch) {
+    let policy = result.policy();
+    match result.run.end {
         RunEnd::Complete => {}
         RunEnd::Interrupted => show::labelled(
             "Interrupted",
@@ -194,22 +169,34 @@ fn print_end(result: &PolicyResult, outcome: &RunOutcome) {
             &format!("{policy}: more requests waited than there is room for; the run ended early"),
         ),
     }
-    if outcome.requests_failed > 0 {
+    let requests_failed = result.run.metrics.all().failed_requests;
+    if requests_failed > 0 {
         show::labelled(
             "Failed",
-            &format!("{policy}: the device failed {} requests", outcome.requests_failed),
+            &format!("{policy}: the device failed {requests_failed} requests"),
         );
     }
-    let exceeded = result.tasks.iter().filter_map(TaskResult::excess).max();
+    let exceeded = result.tasks().filter_map(|task: TaskResult<'_>| task.excess()).max();
     if let Some(excess) = exceeded {
-        let why = match outcome.overruns {
-            0 => "the table was kept, so the host was late: see lateness",
-            _ => "the device broke its table: measure it with more samples",
-        };
+        let overrun = (watch.batches.overruns > 0).then_some(watch.batches.overrun_max);
+        let why = suspect(overrun, watch.host_lateness.max());
         show::labelled(
             "Exceeded",
             &format!("{policy}: a bound by {}; {why}", show::ms_ceil(excess)),
         );
+    }
+}
+
+/// Who may have made a bound fail. A host that is seen to be late at releases is late at
+/// completions too, where its lateness is part of what a batch seems to take.
+fn suspect(overrun_max: Option<Duration>, lateness_max: Option<Duration>) -> &'static str {
+    match overrun_max {
+        None => "the table was kept, so the host was late: see lateness",
+        Some(overrun) if lateness_max.is_some_and(|lateness| lateness >= overrun) => {
+            "no batch overran the table by more than the host was late, so it may be the host as \
+             well as the device: see lateness"
+        }
+        Some(_) => "the device broke its table: measure it with more samples",
     }
 }
 
@@ -218,36 +205,24 @@ fn to_json(
     target: &Target,
     real_time: RealTime,
     seed: u64,
-    ran: &[Ran],
+    ran: &[Ran<'_>],
 ) -> Value {
-    let summary = |summary: Option<Summary>| {
-        summary.map(|summary| {
-            json!({
-                "ns_min": summary.min.ns(),
-                "ns_mean": summary.mean.ns(),
-                "ns_p50": summary.p50.ns(),
-                "ns_p99": summary.p99.ns(),
-                "ns_p999": summary.p999.ns(),
-                "ns_max": summary.max.ns(),
-            })
-        })
-    };
     let policies: Vec<Value> = ran
         .iter()
-        .map(|Ran { result, outcome }| {
+        .map(|Ran { result, watch }| {
             let mut value = result.to_json();
-            let end = match outcome.end {
+            let end = match result.run.end {
                 RunEnd::Complete => "complete",
                 RunEnd::Interrupted => "interrupted",
                 RunEnd::Overloaded => "overloaded",
             };
             value["end"] = end.into();
-            value["requests_failed"] = outcome.requests_failed.into();
-            value["host_lateness"] = json!(summary(outcome.host_lateness));
-            value["device_time"] = json!(summary(outcome.device_time));
-            value["batches"] = outcome.batches.into();
-            value["overruns"] = outcome.overruns.into();
-            value["overrun_ns_max"] = outcome.overrun_max.ns().into();
+            value["requests_failed"] = result.run.metrics.all().failed_requests.into();
+            value["host_lateness"] = distribution_json(&watch.host_lateness);
+            value["device_time"] = distribution_json(&watch.device_time);
+            value["batches"] = watch.batches.batches.into();
+            value["overruns"] = watch.batches.overruns.into();
+            value["overrun_ns_max"] = watch.batches.overrun_max.ns().into();
             value
         })
         .collect();
@@ -260,4 +235,37 @@ fn to_json(
         "policies": policies,
         "notes": warnings(workload, target),
     })
+}
+
+/// Null where nothing was recorded.
+fn distribution_json(times: &Distribution) -> Value {
+    if times.count() == 0 {
+        return Value::Null;
+    }
+    let ns = |time: Option<Duration>| time.map(Duration::ns);
+    json!({
+        "ns_min": ns(times.min()),
+        "ns_mean": ns(times.mean()),
+        "ns_p50": ns(times.quantile(P50)),
+        "ns_p99": ns(times.quantile(P99)),
+        "ns_p999": ns(times.quantile(P999)),
+        "ns_max": ns(times.max()),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn device_is_not_blamed_for_what_the_host_may_have_done() {
+        let [ms_2, ms_3] = [2, 3].map(|ms| Some(Duration::from_ms(ms)));
+        assert!(suspect(None, ms_2).contains("the host was late"));
+        for lateness_max in [ms_2, ms_3] {
+            assert!(suspect(ms_2, lateness_max).contains("the host as well as the device"));
+        }
+        for lateness_max in [None, ms_2] {
+            assert!(suspect(ms_3, lateness_max).contains("the device broke its table"));
+        }
+    }
 }

@@ -1,9 +1,67 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! How figures and tables look.
 
-use comfy_table::{CellAlignment, Table};
+use std::io::Write as _;
 
-use model::Duration;
+use analysis::Assessment;
+use comfy_table::{CellAlignment, Table};
+use model::{Duration, PolicyName};
+
+/// Writes to standard output. Whoever closed it has seen enough: the process ends quietly
+/// with what the shell gives a program that SIGPIPE ends. Any other fault ends it too,
+/// with a message: results that cannot be written must not look like success.
+pub(crate) fn write_out(text: std::fmt::Arguments<'_>) {
+    let Err(error) = std::io::stdout().lock().write_fmt(text) else { return };
+    if error.kind() == std::io::ErrorKind::BrokenPipe {
+        std::process::exit(141);
+    }
+    eprintln!("tidegate: cannot write to standard output: {error}");
+    std::process::exit(3);
+}
+
+/// `print!` through [`write_out`].
+macro_rules! out {
+    ($($text:tt)*) => { $crate::show::write_out(format_args!($($text)*)) };
+}
+
+/// `println!` through [`write_out`].
+macro_rules! outln {
+    () => { $crate::show::write_out(format_args!("\n")) };
+    ($($text:tt)*) => {{
+        $crate::show::write_out(format_args!($($text)*));
+        $crate::show::write_out(format_args!("\n"));
+    }};
+}
+
+pub(crate) use {out, outln};
+
+/// A table of columns, each a title and a cell for each row.
+pub(crate) fn columns(columns: &[(&str, Vec<String>)], first_number: usize) -> String {
+    let header: Vec<&str> = columns.iter().map(|(title, _)| *title).collect();
+    let count = columns.first().map_or(0, |(_, cells)| cells.len());
+    let row = |index: usize| columns.iter().map(|(_, cells)| cells[index].clone()).collect();
+    table(&header, (0..count).map(row).collect(), first_number)
+}
+
+/// `camera-1 to 16` of the first and the last of several numbered tasks.
+pub(crate) fn numbered(first: &str, last: &str) -> String {
+    format!("{first} to {}", last.rsplit('-').next().unwrap_or(last))
+}
+
+/// How best effort is served.
+pub(crate) fn best_effort(assessment: &Assessment) -> String {
+    match (assessment.policy, assessment.best_effort_fill) {
+        (PolicyName::Noop | PolicyName::Fifo, _) => {
+            format!("{} keeps it in the same queue as the tasks", assessment.policy)
+        }
+        (PolicyName::Dqf, 0) => {
+            "never served: the proof leaves no room for it beside the tasks".to_owned()
+        }
+        (PolicyName::Dqf, fill) => {
+            format!("fills every batch up to {}", count(fill as usize, "request"))
+        }
+    }
+}
 
 /// A table with a header, numbers to the right from column `first_number` on.
 pub(crate) fn table(header: &[&str], rows: Vec<Vec<String>>, first_number: usize) -> String {
@@ -53,5 +111,5 @@ pub(crate) fn count(number: usize, what: &str) -> String {
 
 /// A paragraph with its label in a column of its own.
 pub(crate) fn labelled(label: &str, text: &str) {
-    println!("{label:<12} {text}");
+    outln!("{label:<12} {text}");
 }

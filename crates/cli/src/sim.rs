@@ -3,25 +3,26 @@
 
 use std::time::Instant;
 
-use analysis::{Assessment, assess};
+use analysis::assess;
+use host::Length;
 use model::{DriveKind, PolicyName, Workload};
 use serde_json::{Value, json};
+use sim::SimParams;
 use sim::checkers::{Checkers, Violation};
-use sim::{Length, SimParams, SimRun};
 
 use crate::Answer;
 use crate::arguments::{LengthArguments, SimArguments};
 use crate::failure::Failure;
 use crate::input::{self, Input};
-use crate::results::{self, ClassResult, PolicyResult, Responses, TaskResult};
+use crate::results::{self, PolicyResult};
 use crate::show;
 
 /// Jobs of each task where no length is asked for: those of the dissertation (9.3.4).
 const JOBS_DEFAULT: u64 = 10_000;
 
 /// One policy's run and what the checkers found in it.
-struct Tried {
-    result: PolicyResult,
+struct Tried<'a> {
+    result: PolicyResult<'a>,
     violations: Vec<Violation>,
 }
 
@@ -34,8 +35,8 @@ pub(crate) fn sim(arguments: &SimArguments) -> Result<Answer, Failure> {
     let tried = policies
         .iter()
         .map(|&policy| try_policy(&input, kind, policy, length, arguments.seed))
-        .collect::<Result<Vec<Tried>, Failure>>()?;
-    let results: Vec<PolicyResult> = tried.iter().map(|tried| tried.result.clone()).collect();
+        .collect::<Result<Vec<Tried<'_>>, Failure>>()?;
+    let results: Vec<&PolicyResult<'_>> = tried.iter().map(|tried| &tried.result).collect();
     if arguments.json {
         println!("{:#}", to_json(&input.workload, kind, arguments.seed, &results));
     } else {
@@ -61,7 +62,7 @@ fn try_policy(
     policy: PolicyName,
     length: Length,
     seed: u64,
-) -> Result<Tried, Failure> {
+) -> Result<Tried<'_>, Failure> {
     let workload = &input.workload;
     let assessment = assess(workload, policy);
     let plan = assessment.plan(workload);
@@ -73,54 +74,8 @@ fn try_policy(
     let run = sim::simulate(&params, policy::build(policy, &plan), drive, &mut checkers);
     let wall_ns = u64::try_from(start.elapsed().as_nanos()).unwrap_or(u64::MAX);
     Ok(Tried {
-        result: result(workload, &assessment, &run, wall_ns),
+        result: PolicyResult { workload, assessment, run, wall_ns },
         violations: checkers.violations(),
-    })
-}
-
-fn result(
-    workload: &Workload,
-    assessment: &Assessment,
-    run: &SimRun,
-    wall_ns: u64,
-) -> PolicyResult {
-    let metrics = &run.metrics;
-    let tasks = workload.tasks.iter().zip(metrics.tasks()).zip(&assessment.tasks);
-    let tasks = tasks.map(|((task, measured), assessed)| TaskResult {
-        name: task.name.clone(),
-        entry: task.entry,
-        deadline: task.deadline,
-        jobs: measured.jobs(),
-        misses: measured.misses,
-        response: responses(&measured.responses),
-        bound: assessed.response_max.map(|(response, _)| response),
-    });
-    let class = |totals: sim::Totals| ClassResult {
-        requests: totals.completed.requests,
-        throughput_bytes_per_s: totals.throughput_bytes_per_s(),
-    };
-    let (real_time, best_effort) = (metrics.real_time(), metrics.best_effort());
-    PolicyResult {
-        policy: assessment.policy,
-        batch_max: (assessment.policy != PolicyName::Noop).then_some(assessment.batch_max),
-        best_effort_fill: assessment.best_effort_fill,
-        tasks: tasks.collect(),
-        real_time: class(real_time),
-        best_effort: class(best_effort),
-        requests: real_time.completed.requests + best_effort.completed.requests,
-        events: run.events,
-        wall_ns,
-    }
-}
-
-fn responses(measured: &sim::ResponseTimes) -> Option<Responses> {
-    Some(Responses {
-        min: measured.min()?,
-        mean: measured.mean()?,
-        p50: measured.quantile(500_000)?,
-        p99: measured.quantile(990_000)?,
-        p999: measured.quantile(999_000)?,
-        max: measured.max()?,
     })
 }
 
@@ -138,16 +93,17 @@ fn print_head(workload: &Workload, kind: DriveKind, seed: u64) {
 }
 
 /// Says what of ours did not hold; whether there was anything.
-fn report_broken_promises(tried: &[Tried]) -> bool {
+fn report_broken_promises(tried: &[Tried<'_>]) -> bool {
     let mut is_broken = false;
     for Tried { result, violations } in tried {
-        for task in &result.tasks {
+        for task in result.tasks() {
             if let Some(excess) = task.excess() {
                 is_broken = true;
                 eprintln!(
                     "tidegate: {} under {} exceeded its proven bound by {excess}. This is a defect \
                      of Tidegate: please report it with the workload, the drive file and the seed.",
-                    task.name, result.policy
+                    task.task.name,
+                    result.policy()
                 );
             }
         }
@@ -156,19 +112,24 @@ fn report_broken_promises(tried: &[Tried]) -> bool {
             eprintln!(
                 "tidegate: {} broke its own rule: {violation}. This is a defect of Tidegate: \
                  please report it with the workload, the drive file and the seed.",
-                result.policy
+                result.policy()
             );
         }
     }
     is_broken
 }
 
-fn to_json(workload: &Workload, kind: DriveKind, seed: u64, results: &[PolicyResult]) -> Value {
+fn to_json(
+    workload: &Workload,
+    kind: DriveKind,
+    seed: u64,
+    results: &[&PolicyResult<'_>],
+) -> Value {
     json!({
         "drive": workload.drive_name,
         "model": kind.name(),
         "seed": seed,
-        "policies": results.iter().map(PolicyResult::to_json).collect::<Vec<_>>(),
+        "policies": results.iter().map(|result| result.to_json()).collect::<Vec<_>>(),
         "notes": workload.notes,
     })
 }

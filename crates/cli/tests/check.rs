@@ -138,3 +138,36 @@ fn a_person_reads_bound_deadline_and_margin() {
         assert!(text.contains(part), "{part} in\n{text}");
     }
 }
+
+#[test]
+fn a_batch_of_the_command_line_stands_in_for_one_that_does_not_fit() {
+    let folder = Folder::new();
+    let policy = "[policy]\nname = \"dqf\"\nbatch = 9\n";
+    folder.file("w.toml", &format!("{INLINE}{policy}{}", task("a", "100ms")));
+    let (code, _, stderr) = folder.run(&["check", "w.toml"]);
+    assert_eq!(code, 2);
+    assert!(stderr.contains("a batch of 9 is larger"), "{stderr}");
+    let (code, check) = folder.json(&["check", "w.toml", "--batch", "2"]);
+    assert_eq!((code, check["batch"].as_u64()), (0, Some(2)));
+    let (code, _, stderr) = folder.run(&["check", "w.toml", "--batch", "8"]);
+    assert_eq!(code, 2);
+    assert!(stderr.contains("--batch 8 is larger") && !stderr.contains("w.toml"), "{stderr}");
+}
+
+/// Goal: what never ends, or fills the memory, is refused by name and not read.
+#[test]
+fn only_files_of_a_sane_size_are_read() {
+    let folder = Folder::new();
+    folder.file("w.toml", &format!("{INLINE}{}", task("a", "100ms")));
+    let large = std::fs::File::create(folder.path().join("large")).unwrap();
+    large.set_len((16 << 20) + 1).unwrap();
+    for (path, said) in
+        [("/dev/zero", "a character device"), (".", "a directory"), ("large", "more than 16MiB")]
+    {
+        for arguments in [&["check", path][..], &["check", "w.toml", "--drive", path]] {
+            let (code, _, stderr) = folder.run(arguments);
+            assert_eq!(code, 2, "{arguments:?}");
+            assert!(stderr.contains(said), "{arguments:?}: {stderr}");
+        }
+    }
+}

@@ -11,7 +11,6 @@ pub mod amortised;
 pub mod builtin;
 mod make;
 pub mod pseudo;
-pub mod random;
 pub mod recorded;
 pub mod spaced;
 
@@ -20,7 +19,6 @@ use model::{Outcome, Request, RequestId, Time};
 pub use amortised::Amortised;
 pub use make::{BuildError, build, measured_table};
 pub use pseudo::PseudoDisk;
-pub use random::Random;
 pub use recorded::RecordedDrive;
 pub use spaced::{BatchTimes, Mix, SpacedDrive};
 

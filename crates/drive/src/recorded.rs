@@ -7,9 +7,9 @@
 //! reads and writes mixed: their times add up, as in `BatchTable::mixed_with`.
 
 use model::drive_file::MeasuredTable;
+use model::random::scale;
 use model::{Duration, Op};
 
-use crate::random::scale;
 use crate::spaced::{BatchTimes, Mix, SpacedDrive};
 
 /// A drive that repeats a measured profile; see the module's text and [`SpacedDrive`].

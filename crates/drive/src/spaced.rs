@@ -12,9 +12,8 @@
 //!
 //! Source: dissertation 9.3.3 (Pseudo Block Device).
 
-use model::{Duration, Op, Outcome, Request, RequestId, Time};
+use model::{Duration, Op, Outcome, Random, Request, RequestId, Time};
 
-use crate::random::Random;
 use crate::{Completion, Drive};
 
 /// How many requests of each kind a drive holds.

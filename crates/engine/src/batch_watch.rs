@@ -11,19 +11,19 @@
 use model::{BatchTable, Duration, Time};
 
 /// How many batches were compared, and how many took too long.
-#[derive(Debug, Default)]
-pub(crate) struct BatchWatch {
+#[derive(Debug, Default, PartialEq)]
+pub struct BatchWatch {
     /// The batch on the device, if it can be compared.
     current: Option<Batch>,
-    /// Batches compared.
-    pub(crate) batches: u64,
-    /// Batches that took longer than the table allows.
-    pub(crate) overruns: u64,
+    /// Batches compared: an idle device got them and nothing joined them.
+    pub batches: u64,
+    /// Those of them that took longer than the table allows.
+    pub overruns: u64,
     /// The most by which one did.
-    pub(crate) overrun_highest: Duration,
+    pub overrun_max: Duration,
 }
 
-#[derive(Debug)]
+#[derive(Debug, PartialEq)]
 struct Batch {
     submitted: Time,
     /// b(n) of its n requests.
@@ -50,7 +50,7 @@ impl BatchWatch {
         let time = now.since(batch.submitted);
         if time > batch.time_max {
             self.overruns += 1;
-            self.overrun_highest = self.overrun_highest.max(time - batch.time_max);
+            self.overrun_max = self.overrun_max.max(time - batch.time_max);
         }
     }
 }
@@ -71,7 +71,7 @@ mod tests {
     fn batch_is_compared_with_the_entry_of_its_size() {
         assert_eq!((watch_one(2, 0, 8).batches, watch_one(2, 0, 8).overruns), (1, 0));
         let late = watch_one(1, 0, 8);
-        assert_eq!((late.batches, late.overruns, late.overrun_highest.ns()), (1, 1, 3_000_000));
+        assert_eq!((late.batches, late.overruns, late.overrun_max.ns()), (1, 1, 3_000_000));
     }
 
     #[test]

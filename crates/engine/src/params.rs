@@ -1,19 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! What a run is asked to do, and why it may be refused before anything starts.
 
-use model::{Bytes, Duration, Plan, PolicyName, Workload};
+use host::Length;
+use model::{Bytes, Plan, PolicyName, Workload};
 
-use crate::executor::ExecutorError;
-
-/// How long a run releases.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Length {
-    /// Until every task has released so many jobs; best effort until the last of them. In a
-    /// workload without tasks every load releases so many requests, and they are served.
-    Jobs(u64),
-    /// For so long: what is released before so much time has passed.
-    Duration(Duration),
-}
+use crate::limits::Limits;
+use crate::ring_executor::ExecutorError;
 
 /// What a run is asked to do.
 #[derive(Debug, Clone, Copy)]
@@ -28,6 +20,8 @@ pub struct RunParams<'a> {
     pub length: Length,
     /// Fixes everything random.
     pub seed: u64,
+    /// What the target can take.
+    pub limits: Limits,
 }
 
 /// Why a run cannot be started or finished.
@@ -81,7 +75,7 @@ pub enum RunError {
         "the drive has a depth of {depth}, the executor holds {in_flight_max} requests at once"
     )]
     DepthAboveExecutor {
-        /// K of the plan.
+        /// K of the drive.
         depth: u32,
         /// What the executor holds.
         in_flight_max: u32,

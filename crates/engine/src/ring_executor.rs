@@ -5,12 +5,14 @@
 //! ring until a completion, an instant or a signal; nothing is allocated per request.
 
 use std::collections::VecDeque;
+use std::convert::Infallible;
 
 use device::target::Access;
 use device::{Clock, Io, Ring, RingError, Target};
+use host::{Completion, Executor};
 use model::{Bytes, Duration, Outcome, Request, RequestId, Time};
 
-use crate::executor::{Completion, Executor, ExecutorError, Limits};
+use crate::limits::Limits;
 
 /// The longest time for which the thread blocks: a cancellation by another thread, which no
 /// signal announces, is seen after it.
@@ -20,6 +22,24 @@ const WAIT_MAX: Duration = Duration::from_ms(100);
 /// until they get new ones: handed over in small parts, the first are answered with new
 /// requests, on which the device works while the host sees to the rest.
 const REAP_MAX: usize = 4;
+
+/// Execution itself failed: not a request, which has an [`Outcome`], but the means of
+/// making requests.
+#[derive(Debug, thiserror::Error)]
+#[error("cannot {action}: {source}")]
+pub struct ExecutorError {
+    /// What was being done.
+    pub action: &'static str,
+    /// Why it could not be done.
+    pub source: RingError,
+}
+
+/// Virtual time fails at nothing.
+impl From<Infallible> for ExecutorError {
+    fn from(never: Infallible) -> Self {
+        match never {}
+    }
+}
 
 /// A real device on the real clock; see the module's text.
 ///
@@ -53,12 +73,15 @@ impl RingExecutor {
         let returned = VecDeque::with_capacity(in_flight_max as usize);
         Ok(Self { ring, clock: Clock::start(), limits, returned })
     }
+
+    /// What the target can take.
+    pub fn limits(&self) -> Limits {
+        self.limits
+    }
 }
 
 impl Executor for RingExecutor {
-    fn limits(&self) -> Limits {
-        self.limits
-    }
+    type Error = ExecutorError;
 
     fn begin(&mut self) {
         let is_idle = self.ring.in_flight_count() == 0 && self.returned.is_empty();
@@ -74,7 +97,8 @@ impl Executor for RingExecutor {
         for &Request { id: RequestId(token), op, start, size, fua, .. } in batch {
             self.ring.push(Io { token, op, start, size, fua });
         }
-        self.ring.submit().map_err(|error| ExecutorError::new("submit to the device", error))
+        let action = "submit to the device";
+        self.ring.submit().map_err(|source| ExecutorError { action, source })
     }
 
     fn wait(&mut self, until: Option<Time>) -> Result<(), ExecutorError> {
@@ -83,7 +107,8 @@ impl Executor for RingExecutor {
         }
         let timeout = until.map_or(WAIT_MAX, |until| until.since(self.now()).min(WAIT_MAX));
         let woken = self.ring.wait(Some(timeout));
-        woken.map(drop).map_err(|error| ExecutorError::new("wait for the device", error))
+        let action = "wait for the device";
+        woken.map(drop).map_err(|source| ExecutorError { action, source })
     }
 
     fn reap(&mut self, completions: &mut Vec<Completion>) -> Result<(), ExecutorError> {

@@ -6,10 +6,11 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 
 use device::{Access, Target};
-use engine::{Executor, Length, Limits, RingExecutor, RunEnd, RunError, RunOutcome, RunParams};
+use engine::{DeviceRun, Length, Limits, RingExecutor, RunEnd, RunError, RunParams};
+use host::SourceMetrics;
 use model::{
     BatchChoice, BatchTable, BestEffort, Bytes, Class, Duration, Intensity, Op, Place, Plan,
-    PolicyName, Task, Workload,
+    PolicyName, Task, Time, Workload,
 };
 
 const DEPTH: u32 = 8;
@@ -69,6 +70,7 @@ fn workload(op: Op) -> Workload {
         best_effort: vec![load],
         policy: PolicyName::Dqf,
         batch: BatchChoice::Auto,
+        entries: Vec::new(),
         drive_name: "file".to_owned(),
         depth: DEPTH,
         table: BatchTable::new(&times).unwrap(),
@@ -76,7 +78,7 @@ fn workload(op: Op) -> Workload {
     }
 }
 
-fn run(op: Op, policy: PolicyName, executor: &mut impl Executor) -> Result<RunOutcome, RunError> {
+fn run(op: Op, policy: PolicyName, executor: &mut RingExecutor) -> Result<DeviceRun, RunError> {
     let workload = workload(op);
     let plan = Plan {
         depth: DEPTH,
@@ -86,8 +88,8 @@ fn run(op: Op, policy: PolicyName, executor: &mut impl Executor) -> Result<RunOu
         tasks: workload.tasks.clone(),
         table: workload.table.clone(),
     };
-    let length = Length::Jobs(20);
-    let params = RunParams { workload: &workload, plan: &plan, policy, length, seed: 1 };
+    let (length, limits) = (Length::Jobs(20), executor.limits());
+    let params = RunParams { workload: &workload, plan: &plan, policy, length, seed: 1, limits };
     engine::run(&params, executor, &AtomicBool::new(false))
 }
 
@@ -96,13 +98,14 @@ fn real_file_serves_every_job_under_every_policy() {
     let scratch = Scratch::path("engine-read");
     let Some(mut executor) = executor(&scratch, Access::ReadOnly) else { return };
     for policy in PolicyName::ALL {
-        let outcome = run(Op::Read, policy, &mut executor).unwrap();
-        assert_eq!(outcome.end, RunEnd::Complete, "{policy}");
-        let jobs: Vec<_> = outcome.tasks.iter().map(|task| task.jobs).collect();
-        assert_eq!((jobs, outcome.requests_failed), (vec![20, 20], 0), "{policy}");
-        assert!(outcome.best_effort.requests > 0, "{policy}");
-        assert!(outcome.wall >= Duration::from_ms(95), "{policy}");
-        assert!(policy == PolicyName::Noop || outcome.batches > 0, "{policy}");
+        let DeviceRun { run, watch } = run(Op::Read, policy, &mut executor).unwrap();
+        assert_eq!(run.end, RunEnd::Complete, "{policy}");
+        let metrics = run.metrics;
+        let jobs: Vec<_> = metrics.tasks().iter().map(SourceMetrics::jobs).collect();
+        assert_eq!((jobs, metrics.all().failed_requests), (vec![20, 20], 0), "{policy}");
+        assert!(metrics.best_effort().completed_in_window.requests > 0, "{policy}");
+        assert!(run.ended >= Time::ZERO + Duration::from_ms(95), "{policy}");
+        assert!(policy == PolicyName::Noop || watch.batches.batches > 0, "{policy}");
     }
 }
 
@@ -115,8 +118,8 @@ fn writes_need_a_target_opened_for_them() {
     drop(refusing);
     let target = Target::open(&scratch.0, Access::ReadWrite).unwrap();
     let mut allowed = RingExecutor::new(&target, DEPTH, SIZE).unwrap();
-    let outcome = run(Op::Write, PolicyName::Dqf, &mut allowed).unwrap();
-    assert_eq!((outcome.tasks[0].jobs, outcome.requests_failed), (20, 0));
+    let metrics = run(Op::Write, PolicyName::Dqf, &mut allowed).unwrap().run.metrics;
+    assert_eq!((metrics.tasks()[0].jobs(), metrics.all().failed_requests), (20, 0));
 }
 
 /// Goal: what the device fails is counted and does not stop the run. Method: the file loses its
@@ -128,10 +131,11 @@ fn requests_that_the_device_fails_are_counted() {
     let Limits { capacity, .. } = executor.limits();
     let file = std::fs::OpenOptions::new().write(true).open(&scratch.0).unwrap();
     file.set_len(capacity.get() / 2).unwrap();
-    let outcome = run(Op::Read, PolicyName::Dqf, &mut executor).unwrap();
-    assert_eq!(outcome.end, RunEnd::Complete);
-    assert!(outcome.requests_failed > 0 && outcome.requests_failed < outcome.requests);
-    let large = &outcome.tasks[0];
-    assert_eq!(large.jobs + large.jobs_failed, 20);
-    assert!(large.jobs_failed > 0);
+    let run = run(Op::Read, PolicyName::Dqf, &mut executor).unwrap().run;
+    assert_eq!(run.end, RunEnd::Complete);
+    let all = run.metrics.all();
+    assert!(all.failed_requests > 0 && all.completed.requests > 0);
+    let large = &run.metrics.tasks()[0];
+    assert_eq!(large.jobs() + large.failed_jobs, 20);
+    assert!(large.failed_jobs > 0 && !run.metrics.is_kept());
 }

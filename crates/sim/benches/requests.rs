@@ -62,6 +62,7 @@ fn workload(best_effort: Vec<BestEffort>) -> Workload {
         best_effort,
         policy: PolicyName::Dqf,
         batch: BatchChoice::Auto,
+        entries: Vec::new(),
         drive_name: "maxtor-atlas-10k-v".to_owned(),
         depth,
         table,

@@ -2,21 +2,17 @@
 //! The virtual-time host: runs any policy on any simulated drive under any workload.
 //!
 //! Time jumps from event to event; nothing here reads a clock, and a run follows from its
-//! parameters and its seed alone. Memory grows with what is outstanding, never with the
-//! length of a run. See [`simulate`].
+//! parameters and its seed alone. The loop is that of every host (`host`); here are the
+//! executor over simulated drives and the checkers. See [`simulate()`].
 
 pub mod checkers;
-mod held;
-mod host;
-mod ledger;
-pub mod metrics;
-mod observer;
-mod params;
-mod place;
-mod source;
-mod workload;
+mod drive_executor;
+mod simulate;
 
-pub use host::{SimRun, simulate};
-pub use metrics::{ResponseTimes, RunMetrics, SourceMetrics, Totals};
-pub use observer::Observer;
-pub use params::{Length, Releases, SimParams};
+pub use drive_executor::DriveExecutor;
+pub use host::metrics;
+pub use host::{
+    Distribution, HostParams as SimParams, Length, Observer, Releases, Run as SimRun, RunEnd,
+    RunMetrics, SourceMetrics, Totals,
+};
+pub use simulate::simulate;

@@ -78,6 +78,7 @@ pub fn workload(random: &mut Pcg64, policy: PolicyName, load: Load) -> Workload 
         best_effort: loads(random, load, request_ns),
         policy,
         batch,
+        entries: Vec::new(),
         drive_name: "random".to_owned(),
         depth,
         table,

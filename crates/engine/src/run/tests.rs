@@ -1,13 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The run loop with policies that no workload can name: what a policy may ask of its host,
-//! and what a host must not take from a policy.
+//! A run with policies that no workload can name: what a policy may ask of its host, and
+//! what a host must not take from a policy.
 
 use drive::PseudoDisk;
-use model::{BatchChoice, BatchTable, Bytes, Duration, Op, Place, Task, Workload};
-use policy::{Event, Full, Tag};
+use host::Length;
+use model::{
+    BatchChoice, BatchTable, Bytes, Class, Duration, Op, Place, Plan, PolicyName, Request, Task,
+    Time, Workload,
+};
+use policy::{Decision, Event, Full, Tag};
+use sim::DriveExecutor;
 
 use super::*;
-use crate::{DriveExecutor, Length};
+use crate::Limits;
 
 /// Sends a request not before it is 2 ms old, or never.
 struct Late {
@@ -37,7 +42,7 @@ impl Policy for Late {
 }
 
 /// Three jobs with a period of 10 ms on a drive that takes 5 ms.
-fn run_late(is_serving: bool) -> RunOutcome {
+fn run_late(is_serving: bool) -> DeviceRun {
     let task = Task {
         name: "a".to_owned(),
         entry: 0,
@@ -56,6 +61,7 @@ fn run_late(is_serving: bool) -> RunOutcome {
         best_effort: Vec::new(),
         policy: PolicyName::Fifo,
         batch: BatchChoice::Auto,
+        entries: Vec::new(),
         drive_name: "pseudo".to_owned(),
         depth: 1,
         table: table.clone(),
@@ -69,13 +75,6 @@ fn run_late(is_serving: bool) -> RunOutcome {
         tasks: vec![task],
         table: table.clone(),
     };
-    let params = RunParams {
-        workload: &workload,
-        plan: &plan,
-        policy: PolicyName::Fifo,
-        length: Length::Jobs(3),
-        seed: 1,
-    };
     let limits = Limits {
         capacity: Bytes::from_kib(1024),
         alignment: Bytes::new(512),
@@ -83,18 +82,26 @@ fn run_late(is_serving: bool) -> RunOutcome {
         in_flight_max: 1,
         is_writable: false,
     };
-    let mut executor = DriveExecutor::new(PseudoDisk::new(1, table, 1), limits);
-    let policy = Box::new(Late { queued: Vec::new(), is_serving });
+    let params = RunParams {
+        workload: &workload,
+        plan: &plan,
+        policy: PolicyName::Fifo,
+        length: Length::Jobs(3),
+        seed: 1,
+        limits,
+    };
+    let mut executor = DriveExecutor::new(PseudoDisk::new(1, table, 1));
+    let policy = Late { queued: Vec::new(), is_serving };
     run_policy(&params, policy, &mut executor, &AtomicBool::new(false)).unwrap()
 }
 
 #[test]
 fn instant_that_a_policy_asks_for_is_kept() {
-    let outcome = run_late(true);
-    let response = outcome.tasks[0].response.unwrap();
-    let expected = Duration::from_ms(7);
-    assert_eq!((response.count, response.min, response.max), (3, expected, expected));
-    assert_eq!(outcome.wall, Duration::from_ms(27));
+    let run = run_late(true).run;
+    let responses = &run.metrics.tasks()[0].responses;
+    let expected = Some(Duration::from_ms(7));
+    assert_eq!((responses.count(), responses.min(), responses.max()), (3, expected, expected));
+    assert_eq!(run.ended, Time::ZERO + Duration::from_ms(27));
 }
 
 /// Canary: a policy that forgets a job must be caught, not waited for for ever.

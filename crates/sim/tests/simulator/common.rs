@@ -54,6 +54,7 @@ pub(crate) fn workload(times_ms: &[u64], tasks: Vec<Task>, loads: Vec<BestEffort
         best_effort: loads,
         policy: PolicyName::Dqf,
         batch: BatchChoice::Auto,
+        entries: Vec::new(),
         drive_name: "test".to_owned(),
         depth: table.batch_max(),
         table,

@@ -1,76 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! What is counted in a run: response times and volumes, for each source and in total.
 //!
-//! Nothing here knows of the simulator, and memory does not grow with the run: response
-//! times go to a histogram of fixed precision, beside exact extremes and an exact sum.
+//! Memory does not grow with the run: times go to a [`Distribution`].
 
-use hdrhistogram::Histogram;
 use model::{Bytes, Duration, Outcome, TaskIndex, Time, Workload};
 
-/// Response times: exact count, extremes and mean; quantiles to three digits.
-#[derive(Debug, Clone)]
-pub struct ResponseTimes {
-    count: u64,
-    lowest: Duration,
-    highest: Duration,
-    sum_ns: u128,
-    histogram: Histogram<u64>,
-}
-
-impl Default for ResponseTimes {
-    fn default() -> Self {
-        Self {
-            count: 0,
-            lowest: Duration::MAX,
-            highest: Duration::ZERO,
-            sum_ns: 0,
-            histogram: Histogram::new(3).expect("three digits are possible"),
-        }
-    }
-}
-
-impl ResponseTimes {
-    /// Takes note of a response time.
-    ///
-    /// # Panics
-    /// When the histogram cannot be enlarged for lack of memory.
-    pub fn record(&mut self, response: Duration) {
-        self.count += 1;
-        self.lowest = self.lowest.min(response);
-        self.highest = self.highest.max(response);
-        self.sum_ns += u128::from(response.ns());
-        self.histogram.record(response.ns()).expect("the histogram grows on demand");
-    }
-
-    /// How many were recorded.
-    pub const fn count(&self) -> u64 {
-        self.count
-    }
-
-    /// The shortest.
-    pub fn min(&self) -> Option<Duration> {
-        (self.count > 0).then_some(self.lowest)
-    }
-
-    /// The longest.
-    pub fn max(&self) -> Option<Duration> {
-        (self.count > 0).then_some(self.highest)
-    }
-
-    /// The exact mean, rounded down to a nanosecond.
-    pub fn mean(&self) -> Option<Duration> {
-        let mean = self.sum_ns.checked_div(u128::from(self.count))?;
-        Some(Duration::from_ns(narrowed(mean)))
-    }
-
-    /// The time that `share_ppm` parts per million of the responses did not exceed, to
-    /// three digits, and never beyond the exact extremes.
-    pub fn quantile(&self, share_ppm: u32) -> Option<Duration> {
-        let quantile = f64::from(share_ppm) / 1_000_000.0;
-        let value = Duration::from_ns(self.histogram.value_at_quantile(quantile));
-        Some(value.clamp(self.min()?, self.max()?))
-    }
-}
+use crate::distribution::Distribution;
+use crate::ledger::Job;
+use crate::params::Memory;
 
 /// Requests and what they moved.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -88,17 +25,11 @@ impl Volume {
     }
 }
 
-/// A quotient that is below 2^64: a mean is at most the longest, and no
-/// drive moves 2^64 bytes in a second.
-fn narrowed(quotient: u128) -> u64 {
-    u64::try_from(quotient).expect("a quotient below 2^64")
-}
-
 /// What completed up to the last release, though nobody knows at the time which is last.
 ///
 /// Completions after the latest release stand apart until a later release shows that they
 /// count.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
 struct UpToLastRelease {
     counted: Volume,
     /// Completed after `release`.
@@ -127,18 +58,21 @@ impl UpToLastRelease {
 }
 
 /// What is counted for one task or load.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct SourceMetrics {
     /// Its name in the workload.
     pub name: String,
     /// What a response time is held against; none for best effort.
     pub deadline: Option<Duration>,
-    /// Response times of complete jobs; for best effort each request is a job.
-    pub responses: ResponseTimes,
-    /// Complete jobs that exceeded the deadline.
+    /// Response times of complete jobs, from the nominal release to when the host saw the
+    /// last request complete; for best effort each request is a job.
+    pub responses: Distribution,
+    /// Jobs that were complete after their deadline, or not complete and past it.
     pub misses: u64,
     /// Jobs of which a request failed; they are in no other figure about jobs.
     pub failed_jobs: u64,
+    /// Jobs that were not complete when the run ended.
+    pub unfinished_jobs: u64,
     /// Requests that completed in the whole run.
     pub completed: Volume,
     /// Requests that failed; they are in no volume.
@@ -147,13 +81,14 @@ pub struct SourceMetrics {
 }
 
 impl SourceMetrics {
-    fn new(name: String, deadline: Option<Duration>) -> Self {
+    fn new(name: String, deadline: Option<Duration>, memory: Memory) -> Self {
         Self {
             name,
             deadline,
-            responses: ResponseTimes::default(),
+            responses: Distribution::new(memory),
             misses: 0,
             failed_jobs: 0,
+            unfinished_jobs: 0,
             completed: Volume::default(),
             failed_requests: 0,
             in_window: UpToLastRelease::default(),
@@ -171,6 +106,15 @@ impl SourceMetrics {
             return;
         }
         self.responses.record(response);
+        self.hold_against_deadline(response);
+    }
+
+    fn abandon_job(&mut self, age: Duration) {
+        self.unfinished_jobs += 1;
+        self.hold_against_deadline(age);
+    }
+
+    fn hold_against_deadline(&mut self, response: Duration) {
         if self.deadline.is_some_and(|deadline| response > deadline) {
             self.misses += 1;
         }
@@ -202,10 +146,14 @@ pub struct Totals {
 
 impl Totals {
     /// Bytes per second up to the last release, rounded down; none if that was at once.
+    ///
+    /// # Panics
+    /// On 2^64 bytes per second, which no drive moves.
     pub fn throughput_bytes_per_s(&self) -> Option<u64> {
         let window_ns = u128::from(self.window.ns());
         let bytes = u128::from(self.completed_in_window.bytes) * 1_000_000_000;
-        bytes.checked_div(window_ns).map(narrowed)
+        let per_s = bytes.checked_div(window_ns)?;
+        Some(u64::try_from(per_s).expect("no drive moves 2^64 bytes in a second"))
     }
 
     fn add(&mut self, source: &SourceMetrics, last_release: Time) {
@@ -216,7 +164,7 @@ impl Totals {
 }
 
 /// What is counted in one run.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct RunMetrics {
     /// Tasks first, then best-effort loads: the index is that of the source.
     sources: Vec<SourceMetrics>,
@@ -226,13 +174,13 @@ pub struct RunMetrics {
 
 impl RunMetrics {
     /// Counters at zero for the sources of that workload.
-    pub fn new(workload: &Workload) -> Self {
+    pub(crate) fn new(workload: &Workload, memory: Memory) -> Self {
         let tasks = workload.tasks.iter().map(|task| (&task.name, Some(task.deadline)));
         let loads = workload.best_effort.iter().map(|load| (&load.name, None));
         Self {
             sources: tasks
                 .chain(loads)
-                .map(|(name, deadline)| SourceMetrics::new(name.clone(), deadline))
+                .map(|(name, deadline)| SourceMetrics::new(name.clone(), deadline, memory))
                 .collect(),
             task_count: workload.tasks.len(),
             last_release: Time::ZERO,
@@ -274,25 +222,42 @@ impl RunMetrics {
         totals
     }
 
+    /// All sources together.
+    pub fn all(&self) -> Totals {
+        self.totals(&self.sources)
+    }
+
+    /// Whether every job of every task that was released was finished by its deadline,
+    /// without an error.
+    pub fn is_kept(&self) -> bool {
+        self.tasks().iter().all(|task| task.misses == 0 && task.failed_jobs == 0)
+    }
+
     /// Takes note that a job was released.
-    pub fn release(&mut self, at: Time) {
+    pub(crate) fn release(&mut self, at: Time) {
         self.last_release = self.last_release.max(at);
     }
 
     /// Takes note that a request completed.
-    ///
-    /// # Panics
-    /// When the workload has no such source.
-    pub fn complete_request(&mut self, source: TaskIndex, at: Time, size: Bytes, outcome: Outcome) {
+    pub(crate) fn complete_request(
+        &mut self,
+        source: TaskIndex,
+        at: Time,
+        size: Bytes,
+        outcome: Outcome,
+    ) {
         let source = &mut self.sources[source.index()];
         source.complete_request(at, self.last_release, size, outcome);
     }
 
     /// Takes note that the last request of a job completed.
-    ///
-    /// # Panics
-    /// When the workload has no such source.
-    pub fn complete_job(&mut self, source: TaskIndex, response: Duration, has_failed: bool) {
-        self.sources[source.index()].complete_job(response, has_failed);
+    pub(crate) fn complete_job(&mut self, at: Time, job: &Job) {
+        let response = at.since(job.released);
+        self.sources[job.source.index()].complete_job(response, job.has_failed);
+    }
+
+    /// Takes note that the run ended before this job did.
+    pub(crate) fn abandon_job(&mut self, at: Time, job: &Job) {
+        self.sources[job.source.index()].abandon_job(at.since(job.released));
     }
 }

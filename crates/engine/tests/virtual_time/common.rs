@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! What the tests of the run loop share: a drive that does exactly what a test says, and
+//! What the tests of a run share: a drive that does exactly what a test says, and
 //! workloads in few words.
 
 use std::cell::RefCell;
@@ -8,11 +8,13 @@ use std::rc::Rc;
 use std::sync::atomic::AtomicBool;
 
 use drive::Drive;
-use engine::{DriveExecutor, Length, Limits, RunError, RunOutcome, RunParams};
+use engine::{DeviceRun, Length, Limits, RunError, RunParams};
+use host::Distribution;
 use model::{
     BatchChoice, BatchTable, BestEffort, Bytes, Class, Duration, Intensity, Op, Outcome, Place,
     Plan, PolicyName, Request, RequestId, Task, Time, Workload,
 };
+use sim::DriveExecutor;
 
 /// Every request takes this long.
 pub(crate) const SERVICE: Duration = Duration::from_ms(4);
@@ -75,6 +77,7 @@ pub(crate) fn workload(tasks: Vec<Task>, best_effort: Vec<BestEffort>) -> Worklo
         best_effort,
         policy: PolicyName::Dqf,
         batch: BatchChoice::Auto,
+        entries: Vec::new(),
         drive_name: "in order".to_owned(),
         depth: 8,
         table: BatchTable::new(&times).unwrap(),
@@ -154,12 +157,13 @@ impl Setting {
         }
     }
 
-    pub(crate) fn run(self, workload: &Workload) -> Result<RunOutcome, RunError> {
+    pub(crate) fn run(self, workload: &Workload) -> Result<DeviceRun, RunError> {
         let mut plan = plan(workload, self.batch_max, self.best_effort_fill);
         plan.queued_max = self.queued_max;
         let (policy, length) = (self.policy, self.length);
-        let params = RunParams { workload, plan: &plan, policy, length, seed: 1 };
-        let executor = DriveExecutor::new(self.drive, self.limits);
+        let limits = self.limits;
+        let params = RunParams { workload, plan: &plan, policy, length, seed: 1, limits };
+        let executor = DriveExecutor::new(self.drive);
         let mut executor = executor.with_lateness(self.lateness_at);
         engine::run(&params, &mut executor, &self.cancel)
     }
@@ -173,10 +177,9 @@ pub(crate) fn at(ms: u64) -> Time {
     Time::ZERO + Duration::from_ms(ms)
 }
 
-/// Least and greatest response of each task.
-pub(crate) fn responses(outcome: &RunOutcome) -> Vec<(Duration, Duration)> {
-    let summaries = outcome.tasks.iter().filter_map(|task| task.response);
-    summaries.map(|response| (response.min, response.max)).collect()
+/// The least and the greatest.
+pub(crate) fn extremes(times: &Distribution) -> (Duration, Duration) {
+    times.min().zip(times.max()).expect("something was recorded")
 }
 
 /// How many requests each batch had, and when it went.

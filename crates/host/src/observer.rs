@@ -6,7 +6,9 @@ use model::{Outcome, Request, Time};
 
 /// Something that is told what happens in a run, in order of time.
 ///
-/// `RequestId`s rise in the order of release.
+/// `RequestId`s rise in the order of release. Instants are those at which the host came to
+/// it: on the real clock a request is told of later than its nominal `released`, and a batch
+/// at the instant of submission, later than what led to it.
 pub trait Observer {
     /// A request became ready; the policy may not have had room for it yet.
     fn released(&mut self, _now: Time, _request: &Request) {}

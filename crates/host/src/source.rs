@@ -2,14 +2,13 @@
 //! One task or load at run time: its rhythm, what its requests look like, and the random
 //! numbers that are its own, so that no source disturbs another.
 
-use drive::Random;
 use model::{
-    BestEffort, Bytes, Class, Duration, Intensity, Op, Place, Request, RequestId, Task, TaskIndex,
-    Time,
+    BestEffort, Bytes, Class, Duration, Intensity, Op, Place, Random, Request, RequestId, Task,
+    TaskIndex, Time,
 };
 
-use crate::params::{Length, Releases, SimParams};
-use crate::place::Positions;
+use crate::params::{HostParams, Length, Releases};
+use crate::positions::Positions;
 
 /// What makes a source release.
 #[derive(Debug)]
@@ -38,7 +37,7 @@ pub(crate) struct Source {
 }
 
 impl Source {
-    pub(crate) fn of_task(task: &Task, index: TaskIndex, params: &SimParams) -> Self {
+    pub(crate) fn of_task(task: &Task, index: TaskIndex, params: &HostParams) -> Self {
         let extra_max = match params.releases {
             Releases::Periodic => Duration::ZERO,
             Releases::Sporadic { extra_max } => extra_max,
@@ -58,7 +57,7 @@ impl Source {
         }
     }
 
-    pub(crate) fn of_load(load: &BestEffort, index: TaskIndex, params: &SimParams) -> Self {
+    pub(crate) fn of_load(load: &BestEffort, index: TaskIndex, params: &HostParams) -> Self {
         let rhythm = match load.intensity {
             Intensity::Outstanding(_) => Rhythm::ClosedLoop,
             Intensity::Rate(rate) => Rhythm::Timed {
@@ -101,8 +100,8 @@ impl Source {
         self.jobs_left -= 1;
     }
 
-    /// The instant of the next job after one at `now`, if there is one before `until`.
-    pub(crate) fn next_job(&mut self, now: Time, until: Time) -> Option<Time> {
+    /// The nominal instant of the next job after one at `at`, if there is one before `until`.
+    pub(crate) fn next_job(&mut self, at: Time, until: Time) -> Option<Time> {
         let Rhythm::Timed { gap, extra_max } = self.rhythm else {
             unreachable!("a closed loop has no timer");
         };
@@ -114,7 +113,9 @@ impl Source {
             Some(bound) => self.random.below(bound),
             None => self.random.bits(),
         };
-        Some(now + gap + Duration::from_ns(extra)).filter(|&next| next < until)
+        let next = at.checked_add(gap).and_then(|at| at.checked_add(Duration::from_ns(extra)));
+        assert!(next.is_some() || until < Time::MAX, "a run of so many jobs exceeds 584 years");
+        next.filter(|&next| next < until)
     }
 
     /// How many requests a job has.
@@ -122,16 +123,16 @@ impl Source {
         self.requests
     }
 
-    /// A new request under that name.
-    pub(crate) fn request(&mut self, id: RequestId, now: Time) -> Request {
+    /// A new request under that name, released at that nominal instant.
+    pub(crate) fn request(&mut self, id: RequestId, released: Time) -> Request {
         Request {
             id,
             task: self.index,
             class: self.class,
-            released: now,
-            eligible: now,
+            released,
+            eligible: released,
             // A deadline beyond the end of time is none.
-            due: self.deadline.and_then(|deadline| now.checked_add(deadline)),
+            due: self.deadline.and_then(|deadline| released.checked_add(deadline)),
             op: self.op,
             start: self.positions.next(&mut self.random),
             size: self.size,
@@ -142,7 +143,7 @@ impl Source {
 }
 
 /// The generator of a source, and its positions.
-fn chance(index: TaskIndex, place: Place, size: Bytes, params: &SimParams) -> (Random, Positions) {
+fn chance(index: TaskIndex, place: Place, size: Bytes, params: &HostParams) -> (Random, Positions) {
     let mut random = Random::new(params.seed, u64::from(index.0) + 1);
     let positions = Positions::new(place, size, params.capacity, &mut random);
     (random, positions)

@@ -4,6 +4,11 @@
 //! Tasks and open-loop loads have a timer each; a closed-loop load owes a release for each
 //! of its requests that completes. At one instant tasks release first, then open-loop
 //! loads, both in file order, then closed-loop loads in the order of their completions.
+//!
+//! Every instant follows from the one before it, never from when the host came to it:
+//! nothing drifts, and a host that wakes up late releases all that it slept through, each
+//! at its nominal instant (dissertation 9.3.2: requests are issued in every period,
+//! "regardless of whether or not previous requests have been served").
 
 use std::cmp::Reverse;
 use std::collections::binary_heap::PeekMut;
@@ -11,7 +16,7 @@ use std::collections::{BinaryHeap, VecDeque};
 
 use model::{BestEffort, Intensity, Task, TaskIndex, Time};
 
-use crate::params::{Length, SimParams};
+use crate::params::{HostParams, Length};
 use crate::source::Source;
 
 /// When sources stop.
@@ -26,7 +31,7 @@ struct Ending {
 }
 
 impl Ending {
-    fn new(params: &SimParams) -> Self {
+    fn new(params: &HostParams) -> Self {
         let until = match params.length {
             Length::Jobs(_) => Time::MAX,
             Length::Duration(length) => Time::ZERO + length,
@@ -39,19 +44,27 @@ impl Ending {
         }
     }
 
-    fn best_effort_may_release(&self, now: Time) -> bool {
+    fn best_effort_may_release(&self, at: Time) -> bool {
         let is_led_out = self.is_led_by_tasks
             && self.tasks_open_count == 0
-            && self.last_task_release != Some(now);
-        now < self.until && !is_led_out
+            && self.last_task_release != Some(at);
+        at < self.until && !is_led_out
     }
 
-    fn note_task_release(&mut self, now: Time, is_last: bool) {
-        self.last_task_release = Some(now);
+    fn note_task_release(&mut self, at: Time, is_last: bool) {
+        self.last_task_release = Some(at);
         if is_last {
             self.tasks_open_count -= 1;
         }
     }
+}
+
+/// A job to be released.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Due {
+    pub(crate) source: TaskIndex,
+    /// The nominal instant.
+    pub(crate) at: Time,
 }
 
 /// All sources of a workload.
@@ -71,7 +84,7 @@ pub(crate) struct Sources {
 
 impl Sources {
     /// The sources of a run, before the first release.
-    pub(crate) fn new(params: &SimParams) -> Self {
+    pub(crate) fn new(params: &HostParams) -> Self {
         let workload = params.workload;
         let mut sources = Self {
             all: Vec::new(),
@@ -89,7 +102,7 @@ impl Sources {
         sources
     }
 
-    fn add_task(&mut self, task: &Task, params: &SimParams) {
+    fn add_task(&mut self, task: &Task, params: &HostParams) {
         let source = Source::of_task(task, self.next_index(), params);
         let first = Time::ZERO + task.offset;
         if source.is_open() && first < self.ending.until {
@@ -99,7 +112,7 @@ impl Sources {
         self.all.push(source);
     }
 
-    fn add_load(&mut self, load: &BestEffort, params: &SimParams) {
+    fn add_load(&mut self, load: &BestEffort, params: &HostParams) {
         let source = Source::of_load(load, self.next_index(), params);
         match load.intensity {
             Intensity::Outstanding(count) => {
@@ -130,12 +143,12 @@ impl Sources {
         self.timers.peek().map(|Reverse((at, _))| *at)
     }
 
-    /// The next source that releases a job at `now`; the job is counted.
-    pub(crate) fn pop_due(&mut self, now: Time) -> Option<TaskIndex> {
+    /// The next job whose nominal instant has come, the earliest first; it is counted.
+    pub(crate) fn pop_due(&mut self, now: Time) -> Option<Due> {
         self.pop_timed(now).or_else(|| self.pop_owed(now))
     }
 
-    fn pop_timed(&mut self, now: Time) -> Option<TaskIndex> {
+    fn pop_timed(&mut self, now: Time) -> Option<Due> {
         loop {
             let top = self.timers.peek_mut()?;
             let Reverse((at, index)) = *top;
@@ -143,27 +156,27 @@ impl Sources {
                 return None;
             }
             let is_task = index.index() < self.task_count;
-            if !is_task && !self.ending.best_effort_may_release(now) {
+            if !is_task && !self.ending.best_effort_may_release(at) {
                 PeekMut::pop(top);
                 continue;
             }
             let source = &mut self.all[index.index()];
             source.begin_job();
-            let next = source.next_job(now, self.ending.until);
+            let next = source.next_job(at, self.ending.until);
             set_timer(top, next);
             if is_task {
-                self.ending.note_task_release(now, next.is_none());
+                self.ending.note_task_release(at, next.is_none());
             }
-            return Some(index);
+            return Some(Due { source: index, at });
         }
     }
 
-    fn pop_owed(&mut self, now: Time) -> Option<TaskIndex> {
+    fn pop_owed(&mut self, now: Time) -> Option<Due> {
         while let Some(index) = self.owed.pop_front() {
             let source = &mut self.all[index.index()];
             if source.is_open() && self.ending.best_effort_may_release(now) {
                 source.begin_job();
-                return Some(index);
+                return Some(Due { source: index, at: now });
             }
         }
         None

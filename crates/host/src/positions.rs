@@ -2,8 +2,7 @@
 //! Where the requests of a source lie: starts that are multiples of the request size,
 //! within the capacity or a part of it.
 
-use drive::Random;
-use model::{Bytes, Lba, Place};
+use model::{Bytes, Lba, Place, Random};
 
 /// The starts that one source may use, and the order in which it uses them.
 ///
@@ -33,17 +32,11 @@ impl Positions {
     /// # Panics
     /// When the drive has no room for one request.
     pub(crate) fn new(place: Place, size: Bytes, capacity: Bytes, random: &mut Random) -> Self {
-        let sectors = size.sectors_ceil().max(1);
-        let all = capacity.get() / Lba::SECTOR_BYTES / sectors;
+        let (sectors, all) = grid(size, capacity);
         assert!(all >= 1, "a drive of {capacity} has no room for a request of {size}");
-        let (first, end) = match place {
-            Place::Random | Place::Sequential => (0, all),
-            Place::Range { from_ppm, to_ppm } => {
-                let first = share_ceil(all, from_ppm).min(all - 1);
-                (first, share_floor(all, to_ppm).max(first + 1))
-            }
-        };
-        let count = end - first;
+        let (first, end) = share(place, all);
+        let first = first.min(all - 1);
+        let count = end.max(first + 1) - first;
         let order = match place {
             Place::Sequential => Order::Sequential { next: random.below(count) },
             Place::Random | Place::Range { .. } => Order::Random,
@@ -62,6 +55,27 @@ impl Positions {
             }
         };
         Lba::new((self.first + position) * self.sectors)
+    }
+}
+
+/// Whether a request of `size` fits at `place` on a drive of `capacity` as it is, without
+/// the help that a range too short for one gets in a run.
+pub fn has_room(place: Place, size: Bytes, capacity: Bytes) -> bool {
+    let (first, end) = share(place, grid(size, capacity).1);
+    first < end
+}
+
+/// The sectors of one request, and how many requests a drive holds.
+fn grid(size: Bytes, capacity: Bytes) -> (u64, u64) {
+    let sectors = size.sectors_ceil().max(1);
+    (sectors, capacity.get() / Lba::SECTOR_BYTES / sectors)
+}
+
+/// The first of `all` positions that `place` allows, and the one behind the last.
+fn share(place: Place, all: u64) -> (u64, u64) {
+    match place {
+        Place::Random | Place::Sequential => (0, all),
+        Place::Range { from_ppm, to_ppm } => (share_ceil(all, from_ppm), share_floor(all, to_ppm)),
     }
 }
 
@@ -117,5 +131,22 @@ mod tests {
     fn range_shorter_than_a_request_has_one_position() {
         let starts = starts(Place::Range { from_ppm: 999_999, to_ppm: 1_000_000 }, 3);
         assert_eq!(starts, [249 * 8; 3]);
+    }
+
+    #[test]
+    fn room_is_a_whole_request_inside_the_range_and_the_drive() {
+        let upper = Place::Range { from_ppm: 500_000, to_ppm: 1_000_000 };
+        assert!(has_room(upper, SIZE, Bytes::from_kib(12)));
+        assert!(!has_room(upper, SIZE, Bytes::from_kib(4)));
+        assert!(!has_room(Place::Random, SIZE, Bytes::from_kib(3)));
+    }
+
+    #[test]
+    fn sequential_positions_wrap_before_a_request_would_cross_the_end() {
+        let mut random = Random::new(9, 1);
+        let fifteen = Bytes::from_kib(15);
+        let mut positions = Positions::new(Place::Sequential, SIZE, fifteen, &mut random);
+        let starts: Vec<u64> = (0..6).map(|_| positions.next(&mut random).get()).collect();
+        assert!(starts.windows(2).all(|pair| pair[1] == (pair[0] + 8) % 24), "{starts:?}");
     }
 }

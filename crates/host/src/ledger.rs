@@ -16,8 +16,8 @@ struct Slab<T> {
 }
 
 impl<T> Slab<T> {
-    const fn new() -> Self {
-        Self { entries: Vec::new(), free: Vec::new() }
+    fn with_room(expected: usize) -> Self {
+        Self { entries: Vec::with_capacity(expected), free: Vec::with_capacity(expected) }
     }
 
     /// The slot that the next insertion uses.
@@ -46,6 +46,15 @@ impl<T> Slab<T> {
     }
 }
 
+/// A number of an outstanding request that is below the most that were outstanding at
+/// once: an index for whoever keeps something about each.
+///
+/// # Panics
+/// Never: the number has 26 bits.
+pub fn slot(id: RequestId) -> usize {
+    Ledger::slot(id) as usize
+}
+
 /// A request that is released and not complete.
 #[derive(Debug)]
 struct Tracked {
@@ -59,25 +68,33 @@ struct Tracked {
 pub(crate) struct JobSlot(u32);
 
 #[derive(Debug)]
-struct Job {
+struct OpenJob {
     requests_left: u32,
     has_failed: bool,
 }
 
-/// A job whose last request completed.
+/// A job whose last request completed, or whose run ended before that.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct FinishedJob {
+pub(crate) struct Job {
     pub(crate) source: TaskIndex,
+    /// The nominal instant.
     pub(crate) released: Time,
     /// One of its requests failed.
     pub(crate) has_failed: bool,
+}
+
+impl Job {
+    const fn of(request: &Request, has_failed: bool) -> Self {
+        Self { source: request.task, released: request.released, has_failed }
+    }
 }
 
 /// Everything outstanding; see the module's text.
 #[derive(Debug)]
 pub(crate) struct Ledger {
     requests: Slab<Tracked>,
-    jobs: Slab<Job>,
+    jobs: Slab<OpenJob>,
+    outstanding_max: u32,
     next_sequence: u64,
 }
 
@@ -85,13 +102,27 @@ impl Ledger {
     /// 64 million requests may be outstanding at once, 274 thousand million in a run.
     const SLOT_BITS: u32 = 26;
 
-    pub(crate) const fn new() -> Self {
-        Self { requests: Slab::new(), jobs: Slab::new(), next_sequence: 0 }
+    pub(crate) const OUTSTANDING_MAX: u32 = 1 << Self::SLOT_BITS;
+
+    /// An empty one for at most `outstanding_max` requests at once, with room for `expected`.
+    pub(crate) fn new(outstanding_max: u32, expected: usize) -> Self {
+        assert!(outstanding_max <= Self::OUTSTANDING_MAX, "there are names for 2^26 at once");
+        Self {
+            requests: Slab::with_room(expected),
+            jobs: Slab::with_room(expected),
+            outstanding_max,
+            next_sequence: 0,
+        }
     }
 
     /// A new job of `requests` requests, which are yet to be added.
     pub(crate) fn open_job(&mut self, requests: u32) -> JobSlot {
-        JobSlot(self.jobs.insert(Job { requests_left: requests, has_failed: false }))
+        JobSlot(self.jobs.insert(OpenJob { requests_left: requests, has_failed: false }))
+    }
+
+    /// Whether another request may be outstanding.
+    pub(crate) fn has_room(&self) -> bool {
+        self.requests.next_slot() < self.outstanding_max
     }
 
     /// Adds a request of `job`, made under the name that it gets.
@@ -108,14 +139,13 @@ impl Ledger {
     }
 
     fn name(&mut self, slot: u32) -> RequestId {
-        assert!(slot < 1 << Self::SLOT_BITS, "more than 2^26 requests outstanding");
         let sequence = self.next_sequence;
         self.next_sequence += 1;
         assert!(sequence < 1 << (64 - Self::SLOT_BITS), "more than 2^38 requests in a run");
         RequestId(sequence << Self::SLOT_BITS | u64::from(slot))
     }
 
-    fn slot(id: RequestId) -> u32 {
+    pub(crate) fn slot(id: RequestId) -> u32 {
         let slot = id.0 & ((1 << Self::SLOT_BITS) - 1);
         u32::try_from(slot).expect("a slot has 26 bits")
     }
@@ -141,23 +171,14 @@ impl Ledger {
     }
 
     /// Removes a request that came back, and its job with the last of its requests.
-    pub(crate) fn complete(
-        &mut self,
-        id: RequestId,
-        outcome: Outcome,
-    ) -> (Request, Option<FinishedJob>) {
+    pub(crate) fn complete(&mut self, id: RequestId, outcome: Outcome) -> (Request, Option<Job>) {
         assert!(self.tracked(id).is_dispatched, "{id:?} completed before it was dispatched");
         let tracked = self.requests.remove(Self::slot(id)).expect("just seen");
         let request = tracked.request;
         (request, self.complete_part(tracked.job, &request, outcome))
     }
 
-    fn complete_part(
-        &mut self,
-        slot: JobSlot,
-        request: &Request,
-        outcome: Outcome,
-    ) -> Option<FinishedJob> {
+    fn complete_part(&mut self, slot: JobSlot, request: &Request, outcome: Outcome) -> Option<Job> {
         let job = self.jobs.get_mut(slot.0).expect("a job outlives its requests");
         job.requests_left -= 1;
         job.has_failed |= outcome == Outcome::Failed;
@@ -165,11 +186,18 @@ impl Ledger {
             return None;
         }
         let job = self.jobs.remove(slot.0).expect("just seen");
-        Some(FinishedJob {
-            source: request.task,
-            released: request.released,
-            has_failed: job.has_failed,
-        })
+        Some(Job::of(request, job.has_failed))
+    }
+
+    /// Jobs that are released and not complete, in no order that means anything.
+    ///
+    /// # Complexity
+    /// O(n log n) for n requests outstanding: asked for once, so that jobs stay small.
+    pub(crate) fn unfinished_jobs(&self) -> impl Iterator<Item = Job> {
+        let mut left: Vec<&Tracked> = self.requests.entries.iter().flatten().collect();
+        left.sort_unstable_by_key(|tracked| tracked.job.0);
+        left.dedup_by_key(|tracked| tracked.job.0);
+        left.into_iter().map(|tracked| Job::of(&tracked.request, false))
     }
 }
 
@@ -196,28 +224,44 @@ mod tests {
         ledger.open_request(job, make).id
     }
 
-    fn serve(ledger: &mut Ledger, id: RequestId, outcome: Outcome) -> Option<FinishedJob> {
+    fn ledger() -> Ledger {
+        Ledger::new(Ledger::OUTSTANDING_MAX, 0)
+    }
+
+    fn serve(ledger: &mut Ledger, id: RequestId, outcome: Outcome) -> Option<Job> {
         ledger.dispatch(id);
         ledger.complete(id, outcome).1
     }
 
     #[test]
     fn job_is_finished_with_the_last_of_its_requests() {
-        let mut ledger = Ledger::new();
+        let mut ledger = ledger();
         let job = ledger.open_job(2);
         let [first, second] = [(); 2].map(|()| release(&mut ledger, job));
         assert_eq!(serve(&mut ledger, second, Outcome::Failed), None);
+        assert_eq!(ledger.unfinished_jobs().count(), 1);
         let finished = serve(&mut ledger, first, Outcome::Done);
-        let expected =
-            FinishedJob { source: TaskIndex(3), released: Time::from_ns(7), has_failed: true };
+        let expected = Job { source: TaskIndex(3), released: Time::from_ns(7), has_failed: true };
         assert_eq!(finished, Some(expected));
+        assert_eq!(ledger.unfinished_jobs().count(), 0);
+    }
+
+    #[test]
+    fn no_more_than_allowed_are_outstanding_and_room_comes_back() {
+        let mut ledger = Ledger::new(2, 1);
+        let job = ledger.open_job(4);
+        let [first, _] = [(); 2].map(|()| release(&mut ledger, job));
+        assert!(!ledger.has_room());
+        assert_eq!(ledger.unfinished_jobs().count(), 1);
+        serve(&mut ledger, first, Outcome::Done);
+        assert!(ledger.has_room());
     }
 
     /// Goal: memory is bounded by what is outstanding. Method: a long run with never more
     /// than 5 outstanding.
     #[test]
     fn slots_are_used_again_and_names_are_not() {
-        let mut ledger = Ledger::new();
+        let mut ledger = ledger();
         let mut outstanding = std::collections::VecDeque::new();
         let mut youngest = None;
         for _ in 0..100_000 {
@@ -238,7 +282,7 @@ mod tests {
     #[test]
     #[should_panic(expected = "is not outstanding")]
     fn name_of_an_earlier_request_in_the_same_slot_is_refused() {
-        let mut ledger = Ledger::new();
+        let mut ledger = ledger();
         let job = ledger.open_job(3);
         let earlier = release(&mut ledger, job);
         serve(&mut ledger, earlier, Outcome::Done);

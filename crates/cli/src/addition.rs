@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! Adds a measured table to a drive file that exists.
+//!
+//! A drive file is about one device: a table of another one is refused. What the file says
+//! of its origin stays, and what is added says its own.
+
+use std::path::Path;
+
+use model::drive_file::{Identity, MeasuredTable};
+use model::{DriveFile, Op};
+
+use crate::failure::Failure;
+
+/// Refuses to add to the file at `path`, about `existing`, what is measured on `measured`.
+pub(crate) fn check_device(
+    path: &Path,
+    existing: &Identity,
+    measured: &Identity,
+) -> Result<(), Failure> {
+    let facts = [
+        ("model", &existing.model, &measured.model),
+        ("firmware", &existing.firmware, &measured.firmware),
+        ("where", &existing.place, &measured.place),
+    ];
+    let Some((what, known, now)) = facts.into_iter().find(|(_, known, now)| known != now) else {
+        return Ok(());
+    };
+    let said = |value: &Option<String>| {
+        value.as_ref().map_or_else(|| "unknown".to_owned(), |text| format!("`{text}`"))
+    };
+    Err(Failure::input(
+        format!(
+            "{} is about another device: its {what} is {}, here it is {}",
+            path.display(),
+            said(known),
+            said(now)
+        ),
+        format!(
+            "write to a new file; if it is the same device all the same, correct `{what}` under \
+             [identity] in the file first"
+        ),
+    ))
+}
+
+/// `existing` with the tables of `measured`, which replace those of the same kind.
+pub(crate) fn with_tables_of(existing: &DriveFile, measured: &DriveFile) -> DriveFile {
+    let mut file = existing.clone();
+    for table in &measured.batch {
+        let how = how_of_table(&file, measured, table);
+        file.identity.how = Some(match file.identity.how.take() {
+            Some(known) => format!("{known}; {how}"),
+            None => how,
+        });
+        file.batch.retain(|known| !is_same_kind(known, table));
+        file.batch.push(table.clone());
+    }
+    file.depth = file.depth.max(measured.depth);
+    for line in &measured.identity.host {
+        if !file.identity.host.contains(line) {
+            file.identity.host.push(line.clone());
+        }
+    }
+    file
+}
+
+/// `writes of 128KiB, 2026-05-04T03:02:01Z: tidegate profile ..`.
+fn how_of_table(existing: &DriveFile, measured: &DriveFile, table: &MeasuredTable) -> String {
+    let is_again = existing.batch.iter().any(|known| is_same_kind(known, table));
+    format!(
+        "{}s of {}{}, {}: {}",
+        table.op.map_or("request", Op::name),
+        table.size.unwrap_or_default(),
+        if is_again { " measured again" } else { "" },
+        measured.identity.when.as_deref().unwrap_or("at an unknown time"),
+        measured.identity.how.as_deref().unwrap_or("by an unknown method"),
+    )
+}
+
+fn is_same_kind(a: &MeasuredTable, b: &MeasuredTable) -> bool {
+    (a.op, a.size) == (b.op, b.size)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn drive(op: &str, ns_max: &str, when: &str) -> DriveFile {
+        let text = format!(
+            "name = \"d\"\nkind = \"recorded\"\ndepth = {}\n[identity]\nmodel = \"M\"\n\
+             when = \"{when}\"\nwhere = \"sda\"\nhow = \"measured {op}s\"\n\
+             host = [\"kernel 6\", \"wake-up of {when}\"]\n\
+             [[batch]]\nop = \"{op}\"\nsize = \"128KiB\"\nns_max = {ns_max}\n",
+            ns_max.split(',').count()
+        );
+        DriveFile::parse(&text).unwrap()
+    }
+
+    #[test]
+    fn what_is_added_keeps_its_origin_beside_that_of_the_file() {
+        let sum = with_tables_of(&drive("read", "[1]", "May"), &drive("write", "[2, 3]", "June"));
+        assert_eq!((sum.depth, sum.batch.len()), (2, 2));
+        assert_eq!(sum.identity.when.as_deref(), Some("May"));
+        let how = sum.identity.how.as_deref();
+        assert_eq!(how, Some("measured reads; writes of 128KiB, June: measured writes"));
+        assert_eq!(sum.identity.host, ["kernel 6", "wake-up of May", "wake-up of June"]);
+        assert_eq!(DriveFile::parse(&sum.to_toml()).unwrap(), sum);
+    }
+
+    #[test]
+    fn a_table_of_the_same_kind_is_replaced_and_that_is_said() {
+        let sum = with_tables_of(&drive("read", "[1, 2]", "May"), &drive("read", "[7]", "June"));
+        assert_eq!((sum.depth, sum.batch.len()), (2, 1));
+        assert_eq!(sum.batch[0].ns_max, [7]);
+        let how = sum.identity.how.unwrap();
+        assert!(how.contains("reads of 128KiB measured again, June: "), "{how}");
+    }
+
+    #[test]
+    fn a_table_of_another_device_is_refused() {
+        let known = drive("read", "[1]", "May").identity;
+        let check = |change: fn(&mut Identity)| {
+            let mut measured = drive("write", "[1]", "June").identity;
+            change(&mut measured);
+            check_device(Path::new("d.toml"), &known, &measured)
+        };
+        assert!(check(|_| ()).is_ok());
+        for change in [
+            (|it| it.model = Some("N".to_owned())) as fn(&mut Identity),
+            |it| it.model = None,
+            |it| it.firmware = Some("2".to_owned()),
+            |it| it.place = Some("sdb".to_owned()),
+        ] {
+            assert!(matches!(check(change), Err(Failure::Input(_))));
+        }
+    }
+}

@@ -1,0 +1,363 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! Where a measured drive file goes.
+//!
+//! All that can be refused is refused before hours of measurement; nothing that exists is
+//! replaced without being asked for; a reader sees the old file or the new one.
+//!
+//! ```text
+//!   prepare --> the target itself ........................ refused
+//!           --> exists --> without --add ................. refused
+//!           |          --> --add: no drive file .......... refused
+//!           --> missing --> --add ........................ refused
+//!           --> folder missing, or cannot be written ..... refused
+//!   publish --> new: never over a file that came up meanwhile
+//!           --> --add: to what the file holds by then, one process after the other
+//! ```
+
+use std::fs::{self, File, Metadata, OpenOptions, Permissions, TryLockError};
+use std::io::{self, Write as _};
+use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
+use std::path::{Path, PathBuf};
+use std::thread::sleep;
+use std::time::Duration;
+
+use model::DriveFile;
+use model::drive_file::Identity;
+use tempfile::NamedTempFile;
+
+use crate::addition;
+use crate::failure::Failure;
+use crate::text_file;
+
+/// How often a file that another process is adding to is tried again.
+const LOCK_TRIES: u32 = 500;
+/// How long between two tries.
+const LOCK_PAUSE: Duration = Duration::from_millis(10);
+
+/// A place for a drive file, found usable.
+#[derive(Debug)]
+pub(crate) struct OutputFile {
+    /// As it was named.
+    named: PathBuf,
+    /// The folder, without symbolic links.
+    folder: PathBuf,
+    /// The file itself, without symbolic links.
+    path: PathBuf,
+    /// What stands there and is added to.
+    existing: Option<Identity>,
+}
+
+impl OutputFile {
+    /// Checks that a drive file can go to `path`, a new one or, with `add`, one that exists;
+    /// `target` is what will be measured.
+    pub(crate) fn prepare(path: &Path, add: bool, target: &Path) -> Result<Self, Failure> {
+        if is_same_file(path, target) {
+            return Err(Failure::input(
+                format!("{} is what is to be measured: writing there destroys it", path.display()),
+                "name another file for the result",
+            ));
+        }
+        let real = if add { real_path_of_existing(path)? } else { real_path_of_new(path)? };
+        let folder = folder_of(&real).to_owned();
+        let mut output = Self { named: path.to_owned(), folder, path: real, existing: None };
+        // Made and removed again: a process that is killed leaves nothing behind.
+        output.temporary().map_err(|error| unwritable(path, &error))?;
+        if add {
+            let (_held, existing) = output.lock_existing()?;
+            output.existing = Some(existing.identity);
+        }
+        Ok(output)
+    }
+
+    /// Refuses to add to a file about another device than `measured`.
+    pub(crate) fn check_device(&self, measured: &Identity) -> Result<(), Failure> {
+        self.existing
+            .as_ref()
+            .map_or(Ok(()), |known| addition::check_device(&self.named, known, measured))
+    }
+
+    /// How the user calls it.
+    pub(crate) fn name(&self) -> String {
+        self.named.display().to_string()
+    }
+
+    /// Puts the measured tables in place.
+    pub(crate) fn publish(&self, measured: &DriveFile) -> Result<(), Failure> {
+        if self.existing.is_some() { self.add(measured) } else { self.write_new(measured) }
+    }
+
+    fn write_new(&self, measured: &DriveFile) -> Result<(), Failure> {
+        let file = self.filled(measured).map_err(|error| unwritable(&self.named, &error))?;
+        match file.persist_noclobber(&self.path) {
+            Ok(_) => Ok(()),
+            Err(error) if error.error.kind() == io::ErrorKind::AlreadyExists => {
+                Err(Failure::input(
+                    format!("{} came up during the measurement", self.named.display()),
+                    "it was left as it is",
+                ))
+            }
+            Err(error) => Err(unwritable(&self.named, &error.error)),
+        }
+    }
+
+    fn add(&self, measured: &DriveFile) -> Result<(), Failure> {
+        // Read again: somebody may have added to it, and the file as it was is not the file.
+        let (held, existing) = self.lock_existing()?;
+        addition::check_device(&self.named, &existing.identity, &measured.identity)?;
+        let replace = || {
+            let file = self.filled(&addition::with_tables_of(&existing, measured))?;
+            file.as_file().set_permissions(held.metadata()?.permissions())?;
+            file.persist(&self.path)?;
+            Ok(())
+        };
+        replace().map_err(|error: io::Error| unwritable(&self.named, &error))
+    }
+
+    /// A temporary file in the same folder with this text, on the medium.
+    fn filled(&self, file: &DriveFile) -> io::Result<NamedTempFile> {
+        let mut temporary = self.temporary()?;
+        temporary.write_all(file.to_toml().as_bytes())?;
+        temporary.as_file().sync_all()?;
+        Ok(temporary)
+    }
+
+    fn temporary(&self) -> io::Result<NamedTempFile> {
+        tempfile::Builder::new()
+            .prefix(".tidegate-")
+            // As any new file has them: temporary files are private otherwise.
+            .permissions(Permissions::from_mode(0o666))
+            .tempfile_in(&self.folder)
+    }
+
+    /// The drive file that stands there, locked against other processes that add to it.
+    fn lock_existing(&self) -> Result<(File, DriveFile), Failure> {
+        let held = lock(&self.path).map_err(|error| unwritable(&self.named, &error))?;
+        let text = text_file::read_open(&held).map_err(|error| {
+            Failure::input(
+                format!("cannot add to {}: {error}", self.named.display()),
+                "name a drive file, or leave --add out to make a new one",
+            )
+        })?;
+        match DriveFile::parse(&text) {
+            Ok(existing) => Ok((held, existing)),
+            Err(error) => Err(Failure::in_file(&self.named, text, &error)),
+        }
+    }
+}
+
+/// The path itself of a file that is added to.
+fn real_path_of_existing(path: &Path) -> Result<PathBuf, Failure> {
+    let real = fs::canonicalize(path).map_err(|error| {
+        Failure::input(
+            format!("there is no drive file {} to add to: {error}", path.display()),
+            "leave --add out to make a new one",
+        )
+    })?;
+    // Before it is opened: opening a pipe waits, opening a device may do anything.
+    if real.is_file() {
+        return Ok(real);
+    }
+    Err(Failure::input(
+        format!("cannot add to {}: it is not a regular file", path.display()),
+        "name a drive file, or leave --add out to make a new one",
+    ))
+}
+
+/// The path itself of a file that does not exist, in a folder that does.
+fn real_path_of_new(path: &Path) -> Result<PathBuf, Failure> {
+    match fs::symlink_metadata(path) {
+        Ok(found) if found.is_dir() => return Err(is_folder(path)),
+        Ok(_) => {
+            return Err(Failure::input(
+                format!("{} exists, and nothing that exists is overwritten", path.display()),
+                "name a new file; a table is added to a drive file with --add",
+            ));
+        }
+        Err(error) if error.kind() == io::ErrorKind::NotFound => (),
+        Err(error) => return Err(unwritable(path, &error)),
+    }
+    let folder = fs::canonicalize(folder_of(path)).map_err(|error| unwritable(path, &error))?;
+    match path.file_name() {
+        Some(name) if !path.as_os_str().as_encoded_bytes().ends_with(b"/") => Ok(folder.join(name)),
+        _ => Err(is_folder(path)),
+    }
+}
+
+fn folder_of(path: &Path) -> &Path {
+    path.parent().filter(|folder| *folder != Path::new("")).unwrap_or(Path::new("."))
+}
+
+fn is_folder(path: &Path) -> Failure {
+    Failure::input(format!("{} is a directory", path.display()), "name a file in it")
+}
+
+fn unwritable(path: &Path, error: &io::Error) -> Failure {
+    Failure::input(
+        format!("cannot write {}: {error}", path.display()),
+        "name a file in a folder that exists and may be written",
+    )
+}
+
+/// Whether two names stand for one file, or will once it is made.
+fn is_same_file(path: &Path, target: &Path) -> bool {
+    if let (Ok(found), Ok(target)) = (fs::metadata(path), fs::metadata(target)) {
+        return identity(&found) == identity(&target);
+    }
+    let real = |path: &Path| Some(fs::canonicalize(folder_of(path)).ok()?.join(path.file_name()?));
+    path == target || real(path).is_some_and(|path| Some(path) == real(target))
+}
+
+fn identity(file: &Metadata) -> (u64, u64) {
+    (file.dev(), file.ino())
+}
+
+/// Opens and locks the file that stands at `path` now. Who adds replaces the file, so the
+/// one that was opened may be another by the time that the lock is granted.
+fn lock(path: &Path) -> io::Result<File> {
+    for _ in 0..LOCK_TRIES {
+        let file = OpenOptions::new().read(true).write(true).open(path)?;
+        match file.try_lock() {
+            Ok(()) if identity(&file.metadata()?) == identity(&fs::symlink_metadata(path)?) => {
+                return Ok(file);
+            }
+            Ok(()) => (),
+            Err(TryLockError::WouldBlock) => sleep(LOCK_PAUSE),
+            Err(TryLockError::Error(error)) => return Err(error),
+        }
+    }
+    Err(io::Error::new(io::ErrorKind::ResourceBusy, "another process keeps it locked"))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::symlink;
+
+    use tempfile::TempDir;
+
+    use super::*;
+
+    const TARGET: &str = "/dev/null";
+
+    fn drive(op: &str) -> DriveFile {
+        let text = format!(
+            "name = \"d\"\nkind = \"recorded\"\ndepth = 1\n[identity]\nmodel = \"M\"\n\
+             [[batch]]\nop = \"{op}\"\nsize = \"4KiB\"\nns_max = [1]\n"
+        );
+        DriveFile::parse(&text).unwrap()
+    }
+
+    fn folder() -> (TempDir, PathBuf) {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("d.toml");
+        (folder, path)
+    }
+
+    fn prepare(path: &Path, add: bool) -> Result<OutputFile, Failure> {
+        OutputFile::prepare(path, add, Path::new(TARGET))
+    }
+
+    fn read(path: &Path) -> DriveFile {
+        DriveFile::parse(&fs::read_to_string(path).unwrap()).unwrap()
+    }
+
+    #[test]
+    fn a_new_file_is_all_that_is_left_and_others_may_read_it() {
+        let (folder, path) = folder();
+        let output = prepare(&path, false).unwrap();
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0, "nothing before the end");
+        output.publish(&drive("read")).unwrap();
+        assert_eq!(read(&path), drive("read"));
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
+        let usual = folder.path().join("usual");
+        fs::write(&usual, "").unwrap();
+        let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode();
+        assert_eq!(mode(&path), mode(&usual));
+    }
+
+    /// Goal: of two measurements that end at one name, none replaces the other unseen.
+    #[test]
+    fn a_file_that_came_up_meanwhile_stays() {
+        let (_folder, path) = folder();
+        let [first, second] = [prepare(&path, false).unwrap(), prepare(&path, false).unwrap()];
+        first.publish(&drive("read")).unwrap();
+        assert!(second.publish(&drive("write")).is_err());
+        assert_eq!(read(&path), drive("read"));
+    }
+
+    #[test]
+    fn two_that_add_at_once_are_both_added() {
+        let (_folder, path) = folder();
+        fs::write(&path, drive("read").to_toml().replace("4KiB", "8KiB")).unwrap();
+        let outputs = [("read", prepare(&path, true)), ("write", prepare(&path, true))];
+        std::thread::scope(|scope| {
+            for (op, output) in outputs {
+                scope.spawn(move || output.unwrap().publish(&drive(op)).unwrap());
+            }
+        });
+        assert_eq!(read(&path).batch.len(), 3);
+    }
+
+    #[test]
+    fn adding_keeps_permissions_and_links() {
+        let (folder, path) = folder();
+        fs::write(&path, drive("read").to_toml()).unwrap();
+        fs::set_permissions(&path, Permissions::from_mode(0o640)).unwrap();
+        let link = folder.path().join("link");
+        symlink("d.toml", &link).unwrap();
+        prepare(&link, true).unwrap().publish(&drive("write")).unwrap();
+        assert!(fs::symlink_metadata(&link).unwrap().is_symlink());
+        assert_eq!(read(&path).batch.len(), 2);
+        assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o640);
+    }
+
+    #[test]
+    fn whatever_exists_is_left_alone() {
+        let (folder, path) = folder();
+        fs::write(&path, b"\xff\xfe not text").unwrap();
+        let dangling = folder.path().join("dangling");
+        symlink("nowhere", &dangling).unwrap();
+        for path in [&path, &dangling, folder.path(), Path::new("/dev/full"), Path::new(".")] {
+            assert!(prepare(path, false).is_err(), "{}", path.display());
+            assert!(prepare(path, true).is_err(), "{}", path.display());
+        }
+        assert_eq!(fs::read(&path).unwrap(), b"\xff\xfe not text");
+    }
+
+    #[test]
+    fn what_cannot_be_written_is_known_at_once() {
+        let (folder, path) = folder();
+        let missing = folder.path().join("missing");
+        for path in [&missing.join("d.toml"), &missing.join(""), Path::new("/proc/d.toml")] {
+            assert!(prepare(path, false).is_err(), "{}", path.display());
+        }
+        assert!(prepare(&path, true).is_err(), "nothing to add to");
+    }
+
+    #[test]
+    fn the_target_is_no_place_whatever_it_is_called() {
+        let (folder, path) = folder();
+        let is_refused = |output: &Path, add| OutputFile::prepare(output, add, &path).is_err();
+        let other = folder.path().join(".").join("d.toml");
+        assert!(is_refused(&path, false) && is_refused(&other, false), "before it is made");
+        fs::write(&path, drive("read").to_toml()).unwrap();
+        let [hard, soft] = ["hard", "soft"].map(|name| folder.path().join(name));
+        fs::hard_link(&path, &hard).unwrap();
+        symlink("d.toml", &soft).unwrap();
+        for output in [&path, &other, &hard, &soft] {
+            assert!(is_refused(output, true), "{}", output.display());
+        }
+    }
+
+    #[test]
+    fn a_foreign_table_is_refused_before_and_after() {
+        let (_folder, path) = folder();
+        fs::write(&path, drive("read").to_toml()).unwrap();
+        let output = prepare(&path, true).unwrap();
+        assert!(output.check_device(&drive("write").identity).is_ok());
+        let mut foreign = drive("write");
+        foreign.identity.model = Some("N".to_owned());
+        assert!(output.check_device(&foreign.identity).is_err());
+        assert!(output.publish(&foreign).is_err());
+        assert_eq!(read(&path), drive("read"));
+    }
+}

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! Reads the text of a file that somebody named, and nothing that could go on for ever.
+//!
+//! Devices and pipes may never end, and a file of gigabytes is no file of ours: all of them
+//! are refused by name before they fill the memory.
+
+use std::fs::{self, File, FileType};
+use std::io::{self, Read as _};
+use std::os::unix::fs::FileTypeExt as _;
+use std::path::Path;
+
+use model::Bytes;
+
+/// More text than this nobody writes; a table of 4096 batches has about 300 KiB.
+const SIZE_MAX: Bytes = Bytes::from_kib(16 << 10);
+
+/// Why a file is not read.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum ReadError {
+    /// The system refused.
+    #[error(transparent)]
+    Refused(#[from] io::Error),
+    /// Not a regular file.
+    #[error("it is {what}, not a file")]
+    NoFile {
+        /// What it is, with its article.
+        what: &'static str,
+    },
+    /// Too much.
+    #[error("it holds more than {SIZE_MAX}")]
+    TooLarge,
+    /// Something other than text.
+    #[error("it is not text: byte {offset} is not UTF-8")]
+    NotText {
+        /// Where the text ends.
+        offset: usize,
+    },
+}
+
+/// The text of a regular file, or of one that a symbolic link leads to.
+pub(crate) fn read(path: &Path) -> Result<String, ReadError> {
+    // Before it is opened: opening a pipe waits for its other end.
+    let kind = fs::metadata(path)?.file_type();
+    if kind.is_file() { read_open(&File::open(path)?) } else { Err(no_file(kind)) }
+}
+
+/// The text of an open file.
+pub(crate) fn read_open(file: &File) -> Result<String, ReadError> {
+    let kind = file.metadata()?.file_type();
+    if !kind.is_file() {
+        return Err(no_file(kind));
+    }
+    let mut bytes = Vec::new();
+    // Whatever its size is said to be: it may grow, and some files say 0.
+    file.take(SIZE_MAX.get() + 1).read_to_end(&mut bytes)?;
+    if bytes.len() as u64 > SIZE_MAX.get() {
+        return Err(ReadError::TooLarge);
+    }
+    String::from_utf8(bytes)
+        .map_err(|error| ReadError::NotText { offset: error.utf8_error().valid_up_to() })
+}
+
+fn no_file(kind: FileType) -> ReadError {
+    let kinds = [
+        (kind.is_dir(), "a directory"),
+        (kind.is_char_device(), "a character device"),
+        (kind.is_block_device(), "a block device"),
+        (kind.is_fifo(), "a pipe"),
+        (kind.is_socket(), "a socket"),
+    ];
+    let what = kinds.into_iter().find_map(|(is_it, what)| is_it.then_some(what));
+    ReadError::NoFile { what: what.unwrap_or("something else") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn refusal(path: &str) -> String {
+        read(Path::new(path)).expect_err("it is no text file").to_string()
+    }
+
+    #[test]
+    fn what_never_ends_is_not_begun() {
+        assert_eq!(refusal("/dev/zero"), "it is a character device, not a file");
+        assert_eq!(refusal("/"), "it is a directory, not a file");
+    }
+
+    #[test]
+    fn text_of_16_mib_is_read_and_a_byte_more_is_not() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("text");
+        let size = usize::try_from(SIZE_MAX.get()).unwrap();
+        fs::write(&path, vec![b'#'; size]).unwrap();
+        assert_eq!(read(&path).unwrap().len(), size);
+        fs::write(&path, vec![b'#'; size + 1]).unwrap();
+        assert_eq!(refusal(path.to_str().unwrap()), "it holds more than 16MiB");
+    }
+
+    #[test]
+    fn other_bytes_than_text_are_refused_with_their_place() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("bytes");
+        fs::write(&path, b"depth = \xff").unwrap();
+        assert_eq!(refusal(path.to_str().unwrap()), "it is not text: byte 8 is not UTF-8");
+    }
+}

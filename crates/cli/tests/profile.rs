@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! `tidegate profile` through the binary: nothing of the user's is lost, and no measurement.
+//!
+//! What is refused before anything is measured needs no disk. The other tests say so and
+//! pass where the folder of the build output has no direct I/O.
+
+mod common;
+
+use std::io::{BufRead as _, BufReader, Read as _};
+use std::process::{Child, Stdio};
+
+use common::Folder;
+
+/// Measures 8 MiB in no time.
+const MEASURE: [&str; 9] =
+    ["profile", "disk.img", "--size", "64KiB", "--depth", "4", "--samples", "20", "--seed=1"];
+
+/// With a new file of 8 MiB; false, with its reason, where that cannot be measured.
+fn is_measurable(folder: &Folder) -> bool {
+    let (code, _, stderr) = folder.run(&[&MEASURE[..], &["--create", "8MiB"]].concat());
+    if code != 0 {
+        println!("skipped: {stderr}");
+    }
+    code == 0
+}
+
+fn profile(folder: &Folder, more: &[&str]) -> (i32, String, String) {
+    folder.run(&[&MEASURE[..], more].concat())
+}
+
+fn names(folder: &Folder) -> Vec<String> {
+    let entries = std::fs::read_dir(folder.path()).unwrap();
+    let mut names: Vec<_> =
+        entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+    names.sort();
+    names
+}
+
+/// Goal: whatever has the name of the output is not touched, whether it is a drive file,
+/// text, or can be read at all. Method: no target exists, so the output must be refused
+/// before it.
+#[test]
+fn an_output_that_cannot_be_is_refused_before_the_target_is_opened() {
+    let folder = Folder::new();
+    let path = folder.path().join("bytes");
+    std::fs::write(&path, b"\xff precious").unwrap();
+    folder.file("text", "precious");
+    for (output, add, said) in [
+        ("bytes", false, "nothing that exists is overwritten"),
+        ("bytes", true, "it is not text"),
+        ("text", true, "text, line 1"),
+        (".", false, "is a directory"),
+        ("new/", false, "is a directory"),
+        ("missing/d.toml", false, "cannot write"),
+        ("/proc/d.toml", false, "cannot write"),
+        ("/dev/full", false, "nothing that exists is overwritten"),
+        ("/dev/full", true, "not a regular file"),
+        ("disk.img", false, "what is to be measured"),
+        ("./disk.img", false, "what is to be measured"),
+        ("none", true, "to add to"),
+    ] {
+        let add: &[&str] = if add { &["--add"] } else { &[] };
+        let (code, stdout, stderr) = profile(&folder, &[&["-o", output], add].concat());
+        assert_eq!((code, stdout.as_str()), (2, ""), "{output}: {stderr}");
+        assert!(stderr.contains(said), "{output}: {stderr}");
+    }
+    assert_eq!(std::fs::read(&path).unwrap(), b"\xff precious");
+    assert_eq!(names(&folder), ["bytes", "text"]);
+}
+
+#[test]
+fn the_target_is_no_output_and_neighbours_are_left_alone() {
+    let folder = Folder::new();
+    if !is_measurable(&folder) {
+        return;
+    }
+    let before = std::fs::read(folder.path().join("disk.img")).unwrap();
+    let (code, _, stderr) = profile(&folder, &["-o", "disk.img"]);
+    assert_eq!(code, 2, "{stderr}");
+    assert!(std::fs::read(folder.path().join("disk.img")).unwrap() == before, "it was replaced");
+    folder.file("d.toml.partial", "precious");
+    assert_eq!(profile(&folder, &["-o", "d.toml"]).0, 0);
+    let partial = std::fs::read_to_string(folder.path().join("d.toml.partial")).unwrap();
+    assert_eq!(partial, "precious");
+    assert_eq!(names(&folder), ["d.toml", "d.toml.partial", "disk.img"]);
+}
+
+/// A profile to `d.toml` that takes a while, as soon as it says that it measures.
+fn measuring(folder: &Folder) -> (Child, BufReader<std::process::ChildStderr>) {
+    let mut child = folder
+        .command(&[&MEASURE[..6], &["--samples", "2000", "-o", "d.toml"]].concat())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut stderr = BufReader::new(child.stderr.take().unwrap());
+    let mut line = String::new();
+    while !line.starts_with("Host") {
+        line.clear();
+        assert!(stderr.read_line(&mut line).unwrap() > 0, "it ended too early");
+    }
+    (child, stderr)
+}
+
+/// Goal: a measurement that cannot be put in place is printed, and nothing else with it.
+#[test]
+fn a_finished_measurement_is_never_lost() {
+    let folder = Folder::new();
+    if !is_measurable(&folder) {
+        return;
+    }
+    let (mut child, mut stderr) = measuring(&folder);
+    folder.file("d.toml", "precious");
+    let [mut table, mut said] = [String::new(), String::new()];
+    child.stdout.take().unwrap().read_to_string(&mut table).unwrap();
+    stderr.read_to_string(&mut said).unwrap();
+    assert_eq!(child.wait().unwrap().code(), Some(3), "{said}");
+    assert!(said.contains("printed to standard output"), "{said}");
+    assert!(said.contains("came up during the measurement"), "{said}");
+    assert_eq!(std::fs::read_to_string(folder.path().join("d.toml")).unwrap(), "precious");
+    folder.file("printed.toml", &table);
+    folder.file("w.toml", "drive = \"printed.toml\"\n[[best_effort]]\nname = \"b\"\noutstanding = 1\nsize = \"4KiB\"\n");
+    assert_eq!(folder.json(&["check", "w.toml"]).0, 0, "{table}");
+}
+
+#[test]
+fn a_table_of_another_device_is_not_added() {
+    let folder = Folder::new();
+    if !is_measurable(&folder) || profile(&folder, &["-o", "d.toml"]).0 != 0 {
+        return;
+    }
+    let path = folder.path().join("d.toml");
+    let own = std::fs::read_to_string(&path).unwrap();
+    let foreign: String = own
+        .lines()
+        .map(|line| if line.starts_with("where = ") { "where = \"sdz\"" } else { line })
+        .flat_map(|line| [line, "\n"])
+        .collect();
+    folder.file("d.toml", &foreign);
+    let (code, _, stderr) = profile(&folder, &["-o", "d.toml", "--add"]);
+    assert_eq!(code, 2);
+    assert!(stderr.contains("another device") && stderr.contains("`sdz`"), "{stderr}");
+    assert_eq!(std::fs::read_to_string(&path).unwrap(), foreign);
+    folder.file("d.toml", &own);
+    let (code, _, stderr) = profile(&folder, &["-o", "d.toml", "--add"]);
+    assert_eq!(code, 0, "{stderr}");
+    let both = std::fs::read_to_string(&path).unwrap();
+    assert!(both.contains("; reads of 64KiB measured again, 2"), "{both}");
+    assert_eq!(both.matches("kernel ").count(), own.matches("kernel ").count());
+}
+
+/// Goal: a slip in one option does not leave a file that makes the corrected command fail.
+#[test]
+fn a_refused_profile_leaves_no_file_of_its_own() {
+    let folder = Folder::new();
+    let create =
+        |more: &[&str]| folder.run(&[&["profile", "new.img", "--create", "64KiB"], more].concat());
+    for (more, said) in [
+        (&["--size", "1000B"][..], "multiple of 512"),
+        (&["--size", "64KiB", "--depth", "2"], "no room for 2 requests"),
+        (&["--size", "128KiB"], "no room for 1 requests"),
+    ] {
+        let (code, _, stderr) = create(more);
+        assert_eq!(code, 2, "{stderr}");
+        assert!(stderr.contains(said), "{stderr}");
+        assert!(!stderr.contains("Creating"), "it was made for nothing: {stderr}");
+    }
+    assert!(names(&folder).is_empty());
+    if !is_measurable(&folder) {
+        return;
+    }
+    // A depth that only the target decides, and it has no room for it.
+    let (code, _, stderr) = create(&["--size", "64KiB"]);
+    assert_eq!(code, 2, "{stderr}");
+    assert!(stderr.contains("Removed      new.img"), "{stderr}");
+    assert_eq!(names(&folder), ["disk.img"]);
+}
+
+/// Goal: no measurement ends in a drive file that cannot be read for its name.
+#[test]
+fn a_name_that_cannot_be_printed_is_refused() {
+    let folder = Folder::new();
+    for name in ["", "a\nb"] {
+        let (code, _, stderr) = profile(&folder, &["--name", name]);
+        assert_eq!(code, 2);
+        assert!(stderr.contains("can be printed"), "{stderr}");
+    }
+}
+
+#[test]
+fn a_log_has_the_head_first_then_the_warnings_and_no_bar() {
+    let folder = Folder::new();
+    let (code, _, stderr) = profile(&folder, &["--create", "8MiB"]);
+    if code != 0 {
+        return println!("skipped: {stderr}");
+    }
+    let words: Vec<_> = stderr.lines().map(|line| line.split(' ').next().unwrap()).collect();
+    assert_eq!(words[..4], ["Creating", "Target", "Measuring", "Host"], "{stderr}");
+    assert!(words[4..].iter().all(|&word| word == "Warning"), "{stderr}");
+    assert!(!stderr.contains(['\r', '\u{1b}']), "{stderr}");
+}
+
+#[test]
+fn the_table_says_what_a_batch_gains() {
+    let folder = Folder::new();
+    if !is_measurable(&folder) {
+        return;
+    }
+    let (code, stdout, _) = profile(&folder, &["-o", "d.toml"]);
+    assert_eq!(code, 0);
+    assert!(stdout.contains("gain over one at a time") && stdout.contains("1.00x"), "{stdout}");
+}

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! What only a run on a real clock has to tell: how late the host was, what the device took,
+//! and whether its batches kept the table.
+//!
+//! An observer of the loop, so that runs in virtual time do not pay for it.
+
+use host::{Distribution, Memory, Observer};
+use model::{BatchTable, Class, Outcome, Request, TaskIndex, Time};
+
+use crate::batch_watch::BatchWatch;
+
+/// Watches host and device apart from the policy.
+#[derive(Debug, PartialEq)]
+pub struct DeviceWatch {
+    /// How late the host released jobs: from the nominal instant to when the policy was told.
+    /// Part of every response time.
+    pub host_lateness: Distribution,
+    /// What the device took for a request: from submission to when the host saw it complete.
+    pub device_time: Distribution,
+    /// Batches against the table.
+    pub batches: BatchWatch,
+    table: BatchTable,
+    in_flight_count: u32,
+    /// When the request in each slot was submitted.
+    submitted: Vec<Time>,
+    /// The job that a request was released of last: its further requests do not count.
+    last_job: Option<(TaskIndex, Time)>,
+}
+
+impl DeviceWatch {
+    /// Nothing seen yet; batches are compared with `table`. There is room for `expected`
+    /// requests outstanding before memory is taken.
+    pub(crate) fn new(table: BatchTable, expected: usize) -> Self {
+        Self {
+            host_lateness: Distribution::new(Memory::Beforehand),
+            device_time: Distribution::new(Memory::Beforehand),
+            batches: BatchWatch::default(),
+            table,
+            in_flight_count: 0,
+            submitted: vec![Time::ZERO; expected],
+            last_job: None,
+        }
+    }
+}
+
+impl Observer for DeviceWatch {
+    fn released(&mut self, now: Time, request: &Request) {
+        let job = Some((request.task, request.released));
+        if request.class != Class::BestEffort && self.last_job != job {
+            self.last_job = job;
+            self.host_lateness.record(now.since(request.released));
+        }
+    }
+
+    fn dispatched(&mut self, now: Time, batch: &[Request]) {
+        let count = u32::try_from(batch.len()).expect("at most the depth");
+        self.batches.submitted(now, count, self.in_flight_count, &self.table);
+        self.in_flight_count += count;
+        for request in batch {
+            let slot = host::slot(request.id);
+            if slot >= self.submitted.len() {
+                self.submitted.resize(slot + 1, Time::ZERO);
+            }
+            self.submitted[slot] = now;
+        }
+    }
+
+    fn completed(&mut self, now: Time, request: &Request, outcome: Outcome) {
+        if outcome == Outcome::Done {
+            self.device_time.record(now.since(self.submitted[host::slot(request.id)]));
+        }
+        self.in_flight_count -= 1;
+        if self.in_flight_count == 0 {
+            self.batches.drained(now);
+        }
+    }
+}

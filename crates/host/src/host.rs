@@ -1,0 +1,298 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! The loop: carries out what a policy decides, by the protocol of `policy::Policy`.
+//!
+//! ```text
+//!           +--> completions --> held requests --> releases --> decide ... decide --+
+//!   next    |                                                     | batch           |
+//!   instant +                                                     v                 |
+//!           |                                                  executor             |
+//!           +-------------------------------------------------- settled <-----------+
+//! ```
+//!
+//! A host that comes late, as every host on a real clock does, observes all that happened
+//! meanwhile at the instant at which it came, but a request keeps its nominal `released`:
+//! lateness of the host is part of every response time.
+
+use model::{Outcome, Request, RequestId, Time};
+use policy::{Decision, Event, Full, Policy};
+
+use crate::executor::{Completion, Executor};
+use crate::held::{ByLine, Held, Line};
+use crate::ledger::Ledger;
+use crate::metrics::RunMetrics;
+use crate::observer::Observer;
+use crate::params::{HostParams, Memory};
+use crate::run::{Run, RunEnd};
+use crate::sources::{Due, Sources};
+
+/// A run under way.
+///
+/// # Panics
+/// In all its methods when policy and executor break their protocol with the host, or a run
+/// exceeds what can be counted (584 years, 2^38 requests).
+///
+/// # Complexity
+/// O(log n) for each release of one of n sources, O(1) for everything else.
+#[derive(Debug)]
+pub struct Host<'a, E, P, O> {
+    policy: P,
+    executor: &'a mut E,
+    observer: &'a mut O,
+    /// K of the drive.
+    depth: u32,
+    sources: Sources,
+    ledger: Ledger,
+    held: Held,
+    metrics: RunMetrics,
+    /// Scratch, empty between instants.
+    completions: Vec<Completion>,
+    /// Scratch, empty between rounds.
+    batch: Vec<Request>,
+    /// When the policy wants to be asked again though nothing happens.
+    not_before: Option<Time>,
+    events: u64,
+    /// Requests that are released and not complete.
+    left: ByLine<u64>,
+    /// Requests that were submitted and did not come back.
+    in_flight_count: u32,
+    end: Option<RunEnd>,
+}
+
+impl<'a, E: Executor, P: Policy, O: Observer> Host<'a, E, P, O> {
+    /// The host of a run of `policy` on `executor`, watched by `observer`, before it begins.
+    pub fn new(
+        params: &HostParams<'_>,
+        policy: P,
+        executor: &'a mut E,
+        observer: &'a mut O,
+    ) -> Self {
+        let (expected, depth) = match params.memory {
+            Memory::AsNeeded => (0, 0),
+            Memory::Beforehand => (params.expected_outstanding(), params.workload.depth as usize),
+        };
+        Self {
+            policy,
+            executor,
+            observer,
+            depth: params.workload.depth,
+            sources: Sources::new(params),
+            ledger: Ledger::new(params.outstanding_max, expected),
+            held: Held::default(),
+            metrics: RunMetrics::new(params.workload, params.memory),
+            completions: Vec::with_capacity(depth),
+            batch: Vec::with_capacity(depth),
+            not_before: None,
+            events: 0,
+            left: ByLine::default(),
+            in_flight_count: 0,
+            end: None,
+        }
+    }
+
+    /// From the first instant to the last: until everything is released and no real-time
+    /// work remains; without tasks, until the drive is idle and the policy sends nothing
+    /// more; or until `is_cancelled`, which is asked before every instant.
+    ///
+    /// After the last release of a run that is measured in jobs no best effort is released.
+    /// Best effort may be in flight at the end: see [`Self::drain`].
+    ///
+    /// # Errors
+    /// When execution itself fails.
+    pub fn run(&mut self, is_cancelled: impl Fn() -> bool) -> Result<(), E::Error> {
+        self.executor.begin();
+        loop {
+            if is_cancelled() {
+                self.end = Some(RunEnd::Interrupted);
+                return Ok(());
+            }
+            self.settle()?;
+            if self.end.is_some() {
+                return Ok(());
+            }
+            self.executor.wait(self.next_instant())?;
+        }
+    }
+
+    /// Waits for what is in flight: I/O on a device is never abandoned. Nothing is released
+    /// or dispatched any more.
+    ///
+    /// # Errors
+    /// When execution itself fails.
+    pub fn drain(&mut self) -> Result<(), E::Error> {
+        loop {
+            self.observe_completions()?;
+            if self.in_flight_count == 0 {
+                return Ok(());
+            }
+            self.executor.wait(None)?;
+        }
+    }
+
+    /// What came of the run.
+    ///
+    /// # Panics
+    /// When [`Self::run`] did not come to its end: there is nothing to tell.
+    pub fn finish(mut self) -> Run {
+        let ended = self.executor.now();
+        self.observer.ended(ended);
+        for job in self.ledger.unfinished_jobs() {
+            self.metrics.abandon_job(ended, &job);
+        }
+        Run {
+            metrics: self.metrics,
+            events: self.events,
+            end: self.end.expect("a run comes to its end before it is finished"),
+            ended,
+            real_time_left: self.left.real_time,
+            best_effort_left: self.left.best_effort,
+        }
+    }
+
+    /// When the host has to act though nothing comes back.
+    fn next_instant(&self) -> Option<Time> {
+        let instants = [self.sources.next_release(), self.not_before];
+        instants.into_iter().flatten().min()
+    }
+
+    /// Everything that happens at one instant.
+    fn settle(&mut self) -> Result<(), E::Error> {
+        let now = self.observe_completions()?;
+        if self.not_before.is_some_and(|at| at <= now) {
+            self.events += 1;
+        }
+        self.offer_held(now);
+        self.release_due(now);
+        if self.end.is_none() {
+            self.dispatch(now)?;
+        }
+        self.observer.settled(now);
+        if self.end.is_none() && self.is_over(now) {
+            self.end = Some(RunEnd::Complete);
+        }
+        Ok(())
+    }
+
+    fn is_over(&self, now: Time) -> bool {
+        let is_served = self.left.real_time == 0 && self.sources.is_real_time_over(now);
+        is_served || self.in_flight_count == 0 && self.next_instant().is_none()
+    }
+
+    /// Takes note of what came back; the instant at which that was.
+    fn observe_completions(&mut self) -> Result<Time, E::Error> {
+        let mut completions = std::mem::take(&mut self.completions);
+        self.executor.reap(&mut completions)?;
+        // Read after reaping: what came back did so before this instant.
+        let now = self.executor.now();
+        for completion in completions.drain(..) {
+            self.complete(now, completion.id, completion.outcome);
+        }
+        self.completions = completions;
+        Ok(now)
+    }
+
+    fn complete(&mut self, now: Time, id: RequestId, outcome: Outcome) {
+        self.events += 1;
+        let (request, job) = self.ledger.complete(id, outcome);
+        self.left[request.class.into()] -= 1;
+        self.in_flight_count -= 1;
+        self.metrics.complete_request(request.task, now, request.size, outcome);
+        if let Some(job) = job {
+            self.metrics.complete_job(now, &job);
+        }
+        self.sources.note_completion(request.task);
+        self.observer.completed(now, &request, outcome);
+        let observed = self.policy.observe(now, Event::Complete { id, outcome });
+        assert_eq!(observed, Ok(()), "a policy is full to releases only");
+    }
+
+    fn release_due(&mut self, now: Time) {
+        while self.end.is_none()
+            && let Some(due) = self.sources.pop_due(now)
+        {
+            self.release_job(now, due);
+        }
+    }
+
+    fn release_job(&mut self, now: Time, Due { source, at }: Due) {
+        self.metrics.release(now);
+        let requests = self.sources.source(source).requests();
+        let job = self.ledger.open_job(requests);
+        for _ in 0..requests {
+            if !self.ledger.has_room() {
+                self.end = Some(RunEnd::Overloaded);
+                return;
+            }
+            let source = self.sources.source(source);
+            let request = self.ledger.open_request(job, |id| source.request(id, at));
+            self.release(now, &request);
+        }
+    }
+
+    fn release(&mut self, now: Time, request: &Request) {
+        let line = Line::from(request.class);
+        self.events += 1;
+        self.left[line] += 1;
+        self.observer.released(now, request);
+        // Behind what is held already, if only to keep the order.
+        if !self.held.is_line_empty(line) || self.offer(now, request) == Err(Full) {
+            self.held.push(line, request.id);
+        }
+    }
+
+    fn offer(&mut self, now: Time, request: &Request) -> Result<(), Full> {
+        self.policy.observe(now, Event::Release(*request))
+    }
+
+    /// Offers what is held, oldest first; whether the policy took any of it.
+    fn offer_held(&mut self, now: Time) -> bool {
+        if self.held.is_empty() {
+            return false;
+        }
+        let mut is_any_taken = false;
+        let mut is_full = ByLine::default();
+        while let Some((id, line)) = self.held.oldest(is_full) {
+            let request = self.ledger.queued(id);
+            if self.offer(now, &request) == Ok(()) {
+                self.held.pop(line);
+                is_any_taken = true;
+            } else {
+                is_full[line] = true;
+            }
+        }
+        is_any_taken
+    }
+
+    fn dispatch(&mut self, now: Time) -> Result<(), E::Error> {
+        self.decide(now)?;
+        // What the policy just sent made room for what it had none for.
+        while self.offer_held(now) {
+            self.decide(now)?;
+        }
+        Ok(())
+    }
+
+    /// One round: asks until the policy has no more to dispatch, then submits it all.
+    fn decide(&mut self, now: Time) -> Result<(), E::Error> {
+        self.not_before = loop {
+            match self.policy.decide(now) {
+                Decision::Dispatch { id, .. } => self.batch.push(self.ledger.dispatch(id)),
+                Decision::NotBefore(at) => {
+                    assert!(at > now, "the policy asks to be asked in the past");
+                    break Some(at);
+                }
+                Decision::AwaitEvent => break None,
+            }
+        };
+        if self.batch.is_empty() { Ok(()) } else { self.submit() }
+    }
+
+    fn submit(&mut self) -> Result<(), E::Error> {
+        let count = u32::try_from(self.batch.len()).expect("fewer requests than 2^32");
+        self.in_flight_count += count;
+        assert!(self.in_flight_count <= self.depth, "more in flight than the drive accepts");
+        self.observer.dispatched(self.executor.now(), &self.batch);
+        self.executor.submit(&self.batch)?;
+        self.batch.clear();
+        Ok(())
+    }
+}

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! What every host of a policy shares: the one loop, the sources of a workload, the requests
+//! under way, and what is counted.
+//!
+//! A host is [`Host`] over an [`Executor`], which executes requests and tells the time: a
+//! simulated drive in virtual time (`sim`) or a device on the real clock (`engine`). Whoever
+//! watches a run is an [`Observer`]. Nothing here reads a clock or a disk. Memory grows with
+//! what is outstanding, never with the length of a run.
+
+mod distribution;
+mod executor;
+mod held;
+mod host;
+mod ledger;
+pub mod metrics;
+mod observer;
+mod params;
+mod positions;
+mod run;
+mod source;
+mod sources;
+
+pub use distribution::Distribution;
+pub use executor::{Completion, Executor};
+pub use host::Host;
+pub use ledger::slot;
+pub use metrics::{RunMetrics, SourceMetrics, Totals};
+pub use observer::Observer;
+pub use params::{HostParams, Length, Memory, Releases};
+pub use positions::has_room;
+pub use run::{Run, RunEnd};

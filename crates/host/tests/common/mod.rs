@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! What the tests of the loop share: an executor that does exactly what a test says, and
+//! workloads in few words.
+
+use std::cell::{Cell, RefCell};
+use std::collections::VecDeque;
+use std::convert::Infallible;
+use std::rc::Rc;
+
+use host::{Completion, Executor, Host, HostParams, Length, Run};
+use model::{
+    BatchChoice, BatchTable, BestEffort, Bytes, Class, Duration, Intensity, Op, Outcome, Place,
+    Plan, PolicyName, Request, RequestId, Task, Time, Workload,
+};
+
+/// Every request takes this long.
+pub(crate) const SERVICE: Duration = Duration::from_ms(4);
+
+pub(crate) const SIZE: Bytes = Bytes::from_kib(4);
+
+/// What a drive was given, in order: the instant, and the names of the requests of a batch.
+pub(crate) type Log = Rc<RefCell<Vec<(Time, Vec<Request>)>>>;
+
+/// Serves one request after the other in virtual time, oldest first, [`SERVICE`] each, and
+/// fails those that it is told to.
+pub(crate) struct InOrder {
+    now: Time,
+    /// Done at this instant, oldest first.
+    outstanding: VecDeque<(RequestId, Time, Outcome)>,
+    submitted_count: usize,
+    /// Positions of the requests that fail, counted from 0 in order of submission.
+    pub(crate) failing: Vec<usize>,
+    /// How late the host comes when it is to be woken at this instant.
+    pub(crate) lateness_at: Box<dyn FnMut(Time) -> Duration>,
+    pub(crate) log: Log,
+}
+
+impl Default for InOrder {
+    fn default() -> Self {
+        Self {
+            now: Time::ZERO,
+            outstanding: VecDeque::new(),
+            submitted_count: 0,
+            failing: Vec::new(),
+            lateness_at: Box::new(|_| Duration::ZERO),
+            log: Log::default(),
+        }
+    }
+}
+
+impl Executor for InOrder {
+    type Error = Infallible;
+
+    fn begin(&mut self) {}
+
+    fn now(&self) -> Time {
+        self.now
+    }
+
+    fn submit(&mut self, batch: &[Request]) -> Result<(), Infallible> {
+        let mut idle_at = self.outstanding.back().map_or(self.now, |&(_, at, _)| at);
+        for request in batch {
+            idle_at += SERVICE;
+            let is_failing = self.failing.contains(&self.submitted_count);
+            let outcome = if is_failing { Outcome::Failed } else { Outcome::Done };
+            self.outstanding.push_back((request.id, idle_at, outcome));
+            self.submitted_count += 1;
+        }
+        self.log.borrow_mut().push((self.now, batch.to_vec()));
+        Ok(())
+    }
+
+    fn wait(&mut self, until: Option<Time>) -> Result<(), Infallible> {
+        let next_done = self.outstanding.front().map(|&(_, at, _)| at);
+        let wake_at = until.into_iter().chain(next_done).min().expect("something to wait for");
+        assert!(wake_at > self.now, "an instant is seen to once");
+        self.now = wake_at + (self.lateness_at)(wake_at);
+        Ok(())
+    }
+
+    fn reap(&mut self, completions: &mut Vec<Completion>) -> Result<(), Infallible> {
+        while let Some(&(id, _, outcome)) = self.outstanding.front().filter(|it| it.1 <= self.now) {
+            completions.push(Completion { id, outcome });
+            self.outstanding.pop_front();
+        }
+        Ok(())
+    }
+}
+
+/// A workload of these sources on a drive with b(i) = i * `SERVICE`, i up to 8.
+pub(crate) fn workload(tasks: Vec<Task>, best_effort: Vec<BestEffort>) -> Workload {
+    let times: Vec<_> = (1..=8).map(|requests| SERVICE * requests).collect();
+    Workload {
+        tasks,
+        best_effort,
+        policy: PolicyName::Dqf,
+        batch: BatchChoice::Auto,
+        entries: Vec::new(),
+        drive_name: "in order".to_owned(),
+        depth: 8,
+        table: BatchTable::new(&times).unwrap(),
+        notes: Vec::new(),
+    }
+}
+
+/// A plan for it with batches of at most z, filled up to beta.
+pub(crate) fn plan(workload: &Workload, batch_max: u32, best_effort_fill: u32) -> Plan {
+    Plan {
+        depth: workload.depth,
+        batch_max,
+        best_effort_fill,
+        queued_max: Plan::QUEUED_MAX_DEFAULT,
+        tasks: workload.tasks.clone(),
+        table: workload.table.clone(),
+    }
+}
+
+/// A task that releases `requests` at 0, and with every period again.
+pub(crate) fn task(name: &str, period_ms: u64, requests: u32) -> Task {
+    Task {
+        name: name.to_owned(),
+        entry: 0,
+        period: Duration::from_ms(period_ms),
+        deadline: Duration::from_ms(period_ms),
+        requests,
+        size: SIZE,
+        op: Op::Read,
+        place: Place::Random,
+        offset: Duration::ZERO,
+        class: Class::Hard,
+    }
+}
+
+/// The same with its first release at `ms`.
+pub(crate) fn offset(mut task: Task, ms: u64) -> Task {
+    task.offset = Duration::from_ms(ms);
+    task
+}
+
+pub(crate) fn load(intensity: Intensity) -> BestEffort {
+    BestEffort {
+        name: "load".to_owned(),
+        intensity,
+        size: SIZE,
+        op: Op::Read,
+        place: Place::Random,
+    }
+}
+
+/// How a test runs; every field has a value that disturbs nothing.
+pub(crate) struct Setting {
+    pub(crate) policy: PolicyName,
+    pub(crate) batch_max: u32,
+    pub(crate) best_effort_fill: u32,
+    pub(crate) queued_max: u32,
+    pub(crate) outstanding_max: Option<u32>,
+    pub(crate) length: Length,
+    pub(crate) executor: InOrder,
+    pub(crate) cancel: Rc<Cell<bool>>,
+}
+
+impl Setting {
+    pub(crate) fn new(policy: PolicyName, length: Length) -> Self {
+        Self {
+            policy,
+            batch_max: 2,
+            best_effort_fill: 0,
+            queued_max: Plan::QUEUED_MAX_DEFAULT,
+            outstanding_max: None,
+            length,
+            executor: InOrder::default(),
+            cancel: Rc::default(),
+        }
+    }
+
+    /// Runs, and waits for what is in flight.
+    pub(crate) fn run(mut self, workload: &Workload) -> Run {
+        let mut plan = plan(workload, self.batch_max, self.best_effort_fill);
+        plan.queued_max = self.queued_max;
+        let params = HostParams::new(workload, self.length);
+        let outstanding_max = self.outstanding_max.unwrap_or(params.outstanding_max);
+        let params = HostParams { outstanding_max, ..params };
+        let policy = policy::build(self.policy, &plan);
+        let mut nobody = ();
+        let mut host = Host::new(&params, policy, &mut self.executor, &mut nobody);
+        let Ok(()) = host.run(|| self.cancel.get());
+        let Ok(()) = host.drain();
+        host.finish()
+    }
+}
+
+pub(crate) fn ms(ms: u64) -> Duration {
+    Duration::from_ms(ms)
+}
+
+pub(crate) fn at(ms: u64) -> Time {
+    Time::ZERO + Duration::from_ms(ms)
+}
+
+/// Least and greatest response of each task.
+pub(crate) fn responses(run: &Run) -> Vec<(Duration, Duration)> {
+    let responses = run.metrics.tasks().iter().map(|task| &task.responses);
+    responses.filter_map(|responses| responses.min().zip(responses.max())).collect()
+}
+
+/// How many requests each batch had, and when it went.
+pub(crate) fn batches(log: &Log) -> Vec<(Time, usize)> {
+    log.borrow().iter().map(|(at, batch)| (*at, batch.len())).collect()
+}

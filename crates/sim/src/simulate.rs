@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! A run in virtual time from its parameters, in one call.
+
+use drive::Drive;
+use host::{Host, HostParams, Observer, Run};
+use policy::Policy;
+
+use crate::drive_executor::DriveExecutor;
+
+/// Runs `policy` on `drive` under the workload of `params`, watched by `observer`.
+///
+/// The run ends when everything is released and no real-time work remains; without tasks,
+/// when the drive is idle and the policy sends nothing more. After the last release of a
+/// run that is measured in jobs no best effort is released. Requests that are still on the
+/// drive are not waited for: nobody needs a simulated drive back.
+///
+/// The capacity of a simulated drive is an assumption, so a range of places too short for
+/// one request has one place all the same; on a real target it is refused.
+///
+/// # Panics
+/// When policy, drive and host break their protocol with each other, or a run exceeds
+/// what can be counted (584 years, 2^38 requests).
+///
+/// # Example
+/// One request every 20 ms on a drive that takes up to 5 ms for it.
+/// ```
+/// use drive::PseudoDisk;
+/// use model::{BatchChoice, BatchTable, Bytes, Class, Duration, Op, Place, PolicyName, Task, Workload};
+/// use policy::Dqf;
+/// use sim::{Length, SimParams, simulate};
+///
+/// let table = BatchTable::new(&[Duration::from_ms(5)]).unwrap();
+/// let camera = Task {
+///     name: "camera".to_owned(), entry: 0, period: Duration::from_ms(20),
+///     deadline: Duration::from_ms(20), requests: 1, size: Bytes::from_kib(128), op: Op::Read,
+///     place: Place::Random, offset: Duration::ZERO, class: Class::Hard,
+/// };
+/// let workload = Workload {
+///     tasks: vec![camera], best_effort: vec![], policy: PolicyName::Dqf,
+///     batch: BatchChoice::Auto, drive_name: "example".to_owned(), depth: 1,
+///     table: table.clone(), entries: vec![], notes: vec![],
+/// };
+/// let params = SimParams::new(&workload, Length::Jobs(100));
+/// let run = simulate(&params, Dqf::new(1, 0, 64), PseudoDisk::new(1, table, 42), &mut ());
+///
+/// let camera = &run.metrics.tasks()[0];
+/// assert_eq!((camera.jobs(), camera.misses), (100, 0));
+/// assert_eq!(camera.responses.max(), Some(Duration::from_ms(5)));
+/// ```
+pub fn simulate<P: Policy, D: Drive, O: Observer>(
+    params: &HostParams<'_>,
+    policy: P,
+    drive: D,
+    observer: &mut O,
+) -> Run {
+    let mut executor = DriveExecutor::new(drive);
+    let mut host = Host::new(params, policy, &mut executor, observer);
+    let Ok(()) = host.run(|| false);
+    host.finish()
+}
