@@ -2,12 +2,12 @@
 //! Results of a run, simulated or real, as people and programs read them.
 
 use analysis::Assessment;
-use host::{Distribution, Run, SourceMetrics, Totals};
+use host::{Distribution, Run, RunEnd, SourceMetrics, Totals};
 use model::{Duration, PolicyName, Task, Workload};
 use serde_json::{Value, json};
 
 use crate::Answer;
-use crate::show;
+use crate::show::{self, out, outln};
 
 /// What one policy did to the workload, beside what was proved of it.
 pub(crate) struct PolicyResult<'a> {
@@ -76,6 +76,40 @@ impl PolicyResult<'_> {
         if self.run.metrics.is_kept() { Answer::Yes } else { Answer::No }
     }
 
+    /// How the run ended, in the word of the JSON output.
+    fn end(&self) -> &'static str {
+        match self.run.end {
+            RunEnd::Complete => "complete",
+            RunEnd::Interrupted => "interrupted",
+            RunEnd::Overloaded => "overloaded",
+        }
+    }
+
+    /// What the tables do not say of this policy's run.
+    fn remarks(&self) -> Vec<(&'static str, String)> {
+        let mut remarks = Vec::new();
+        match self.run.end {
+            RunEnd::Complete => {}
+            RunEnd::Interrupted => {
+                remarks
+                    .push(("Interrupted", "the results are those of the part before".to_owned()));
+            }
+            RunEnd::Overloaded => remarks.push((
+                "Overload",
+                "more requests waited than there is room for; the run ended early".to_owned(),
+            )),
+        }
+        let is_starved = self.policy() == PolicyName::Dqf && self.assessment.best_effort_fill == 0;
+        if is_starved && !self.workload.best_effort.is_empty() {
+            remarks.push(("Best effort", show::best_effort(&self.assessment)));
+        }
+        let failed = self.run.metrics.all().failed_requests;
+        if failed > 0 {
+            remarks.push(("Failed", format!("the device failed {failed} requests")));
+        }
+        remarks
+    }
+
     /// z, none where the policy makes no batches.
     fn batch_max(&self) -> Option<u32> {
         (self.policy() != PolicyName::Noop).then_some(self.assessment.batch_max)
@@ -86,6 +120,7 @@ impl PolicyResult<'_> {
         let metrics = &self.run.metrics;
         json!({
             "policy": self.policy().name(),
+            "end": self.end(),
             "batch": self.batch_max(),
             "best_effort_fill": self.assessment.best_effort_fill,
             "tasks": self.tasks().map(TaskResult::to_json).collect::<Vec<_>>(),
@@ -118,16 +153,21 @@ pub(crate) fn print(results: &[&PolicyResult<'_>]) {
     let rows = results.iter().flat_map(|result| task_rows(result, is_any_failed));
     let rows: Vec<Vec<String>> = rows.collect();
     if !rows.is_empty() {
-        println!("Response times, release to completion:");
-        println!();
-        print!("{}", show::table(&header, rows, 2));
-        println!();
+        outln!("Response times, release to completion:");
+        outln!();
+        out!("{}", show::table(&header, rows, 2));
+        outln!();
     }
-    println!("Throughput up to the last release:");
-    println!();
+    outln!("Throughput up to the last release:");
+    outln!();
     let header = ["policy", "batches", "real_time", "best_effort", "together", "requests"];
     let rows = results.iter().map(|result| throughput_row(result)).collect();
-    print!("{}", show::table(&header, rows, 2));
+    out!("{}", show::table(&header, rows, 2));
+    for result in results {
+        for (label, remark) in result.remarks() {
+            show::labelled(label, &format!("{}: {remark}", result.policy()));
+        }
+    }
 }
 
 /// Where failed jobs stand, if there are any: before the misses.

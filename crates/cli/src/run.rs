@@ -6,16 +6,16 @@ use device::realtime::{self, RealTime};
 use device::{Access, Target};
 use engine::{DeviceRun, DeviceWatch, RingExecutor, RunParams};
 use host::{Distribution, Length, RunEnd};
-use model::{Duration, Plan, Time, Workload};
+use model::{DriveFile, Duration, Plan, PolicyName, Time, Workload};
 use serde_json::{Value, json};
 
 use crate::Answer;
 use crate::arguments::{LengthArguments, RunArguments};
 use crate::failure::Failure;
-use crate::input;
+use crate::input::{self, Input};
 use crate::interrupt;
 use crate::results::{self, P50, P99, P999, PolicyResult, TaskResult};
-use crate::show;
+use crate::show::{self, out, outln};
 
 /// How long to run where no length is asked for.
 const DURATION_DEFAULT: Duration = Duration::from_ms(10_000);
@@ -28,21 +28,27 @@ struct Ran<'a> {
 
 /// Runs the command.
 pub(crate) fn run(arguments: &RunArguments) -> Result<Answer, Failure> {
-    let workload = input::read(&arguments.workload)?.workload;
+    let Input { workload, drive } = input::read(&arguments.workload)?;
     let policies = input::policies(&arguments.policy, &workload);
     let access = if arguments.allow_writes { Access::ReadWrite } else { Access::ReadOnly };
     let target =
         Target::open(&arguments.device, access).map_err(|error| Failure::unusable(&error))?;
     let interrupted = interrupt::flag()?;
     let real_time = realtime::request(realtime::PRIORITY);
+    let notes = notes(&workload, &drive, &target);
     if !arguments.json {
-        print_head(&workload, &target, real_time, arguments.seed);
+        print_head(&workload, &target, real_time, arguments.seed, &notes);
     }
     let mut executor = RingExecutor::new(&target, workload.depth, workload.size_max())
         .map_err(|error| Failure::environment(&error))?;
     let length = length(&arguments.length);
-    let mut ran = Vec::new();
+    let mut ran: Vec<Ran<'_>> = Vec::new();
+    let mut not_run = Vec::new();
     for policy in policies {
+        if ran.last().is_some_and(|ran| ran.result.run.end == RunEnd::Interrupted) {
+            not_run.push(policy);
+            continue;
+        }
         let assessment = assess(&workload, policy);
         let plan: Plan = assessment.plan(&workload);
         let params = RunParams {
@@ -58,22 +64,25 @@ pub(crate) fn run(arguments: &RunArguments) -> Result<Answer, Failure> {
         }
         let DeviceRun { run, watch } =
             engine::run(&params, &mut executor, &interrupted).map_err(run_failure)?;
-        let is_interrupted = run.end == RunEnd::Interrupted;
         let wall_ns = run.ended.since(Time::ZERO).ns();
         let result = PolicyResult { workload: &workload, assessment, run, wall_ns };
         ran.push(Ran { result, watch });
-        if is_interrupted {
-            break;
-        }
     }
     let results: Vec<&PolicyResult<'_>> = ran.iter().map(|ran| &ran.result).collect();
     if arguments.json {
-        println!("{:#}", to_json(&workload, &target, real_time, arguments.seed, &ran));
+        outln!(
+            "{:#}",
+            to_json(&workload, &target, real_time, arguments.seed, &ran, &not_run, &notes)
+        );
     } else {
         results::print(&results);
         print_host(&ran);
+        for policy in &not_run {
+            show::labelled("Not run", &format!("{policy}: the run was interrupted before it"));
+        }
     }
-    Ok(results::worst_answer(&results))
+    // A policy that was asked for and not run kept no deadline.
+    Ok(if not_run.is_empty() { results::worst_answer(&results) } else { Answer::No })
 }
 
 fn length(arguments: &LengthArguments) -> Length {
@@ -92,20 +101,27 @@ fn run_failure(error: engine::RunError) -> Failure {
     }
 }
 
-fn print_head(workload: &Workload, target: &Target, real_time: RealTime, seed: u64) {
+fn print_head(
+    workload: &Workload,
+    target: &Target,
+    real_time: RealTime,
+    seed: u64,
+    notes: &[String],
+) {
     show::labelled("Device", &format!("{}, {}", target.facts().path.display(), target.size()));
-    show::labelled("Drive", &format!("{}, as measured", workload.drive_name));
+    show::labelled("Drive", &format!("proved by the table of {}", workload.drive_name));
     show::labelled("Host", &real_time.to_string());
     show::labelled("Seed", &format!("{seed}: fixes the places of all requests"));
-    for note in warnings(workload, target) {
-        show::labelled("Note", &note);
+    for note in notes {
+        show::labelled("Note", note);
     }
-    println!();
+    outln!();
 }
 
 /// What a reader of the results must know.
-fn warnings(workload: &Workload, target: &Target) -> Vec<String> {
+fn notes(workload: &Workload, drive: &DriveFile, target: &Target) -> Vec<String> {
     let mut warnings = workload.notes.clone();
+    warnings.extend(other_device(drive, target));
     warnings.extend(target.notes().iter().map(ToString::to_string));
     if let Some(splitting) = target.facts().splits(workload.size_max()) {
         warnings.push(format!(
@@ -116,11 +132,29 @@ fn warnings(workload: &Workload, target: &Target) -> Vec<String> {
     warnings
 }
 
+/// A bound says nothing of a device that its table was not measured on.
+fn other_device(drive: &DriveFile, target: &Target) -> Option<String> {
+    let here = measure::device_identity(target.facts());
+    let measured = &drive.identity;
+    let is_same = measured.model == here.model && measured.place == here.place;
+    let said = |what: &Option<String>| what.clone().unwrap_or_else(|| "unknown".to_owned());
+    (!is_same).then(|| {
+        format!(
+            "the table of {} was measured on {} ({}), this is {} ({}): its bounds may not hold here",
+            drive.name,
+            said(&measured.model),
+            said(&measured.place),
+            said(&here.model),
+            said(&here.place)
+        )
+    })
+}
+
 /// What the host and the device did, apart from the policy.
 fn print_host(ran: &[Ran<'_>]) {
-    println!();
-    println!("Host and device:");
-    println!();
+    outln!();
+    outln!("Host and device:");
+    outln!();
     let header = [
         "policy",
         "lateness_p99",
@@ -144,9 +178,9 @@ fn print_host(ran: &[Ran<'_>]) {
             show::bound((batches.overruns > 0).then_some(batches.overrun_max)),
         ]
     });
-    print!("{}", show::table(&header, rows.collect(), 1));
-    println!();
-    println!(
+    out!("{}", show::table(&header, rows.collect(), 1));
+    outln!();
+    outln!(
         "  Lateness: from the instant a job is due to the instant the host releases it; it is part\n  \
          of the response. An overrun is a batch that took longer than the drive's table says: no\n  \
          proof holds for what it delays."
@@ -158,24 +192,6 @@ fn print_host(ran: &[Ran<'_>]) {
 
 fn print_end(result: &PolicyResult<'_>, watch: &DeviceWatch) {
     let policy = result.policy();
-    match result.run.end {
-        RunEnd::Complete => {}
-        RunEnd::Interrupted => show::labelled(
-            "Interrupted",
-            &format!("{policy}: the results are those of the part before"),
-        ),
-        RunEnd::Overloaded => show::labelled(
-            "Overload",
-            &format!("{policy}: more requests waited than there is room for; the run ended early"),
-        ),
-    }
-    let requests_failed = result.run.metrics.all().failed_requests;
-    if requests_failed > 0 {
-        show::labelled(
-            "Failed",
-            &format!("{policy}: the device failed {requests_failed} requests"),
-        );
-    }
     let exceeded = result.tasks().filter_map(|task: TaskResult<'_>| task.excess()).max();
     if let Some(excess) = exceeded {
         let overrun = (watch.batches.overruns > 0).then_some(watch.batches.overrun_max);
@@ -206,17 +222,14 @@ fn to_json(
     real_time: RealTime,
     seed: u64,
     ran: &[Ran<'_>],
+    not_run: &[PolicyName],
+    notes: &[String],
 ) -> Value {
+    let not_run = not_run.iter().map(|policy| json!({ "policy": policy.name(), "end": "not_run" }));
     let policies: Vec<Value> = ran
         .iter()
         .map(|Ran { result, watch }| {
             let mut value = result.to_json();
-            let end = match result.run.end {
-                RunEnd::Complete => "complete",
-                RunEnd::Interrupted => "interrupted",
-                RunEnd::Overloaded => "overloaded",
-            };
-            value["end"] = end.into();
             value["requests_failed"] = result.run.metrics.all().failed_requests.into();
             value["host_lateness"] = distribution_json(&watch.host_lateness);
             value["device_time"] = distribution_json(&watch.device_time);
@@ -225,6 +238,7 @@ fn to_json(
             value["overrun_ns_max"] = watch.batches.overrun_max.ns().into();
             value
         })
+        .chain(not_run)
         .collect();
     json!({
         "drive": workload.drive_name,
@@ -233,7 +247,7 @@ fn to_json(
         "real_time_granted": real_time.is_complete(),
         "seed": seed,
         "policies": policies,
-        "notes": warnings(workload, target),
+        "notes": notes,
     })
 }
 

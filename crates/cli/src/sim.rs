@@ -15,7 +15,7 @@ use crate::arguments::{LengthArguments, SimArguments};
 use crate::failure::Failure;
 use crate::input::{self, Input};
 use crate::results::{self, PolicyResult};
-use crate::show;
+use crate::show::{self, outln};
 
 /// Jobs of each task where no length is asked for: those of the dissertation (9.3.4).
 const JOBS_DEFAULT: u64 = 10_000;
@@ -38,7 +38,7 @@ pub(crate) fn sim(arguments: &SimArguments) -> Result<Answer, Failure> {
         .collect::<Result<Vec<Tried<'_>>, Failure>>()?;
     let results: Vec<&PolicyResult<'_>> = tried.iter().map(|tried| &tried.result).collect();
     if arguments.json {
-        println!("{:#}", to_json(&input.workload, kind, arguments.seed, &results));
+        outln!("{:#}", to_json(&input.workload, kind, arguments.seed, &results));
     } else {
         print_head(&input.workload, kind, arguments.seed);
         results::print(&results);
@@ -89,7 +89,7 @@ fn print_head(workload: &Workload, kind: DriveKind, seed: u64) {
     for note in &workload.notes {
         show::labelled("Note", note);
     }
-    println!();
+    outln!();
 }
 
 /// Says what of ours did not hold; whether there was anything.

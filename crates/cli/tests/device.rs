@@ -150,7 +150,17 @@ fn an_interrupted_run_tells_what_it_has() {
     }
     folder.file("w.toml", SHARED);
     let mut run = folder
-        .command(&["run", "w.toml", "--device", "disk.img", "--duration", "1h", "--json"])
+        .command(&[
+            "run",
+            "w.toml",
+            "--device",
+            "disk.img",
+            "--duration",
+            "1h",
+            "--policy",
+            "noop,dqf",
+            "--json",
+        ])
         .stdout(Stdio::piped())
         .spawn()
         .unwrap();
@@ -162,8 +172,10 @@ fn an_interrupted_run_tells_what_it_has() {
     assert!(interrupted.success());
     let mut text = String::new();
     run.stdout.take().unwrap().read_to_string(&mut text).unwrap();
-    run.wait().unwrap();
+    let status = run.wait().unwrap();
+    assert_eq!(status.code(), Some(1), "dqf was asked for and not run");
     let results: serde_json::Value = serde_json::from_str(&text).expect(&text);
     assert_eq!(results["policies"][0]["end"], "interrupted");
+    assert_eq!(results["policies"][1]["end"], "not_run");
     assert!(results["policies"][0]["tasks"][0]["jobs"].as_u64().unwrap() > 0);
 }
