@@ -11,7 +11,7 @@ use std::cmp::Reverse;
 
 use model::{BatchChoice, BatchTable};
 
-use crate::assessment::{Bounds, dqf_bounds, is_met};
+use crate::bounds::{Bounds, dqf_bounds, is_met};
 use crate::{SporadicTask, System, Verdict, dqf};
 
 /// Tasks on a device, before z and beta are chosen.

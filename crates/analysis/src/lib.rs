@@ -9,6 +9,7 @@
 
 mod assessment;
 mod batch_choice;
+mod bounds;
 mod headroom;
 mod search;
 mod system;
@@ -18,9 +19,8 @@ pub mod dqf;
 pub mod edf;
 pub mod fifo;
 
-pub use assessment::{
-    Answer, Assessment, BoundName, Bounds, Comparison, Limit, TaskAssessment, assess, compare,
-};
+pub use assessment::{Answer, Assessment, Comparison, Limit, TaskAssessment, assess, compare};
+pub use bounds::{BoundName, Bounds};
 pub use headroom::{Headroom, headroom};
 pub use system::{SporadicTask, System};
 pub use verdict::{Inapplicable, Verdict};

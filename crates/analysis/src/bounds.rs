@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! The bounds of one task side by side, and which of them is the least.
+
+use model::Duration;
+
+use crate::{Inapplicable, SporadicTask, System, Verdict, dqf};
+
+/// The bounds of one task; `None` where one does not apply or does not exist.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Bounds {
+    /// [`dqf::linear`].
+    pub linear: Option<Duration>,
+    /// [`dqf::busy_interval`].
+    pub busy_interval: Option<Duration>,
+    /// [`dqf::min_period`].
+    pub min_period: Option<Duration>,
+    /// [`dqf::tight`], for `fifo` [`crate::fifo::responses_with_best_effort`].
+    pub tight: Option<Duration>,
+}
+
+/// Which bound gave the verdict.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum BoundName {
+    /// Lemma 9.2.2.
+    Linear,
+    /// Lemma 9.2.4.
+    BusyInterval,
+    /// Theorem 9.2.7.
+    MinPeriod,
+    /// Theorems 1 to 3, or the exact FIFO bound.
+    Tight,
+}
+
+impl BoundName {
+    /// The name in output.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Linear => "linear",
+            Self::BusyInterval => "busy_interval",
+            Self::MinPeriod => "min_period",
+            Self::Tight => "tight",
+        }
+    }
+}
+
+impl Bounds {
+    /// The least of them, the simplest first where two are equal.
+    pub fn least(&self) -> Option<(Duration, BoundName)> {
+        [
+            (self.tight, BoundName::Tight),
+            (self.min_period, BoundName::MinPeriod),
+            (self.busy_interval, BoundName::BusyInterval),
+            (self.linear, BoundName::Linear),
+        ]
+        .into_iter()
+        .filter_map(|(bound, name)| bound.map(|bound| (bound, name)))
+        .min_by_key(|&(bound, _)| bound)
+    }
+}
+
+/// Whether the least bound is within the deadline.
+pub(crate) fn is_met(task: &SporadicTask, bounds: &Bounds) -> bool {
+    bounds.least().is_some_and(|(response, _)| response <= task.deadline)
+}
+
+/// All bounds of dual-queue FIFO that are valid for this system.
+///
+/// With best effort aboard, even where none may ride, the minimum-period bound is left out:
+/// what is printed shall not change its meaning with beta.
+pub(crate) fn dqf_bounds(system: &System, is_shared: bool) -> Vec<Bounds> {
+    let min_period =
+        if is_shared { Err(Inapplicable::BestEffortAboard) } else { dqf::min_period(system) };
+    zip_bounds(
+        system.tasks.len(),
+        [dqf::linear(system), dqf::busy_interval(system), min_period, dqf::tight(system)],
+    )
+}
+
+/// One `Bounds` per task from one list per bound; a bound that does not apply has none.
+pub(crate) fn zip_bounds(
+    count: usize,
+    [linear, busy_interval, min_period, tight]: [Result<Vec<Verdict>, Inapplicable>; 4],
+) -> Vec<Bounds> {
+    let bounds = |task| Bounds {
+        linear: bound_of(&linear, task),
+        busy_interval: bound_of(&busy_interval, task),
+        min_period: bound_of(&min_period, task),
+        tight: bound_of(&tight, task),
+    };
+    (0..count).map(bounds).collect()
+}
+
+/// The bound of one task, none where the analysis does not apply or found none.
+pub(crate) fn bound_of(
+    bound: &Result<Vec<Verdict>, Inapplicable>,
+    task: usize,
+) -> Option<Duration> {
+    bound.as_ref().ok().and_then(|verdicts| verdicts[task].bound())
+}
