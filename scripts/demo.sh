@@ -51,23 +51,22 @@ show sim workloads/recorder.workload.toml --policy noop,fifo,dqf --jobs 2000
 say "(b) This machine's own disk: measure, prove, keep."
 rm -rf "$work"
 mkdir -p "$work"
-trap 'rm -f "$work/disk.img"' EXIT
 cp workloads/this-disk.workload.toml "$work/"
+case $target in /*) ;; *) tidegate=$PWD/$tidegate ;; esac
+cd "$work"
+trap 'rm -f disk.img' EXIT
+trap 'exit 130' INT TERM
 
 code=0
 printf '$ tidegate profile disk.img --create 1GiB --depth 16 --samples 200 --time-limit 15s -o disk.drive.toml\n\n'
-"$tidegate" profile "$work/disk.img" --create 1GiB --depth 16 --samples 200 --time-limit 15s \
-    -o "$work/disk.drive.toml" 2>"$work/profile.log" || code=$?
-cat "$work/profile.log"
+"$tidegate" profile disk.img --create 1GiB --depth 16 --samples 200 --time-limit 15s \
+    -o disk.drive.toml 2>&1 || code=$?
 if [ "$code" -ne 0 ]; then
     printf '\nSkipped: this disk cannot be measured here; the reason stands above.\n'
     exit 0
 fi
 
 say "Eight streams with a deadline beside a backup, on that file."
-cd "$work"
-tidegate=$OLDPWD/$tidegate
-case $target in /*) tidegate=$target/release/tidegate ;; esac
 show check this-disk.workload.toml
 echo
 show run this-disk.workload.toml --device disk.img --policy noop,dqf --duration 6s
