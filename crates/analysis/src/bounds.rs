@@ -44,7 +44,7 @@ impl BoundName {
 }
 
 impl Bounds {
-    /// The least of them, the simplest first where two are equal.
+    /// The least of them; of equal ones the tightest kind is named.
     pub fn least(&self) -> Option<(Duration, BoundName)> {
         [
             (self.tight, BoundName::Tight),

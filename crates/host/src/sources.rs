@@ -7,8 +7,7 @@
 //!
 //! Every instant follows from the one before it, never from when the host came to it:
 //! nothing drifts, and a host that wakes up late releases all that it slept through, each
-//! at its nominal instant (dissertation 9.3.2: requests are issued in every period,
-//! "regardless of whether or not previous requests have been served").
+//! at its nominal instant, whatever became of earlier jobs (dissertation 9.3.2).
 
 use std::cmp::Reverse;
 use std::collections::binary_heap::PeekMut;
