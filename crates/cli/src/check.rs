@@ -284,7 +284,7 @@ impl Report {
         json!({
             "drive": workload.drive_name,
             "policy": assessment.policy.name(),
-            "batch": assessment.batch_max,
+            "batch": (assessment.policy != PolicyName::Noop).then_some(assessment.batch_max),
             "verdict": verdict,
             "reason": reason,
             "schedulable": assessment.answer == Proof::Proven,

@@ -53,6 +53,7 @@ fn not_proven_and_not_applicable_are_exit_1_and_different_words() {
     assert_eq!(check["tasks"][0]["response_ns_max"], 5_000_000);
     let (code, check) = folder.json(&["check", "w.toml", "--policy", "noop"]);
     assert_eq!((code, check["verdict"].as_str()), (1, Some("not_applicable")));
+    assert!(check["batch"].is_null(), "noop makes no batches");
     assert!(check["reason"].as_str().unwrap().contains("keeps sending"));
     assert!(check["tasks"][0]["response_ns_max"].is_null());
     let (_, text, _) = folder.run(&["check", "w.toml", "--policy", "noop"]);
