@@ -261,7 +261,7 @@ fn headroom_sentence(workload: &Workload, headroom: &Headroom) -> String {
 }
 
 impl Report {
-    /// The object of design section 5.
+    /// The object that `--json` prints: names end in their unit.
     fn to_json(&self) -> Value {
         let Self { workload, assessment, .. } = self;
         let (verdict, reason) = match assessment.answer {

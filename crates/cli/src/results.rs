@@ -115,7 +115,7 @@ impl PolicyResult<'_> {
         (self.policy() != PolicyName::Noop).then_some(self.assessment.batch_max)
     }
 
-    /// The object of design section 5.
+    /// The object that `--json` prints: names end in their unit.
     pub(crate) fn to_json(&self) -> Value {
         let metrics = &self.run.metrics;
         json!({

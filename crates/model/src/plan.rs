@@ -57,7 +57,7 @@ pub struct Plan {
     pub depth: u32,
     /// z: the most requests of one batch.
     pub batch_max: u32,
-    /// beta: a batch may be filled up to this many requests with best effort (theory B.1).
+    /// beta: a batch may be filled up to this many requests with best effort (`docs/model.md` section 5).
     pub best_effort_fill: u32,
     /// How many requests of one class a policy holds before it answers `Full`.
     pub queued_max: u32,

@@ -15,7 +15,7 @@
 //!                 last request of the batch completes
 //! ```
 //!
-//! Source: dissertation chapter 9 (definition: 9.2.2); best effort: theory B.1. Bounds:
+//! Source: dissertation chapter 9 (definition: 9.2.2); best effort: `docs/model.md` section 5. Bounds:
 //! `analysis::dqf`.
 
 use model::{Class, Time};
@@ -71,7 +71,7 @@ impl Dqf {
     /// The batch that an idle drive gets now, or `Idle` if there is nothing to send.
     fn begin_batch(&self) -> Phase {
         let real_time_left = self.real_time.len().min(self.batch_max);
-        // f(j) = max(j, beta), theory B.1.
+        // f(j) = max(j, beta), `docs/model.md` section 5.
         let room = self.best_effort_fill.max(real_time_left) - real_time_left;
         let best_effort_left = self.best_effort.len().min(room);
         if real_time_left + best_effort_left == 0 {
