@@ -11,9 +11,11 @@ use toml::Spanned;
 
 use crate::batch_table::BatchTable;
 use crate::file_error::FileError;
+use crate::mechanics::Mechanics;
 use crate::quantity::Quantity;
+use crate::ssd::Ssd;
 use crate::task::Op;
-use crate::units::{Bytes, Duration};
+use crate::units::{Bytes, Duration, Lba};
 
 /// Which simulated drive stands for a device.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -21,6 +23,10 @@ use crate::units::{Bytes, Duration};
 pub enum DriveKind {
     /// The worst the table allows, in random order: the dissertation's pseudo-disk (9.3.3).
     Pseudo,
+    /// A hard disk from what it is made of: positions, seeks, rotation, cache, queue.
+    Mechanical,
+    /// A solid-state drive from what it is made of.
+    Ssd,
     /// Service times drawn from a measured profile.
     Recorded,
 }
@@ -30,6 +36,8 @@ impl DriveKind {
     pub const fn name(self) -> &'static str {
         match self {
             Self::Pseudo => "pseudo",
+            Self::Mechanical => "mechanical",
+            Self::Ssd => "ssd",
             Self::Recorded => "recorded",
         }
     }
@@ -54,11 +62,11 @@ pub struct DriveFile {
     pub starvation_max: Option<Duration>,
     /// The longest FLUSH.
     pub flush_max: Option<Duration>,
-    /// Sections that other drive models read: kept as they are.
-    pub mechanics: Option<toml::Table>,
-    /// See `mechanics`.
-    pub ssd: Option<toml::Table>,
-    /// See `mechanics`.
+    /// What a hard disk is made of.
+    pub mechanics: Option<Box<Mechanics>>,
+    /// What a solid-state drive is made of; as [`Ssd::check`] wants it.
+    pub ssd: Option<Box<Ssd>>,
+    /// What was fitted to measurements: kept as it is.
     pub fit: Option<toml::Table>,
 }
 
@@ -130,14 +138,14 @@ struct RawDrive {
     flush_ns_max: Option<u64>,
     #[serde(default)]
     identity: Identity,
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     batch: Vec<RawTable>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     drain: Vec<RawTable>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    mechanics: Option<toml::Table>,
+    mechanics: Option<Spanned<Box<Mechanics>>>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    ssd: Option<toml::Table>,
+    ssd: Option<Spanned<Box<Ssd>>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     fit: Option<toml::Table>,
 }
@@ -209,7 +217,7 @@ impl DriveFile {
                 "write a name that can be printed",
             ));
         }
-        if raw.batch.is_empty() {
+        if raw.batch.is_empty() && raw.mechanics.is_none() && raw.ssd.is_none() {
             return Err(FileError::new(
                 0..0,
                 format!("drive `{}` has no [[batch]] table", raw.name),
@@ -225,10 +233,21 @@ impl DriveFile {
             drain: read_tables(raw.drain, "drain", depth)?,
             starvation_max: raw.starvation_ns_max.map(Duration::from_ns),
             flush_max: raw.flush_ns_max.map(Duration::from_ns),
-            mechanics: raw.mechanics,
-            ssd: raw.ssd,
+            mechanics: raw.mechanics.map(read_mechanics).transpose()?,
+            ssd: raw.ssd.map(read_ssd).transpose()?,
             fit: raw.fit,
         })
+    }
+
+    /// How much the drive holds, where the file says it.
+    pub fn capacity(&self) -> Option<Bytes> {
+        match (&self.mechanics, &self.ssd) {
+            (Some(mechanics), _) => {
+                mechanics.sectors.checked_mul(Lba::SECTOR_BYTES).map(Bytes::new)
+            }
+            (None, Some(ssd)) => Some(ssd.capacity()),
+            (None, None) => None,
+        }
     }
 
     /// The text of this drive file; `parse` reads it back to an equal value.
@@ -245,11 +264,29 @@ impl DriveFile {
             identity: self.identity.clone(),
             batch: self.batch.iter().map(write_table).collect(),
             drain: self.drain.iter().map(write_table).collect(),
-            mechanics: self.mechanics.clone(),
-            ssd: self.ssd.clone(),
+            mechanics: self.mechanics.clone().map(|section| Spanned::new(0..0, section)),
+            ssd: self.ssd.clone().map(|ssd| Spanned::new(0..0, ssd)),
             fit: self.fit.clone(),
         };
         toml::to_string(&raw).expect("a drive file has nothing that TOML cannot express")
+    }
+}
+
+fn read_mechanics(raw: Spanned<Box<Mechanics>>) -> Result<Box<Mechanics>, FileError> {
+    let span = raw.span();
+    let mechanics = raw.into_inner();
+    match mechanics.check() {
+        Ok(()) => Ok(mechanics),
+        Err(error) => Err(FileError::new(span, format!("[mechanics] {error}"), error.help)),
+    }
+}
+
+fn read_ssd(raw: Spanned<Box<Ssd>>) -> Result<Box<Ssd>, FileError> {
+    let span = raw.span();
+    let ssd = raw.into_inner();
+    match ssd.check() {
+        Ok(()) => Ok(ssd),
+        Err(error) => Err(FileError::new(span, format!("[ssd] {error}"), error.help)),
     }
 }
 

@@ -33,6 +33,27 @@ pub struct Request {
     pub fua: bool,
     /// May be dropped where a quality contract allows it.
     pub optional: bool,
+    /// How the drive may order it; what the policy said when it dispatched it.
+    pub tag: Tag,
+}
+
+/// How a drive may order a request among the others it holds.
+///
+/// # Source
+/// The first three are the task attributes of SCSI (SAM-3; RTAS'08 section 2); the last is
+/// the high priority of NCQ. A drive without the feature treats every tag as `Simple`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+#[non_exhaustive]
+pub enum Tag {
+    /// As it likes.
+    #[default]
+    Simple,
+    /// After all that came before it, and before all that comes after it.
+    Ordered,
+    /// Next, as soon as what is being served is done.
+    HeadOfQueue,
+    /// Before all that has no priority.
+    Priority,
 }
 
 /// How a request ended.

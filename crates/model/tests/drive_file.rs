@@ -37,7 +37,19 @@ size = "128KiB"
 ns_max = [9, 20]
 
 [mechanics]
-rotation = "6ms"
+rpm = 10_000
+surfaces = 1
+cylinders = 1
+sectors = 100
+head_switch_ns = 0
+
+[mechanics.seek]
+points = [[1, 1_000_000]]
+
+[[mechanics.layout.zones.zone]]
+cylinder_first = 0
+cylinder_last = 0
+sectors_per_track = 100
 "#;
 
 fn refused(text: &str) -> (String, String) {
@@ -75,7 +87,9 @@ fn faults_are_refused_with_their_place() {
         ("op = \"read\"", "op = \"trim\"", "unknown variant `trim`", "\"trim\""),
         ("size = \"128KiB\"", "size = 128", "has no unit", "128"),
         ("kind = \"recorded\"", "kind = \"tape\"", "unknown variant `tape`", "\"tape\""),
-        ("[mechanics]", "[mechanix]", "unknown field `mechanix`", "mechanix"),
+        ("[[drain]]", "[[drian]]", "unknown field `drian`", "drian"),
+        ("rpm = 10_000", "rqm = 10_000", "unknown field `rqm`", "rqm"),
+        ("rpm = 10_000", "rpm = 0", "[mechanics] rpm: 0 is no speed of a disk", "[mechanics]"),
     ] {
         let (said, at) = refused(&FULL.replacen(from, to, 1));
         assert!(said.contains(message), "{to}: {said}");

@@ -8,7 +8,7 @@
 
 use divan::Bencher;
 use divan::counter::ItemsCount;
-use model::{Bytes, Class, Lba, Op, Outcome, Request, RequestId, TaskIndex, Time};
+use model::{Bytes, Class, Lba, Op, Outcome, Request, RequestId, Tag, TaskIndex, Time};
 use policy::{Decision, Dqf, Event, Policy};
 
 const QUEUED: u64 = 1_000;
@@ -30,6 +30,7 @@ fn request(id: u64) -> Request {
         size: Bytes::from_kib(128),
         fua: false,
         optional: false,
+        tag: Tag::Simple,
     }
 }
 

@@ -13,6 +13,8 @@ mod queue;
 
 use model::{Outcome, Plan, PolicyName, Request, RequestId, TaskIndex, Time};
 
+pub use model::Tag;
+
 pub use dqf::Dqf;
 pub use fifo::Fifo;
 pub use noop::Noop;
@@ -67,14 +69,6 @@ pub enum Decision {
     AwaitEvent,
 }
 
-/// How the device may order a request among the others it holds.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum Tag {
-    /// As it likes.
-    Simple,
-}
-
 /// The policy holds as many requests as it was told to. It forgot nothing and learned
 /// nothing: the host holds the request, keeps its `released`, and offers it again later.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -98,7 +92,7 @@ pub struct Full;
 /// let request = Request {
 ///     id: RequestId(1), task: TaskIndex(0), class: Class::Hard, released: Time::ZERO,
 ///     eligible: Time::ZERO, due: None, op: Op::Read, start: Lba::new(0),
-///     size: Bytes::from_kib(4), fua: false, optional: false,
+///     size: Bytes::from_kib(4), fua: false, optional: false, tag: model::Tag::Simple,
 /// };
 /// policy.observe(Time::ZERO, Event::Release(request)).unwrap();
 /// assert!(matches!(policy.decide(Time::ZERO), Decision::Dispatch { id: RequestId(1), .. }));

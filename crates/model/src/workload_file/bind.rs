@@ -120,7 +120,7 @@ fn measured_for<'a>(
         return Err(FileError::new(
             asked.span.clone(),
             format!("drive `{}` was never measured for {op}s", drive.name),
-            format!("measure it with `tidegate profile --op {op}`, or name another drive"),
+            how_to_measure(drive, &format!("--op {op} --size {size}")),
         ));
     }
     let covering = of_op().filter(|table| table.size.is_none_or(|measured| measured >= size));
@@ -134,9 +134,16 @@ fn measured_for<'a>(
                 drive.name,
                 sizes.join(", ")
             ),
-            format!("write a smaller size, or measure with `tidegate profile --size {size}`"),
+            format!("write a smaller size; {}", how_to_measure(drive, &format!("--size {size}"))),
         )
     })
+}
+
+/// A drive that can be simulated is measured by its name or file, any other as a device.
+fn how_to_measure(drive: &DriveFile, options: &str) -> String {
+    let is_simulated = drive.mechanics.is_some() || drive.ssd.is_some();
+    let target = if is_simulated { "NAME|FILE -o NEW.drive.toml" } else { "DEVICE|FILE" };
+    format!("measure it with `tidegate profile {target} {options}`, or name another drive")
 }
 
 fn note_table(measured: &MeasuredTable, size: Bytes, notes: &mut Vec<String>) {

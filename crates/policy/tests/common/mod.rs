@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Hand-driving a policy: short names for instants, requests and rounds.
 
-use model::{Bytes, Class, Lba, Op, Outcome, Request, RequestId, TaskIndex, Time};
+use model::{Bytes, Class, Lba, Op, Outcome, Request, RequestId, Tag, TaskIndex, Time};
 use policy::{Decision, Event, Policy};
 
 pub(crate) fn at(ms: u64) -> Time {
@@ -21,6 +21,7 @@ pub(crate) fn request(id: u64, class: Class) -> Request {
         size: Bytes::from_kib(128),
         fua: false,
         optional: false,
+        tag: Tag::Simple,
     }
 }
 

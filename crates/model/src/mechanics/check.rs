@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! What no disk is like, however it may be described: limits that keep arithmetic exact and
+//! memory modest. Whether a layout and a seek curve fit together the drive itself finds out.
+
+use super::{Cache, Faults, Mechanics, MechanicsError, ReadAhead, WriteBack};
+
+/// A minute: no part of serving a request takes so long.
+const TIME_NS_MAX: u64 = 60_000_000_000;
+/// Ten milliseconds for one sector.
+const SECTOR_PS_MAX: u64 = 10_000_000_000;
+const RPM_MAX: u32 = 1_000_000;
+const SEGMENTS_MAX: u32 = 65_536;
+const RETRIES_MAX: u32 = 1_000;
+const MILLION: u32 = 1_000_000;
+
+impl Mechanics {
+    /// Finds what no disk is like.
+    ///
+    /// # Errors
+    /// The first such value.
+    pub fn check(&self) -> Result<(), MechanicsError> {
+        if self.rpm == 0 || self.rpm > RPM_MAX {
+            let help = format!("write the turns per minute, 1 to {RPM_MAX}");
+            return Err(wrong("rpm", format!("{} is no speed of a disk", self.rpm), help));
+        }
+        for (place, time_ns) in self.times() {
+            at_most(place, time_ns, TIME_NS_MAX, "nanoseconds")?;
+        }
+        for (place, sector_ps) in [
+            ("bus: read_sector_ps", self.bus.read_sector_ps),
+            ("bus: write_sector_ps", self.bus.write_sector_ps),
+        ] {
+            at_most(place, sector_ps, SECTOR_PS_MAX, "picoseconds")?;
+        }
+        share("bus: read_watermark_ppm", self.bus.read_watermark_ppm)?;
+        self.cache.as_ref().map_or(Ok(()), Cache::check)?;
+        self.faults.as_ref().map_or(Ok(()), Faults::check)?;
+        self.queue.check()
+    }
+
+    fn times(&self) -> [(&'static str, u64); 15] {
+        let overhead = &self.overhead;
+        [
+            ("head_switch_ns", self.head_switch_ns),
+            ("write_settle_ns", self.write_settle_ns.unsigned_abs()),
+            ("write_seek_ns_min", self.write_seek_ns_min),
+            ("overhead: read_hit_after_read_ns", overhead.read_hit_after_read_ns),
+            ("overhead: read_hit_after_write_ns", overhead.read_hit_after_write_ns),
+            ("overhead: read_miss_after_read_ns", overhead.read_miss_after_read_ns),
+            ("overhead: read_miss_after_write_ns", overhead.read_miss_after_write_ns),
+            ("overhead: write_hit_after_read_ns", overhead.write_hit_after_read_ns),
+            ("overhead: write_hit_after_write_ns", overhead.write_hit_after_write_ns),
+            ("overhead: write_miss_after_read_ns", overhead.write_miss_after_read_ns),
+            ("overhead: write_miss_after_write_ns", overhead.write_miss_after_write_ns),
+            ("overhead: read_completion_ns", overhead.read_completion_ns),
+            ("overhead: write_completion_ns", overhead.write_completion_ns),
+            ("overhead: reconnect_ns", overhead.reconnect_ns),
+            ("overhead: data_preparation_ns", overhead.data_preparation_ns),
+        ]
+    }
+}
+
+impl Cache {
+    fn check(&self) -> Result<(), MechanicsError> {
+        let Self { segments, segment_sectors, write_segments, write_back, .. } = *self;
+        at_most("cache: segments", u64::from(segments), u64::from(SEGMENTS_MAX), "segments")?;
+        if segments == 0 || segment_sectors == 0 {
+            let help = "leave the section [mechanics.cache] out for a drive without memory";
+            return Err(wrong("cache: segments", "a cache of no sectors", help));
+        }
+        if write_segments > segments {
+            let help = format!("write at most {segments}");
+            return Err(wrong("cache: write_segments", "more than there are segments", help));
+        }
+        if write_back == WriteBack::On && write_segments == 0 {
+            let help = "say how many segments may hold writes, or write_back = \"off\"";
+            return Err(wrong("cache: write_segments", "0 keep nothing to write back", help));
+        }
+        if self.read_ahead != ReadAhead::Off && !self.read {
+            let help = "write read = true, or read_ahead = \"off\"";
+            return Err(wrong("cache: read_ahead", "nothing read ahead is answered from", help));
+        }
+        Ok(())
+    }
+}
+
+impl Faults {
+    fn check(&self) -> Result<(), MechanicsError> {
+        share("faults: retry_ppm", self.retry_ppm)?;
+        share("faults: recalibration_ppm", self.recalibration_ppm)?;
+        at_most("faults: recalibration_ns", self.recalibration_ns, TIME_NS_MAX, "nanoseconds")?;
+        at_most("faults: retries_max", u64::from(self.retries_max), u64::from(RETRIES_MAX), "turns")
+    }
+}
+
+fn share(place: &str, ppm: u32) -> Result<(), MechanicsError> {
+    at_most(place, u64::from(ppm), u64::from(MILLION), "in a million")
+}
+
+fn at_most(place: &str, value: u64, max: u64, unit: &str) -> Result<(), MechanicsError> {
+    if value <= max {
+        return Ok(());
+    }
+    Err(wrong(
+        place,
+        format!("{value} {unit} is no figure of a disk"),
+        format!("write at most {max}"),
+    ))
+}
+
+fn wrong(place: &str, message: impl Into<String>, help: impl Into<String>) -> MechanicsError {
+    MechanicsError { place: place.to_owned(), message: message.into(), help: help.into() }
+}
