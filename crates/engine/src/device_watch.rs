@@ -4,10 +4,8 @@
 //!
 //! An observer of the loop, so that runs in virtual time do not pay for it.
 
-use host::{Distribution, Memory, Observer};
+use host::{BatchWatch, Distribution, Memory, Observer};
 use model::{BatchTable, Class, Outcome, Request, TaskIndex, Time};
-
-use crate::batch_watch::BatchWatch;
 
 /// Watches host and device apart from the policy.
 #[derive(Debug, PartialEq)]
@@ -19,8 +17,6 @@ pub struct DeviceWatch {
     pub device_time: Distribution,
     /// Batches against the table.
     pub batches: BatchWatch,
-    table: BatchTable,
-    in_flight_count: u32,
     /// When the request in each slot was submitted.
     submitted: Vec<Time>,
     /// The job that a request was released of last: its further requests do not count.
@@ -34,9 +30,7 @@ impl DeviceWatch {
         Self {
             host_lateness: Distribution::new(Memory::Beforehand),
             device_time: Distribution::new(Memory::Beforehand),
-            batches: BatchWatch::default(),
-            table,
-            in_flight_count: 0,
+            batches: BatchWatch::new(table),
             submitted: vec![Time::ZERO; expected],
             last_job: None,
         }
@@ -53,9 +47,7 @@ impl Observer for DeviceWatch {
     }
 
     fn dispatched(&mut self, now: Time, batch: &[Request]) {
-        let count = u32::try_from(batch.len()).expect("at most the depth");
-        self.batches.submitted(now, count, self.in_flight_count, &self.table);
-        self.in_flight_count += count;
+        self.batches.dispatched(now, batch);
         for request in batch {
             let slot = host::slot(request.id);
             if slot >= self.submitted.len() {
@@ -69,9 +61,6 @@ impl Observer for DeviceWatch {
         if outcome == Outcome::Done {
             self.device_time.record(now.since(self.submitted[host::slot(request.id)]));
         }
-        self.in_flight_count -= 1;
-        if self.in_flight_count == 0 {
-            self.batches.drained(now);
-        }
+        self.batches.completed(now, request, outcome);
     }
 }

@@ -69,15 +69,14 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
-mod batch_watch;
 mod device_watch;
 mod limits;
 mod params;
 mod ring_executor;
 mod run;
 
-pub use batch_watch::BatchWatch;
 pub use device_watch::DeviceWatch;
+pub use host::BatchWatch;
 pub use host::{Length, Run, RunEnd};
 pub use limits::Limits;
 pub use params::{RunError, RunParams};

@@ -275,7 +275,9 @@ impl<'a, E: Executor, P: Policy, O: Observer> Host<'a, E, P, O> {
     fn decide(&mut self, now: Time) -> Result<(), E::Error> {
         self.not_before = loop {
             match self.policy.decide(now) {
-                Decision::Dispatch { id, .. } => self.batch.push(self.ledger.dispatch(id)),
+                Decision::Dispatch { id, tag } => {
+                    self.batch.push(self.ledger.dispatch(id, tag));
+                }
                 Decision::NotBefore(at) => {
                     assert!(at > now, "the policy asks to be asked in the past");
                     break Some(at);

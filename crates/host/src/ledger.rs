@@ -6,7 +6,7 @@
 //! and names rise in the order of release. Slots are reused: memory is bounded by what was
 //! outstanding at once.
 
-use model::{Outcome, Request, RequestId, TaskIndex, Time};
+use model::{Outcome, Request, RequestId, Tag, TaskIndex, Time};
 
 /// Entries with a number each; numbers of removed entries are used again.
 #[derive(Debug)]
@@ -155,11 +155,12 @@ impl Ledger {
         self.tracked(id).request
     }
 
-    /// The request of that name, from now on dispatched.
-    pub(crate) fn dispatch(&mut self, id: RequestId) -> Request {
+    /// The request of that name, from now on dispatched, under this tag.
+    pub(crate) fn dispatch(&mut self, id: RequestId, tag: Tag) -> Request {
         let tracked = self.tracked(id);
         assert!(!tracked.is_dispatched, "{id:?} dispatched twice");
         tracked.is_dispatched = true;
+        tracked.request.tag = tag;
         tracked.request
     }
 
@@ -220,6 +221,7 @@ mod tests {
             size: Bytes::from_kib(4),
             fua: false,
             optional: false,
+            tag: Tag::Simple,
         };
         ledger.open_request(job, make).id
     }
@@ -229,7 +231,7 @@ mod tests {
     }
 
     fn serve(ledger: &mut Ledger, id: RequestId, outcome: Outcome) -> Option<Job> {
-        ledger.dispatch(id);
+        ledger.dispatch(id, Tag::Simple);
         ledger.complete(id, outcome).1
     }
 
@@ -287,6 +289,6 @@ mod tests {
         let earlier = release(&mut ledger, job);
         serve(&mut ledger, earlier, Outcome::Done);
         release(&mut ledger, job);
-        ledger.dispatch(earlier);
+        ledger.dispatch(earlier, Tag::Simple);
     }
 }

@@ -7,6 +7,7 @@
 //! watches a run is an [`Observer`]. Nothing here reads a clock or a disk. Memory grows with
 //! what is outstanding, never with the length of a run.
 
+mod batch_watch;
 mod distribution;
 mod executor;
 mod held;
@@ -20,6 +21,7 @@ mod run;
 mod source;
 mod sources;
 
+pub use batch_watch::BatchWatch;
 pub use distribution::Distribution;
 pub use executor::{Completion, Executor};
 pub use host::Host;

@@ -3,8 +3,8 @@
 //! numbers that are its own, so that no source disturbs another.
 
 use model::{
-    BestEffort, Bytes, Class, Duration, Intensity, Op, Place, Random, Request, RequestId, Task,
-    TaskIndex, Time,
+    BestEffort, Bytes, Class, Duration, Intensity, Op, Place, Random, Request, RequestId, Tag,
+    Task, TaskIndex, Time,
 };
 
 use crate::params::{HostParams, Length, Releases};
@@ -138,6 +138,7 @@ impl Source {
             size: self.size,
             fua: false,
             optional: false,
+            tag: Tag::Simple,
         }
     }
 }

@@ -5,7 +5,7 @@
 
 use device::{Clock, Io, IoError, Ring, RingError, Wake};
 use drive::Drive;
-use model::{Bytes, Class, Duration, Lba, Op, Request, RequestId, TaskIndex, Time};
+use model::{Bytes, Class, Duration, Lba, Op, Request, RequestId, Tag, TaskIndex, Time};
 
 /// A device that does not answer for so long is taken for dead.
 const SILENCE_MAX: Duration = Duration::from_ms(120_000);
@@ -123,6 +123,7 @@ impl<'a> SimulatedSubject<'a> {
             size: self.size,
             fua: false,
             optional: false,
+            tag: Tag::Simple,
         }
     }
 }

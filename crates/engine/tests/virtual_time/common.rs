@@ -57,6 +57,10 @@ impl Drive for InOrder {
         self.log.borrow_mut().push((now, batch.to_vec()));
     }
 
+    fn flush(&mut self, _now: Time, _id: RequestId) {
+        unreachable!("no workload flushes")
+    }
+
     fn next_event(&self) -> Option<Time> {
         self.outstanding.front().map(|&(_, at, _)| at)
     }

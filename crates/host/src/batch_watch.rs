@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! Compares what batches take with what the drive's table allows them.
+//!
+//! A bound holds only as far as the drive keeps its table b(i). When a deadline is missed,
+//! the first question is whether the drive broke it. Only a batch that an idle drive got
+//! and that nothing joined can be compared: `dqf` and `fifo` send no others, `noop` few.
+//!
+//! The time runs from submission to when the host saw the last completion, so on a real clock
+//! it contains how late the host was. A table measured by this host contains the same.
+
+use model::{BatchTable, Duration, Outcome, Request, Time};
+
+use crate::observer::Observer;
+
+/// How many batches were compared, and how many took too long.
+#[derive(Debug, PartialEq)]
+pub struct BatchWatch {
+    table: BatchTable,
+    in_flight_count: u32,
+    /// The batch on the drive, if it can be compared.
+    current: Option<Batch>,
+    /// Batches compared: an idle drive got them and nothing joined them.
+    pub batches: u64,
+    /// Those of them that took longer than the table allows.
+    pub overruns: u64,
+    /// The most by which one did.
+    pub overrun_max: Duration,
+}
+
+#[derive(Debug, PartialEq)]
+struct Batch {
+    submitted: Time,
+    /// b(n) of its n requests.
+    time_max: Duration,
+}
+
+impl BatchWatch {
+    /// Nothing seen yet; batches are compared with `table`.
+    pub fn new(table: BatchTable) -> Self {
+        Self {
+            table,
+            in_flight_count: 0,
+            current: None,
+            batches: 0,
+            overruns: 0,
+            overrun_max: Duration::ZERO,
+        }
+    }
+
+    /// The drive was seen to hold nothing any more.
+    fn drained(&mut self, now: Time) {
+        let Some(batch) = self.current.take() else { return };
+        self.batches += 1;
+        let time = now.since(batch.submitted);
+        if time > batch.time_max {
+            self.overruns += 1;
+            self.overrun_max = self.overrun_max.max(time - batch.time_max);
+        }
+    }
+}
+
+impl Observer for BatchWatch {
+    fn dispatched(&mut self, now: Time, batch: &[Request]) {
+        let count = u32::try_from(batch.len()).expect("at most the depth");
+        let is_comparable = self.in_flight_count == 0 && count <= self.table.batch_max();
+        self.current =
+            is_comparable.then(|| Batch { submitted: now, time_max: self.table.time_max(count) });
+        self.in_flight_count += count;
+    }
+
+    fn completed(&mut self, now: Time, _request: &Request, _outcome: Outcome) {
+        self.in_flight_count -= 1;
+        if self.in_flight_count == 0 {
+            self.drained(now);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use model::{Bytes, Class, Lba, Op, RequestId, Tag, TaskIndex};
+
+    use super::*;
+
+    const REQUEST: Request = Request {
+        id: RequestId(1),
+        task: TaskIndex(0),
+        class: Class::Hard,
+        released: Time::ZERO,
+        eligible: Time::ZERO,
+        due: None,
+        op: Op::Read,
+        start: Lba::new(0),
+        size: Bytes::from_kib(4),
+        fua: false,
+        optional: false,
+        tag: Tag::Simple,
+    };
+
+    /// Batches of these sizes follow each other at once, and the drive is empty after `took_ms`.
+    fn watch(batches: &[usize], took_ms: u64) -> BatchWatch {
+        let table = BatchTable::new(&[Duration::from_ms(5), Duration::from_ms(8)]).unwrap();
+        let mut watch = BatchWatch::new(table);
+        for &size in batches {
+            watch.dispatched(Time::from_ns(1), &vec![REQUEST; size]);
+        }
+        for _ in 0..batches.iter().sum() {
+            watch.completed(Time::from_ns(1) + Duration::from_ms(took_ms), &REQUEST, Outcome::Done);
+        }
+        watch
+    }
+
+    #[test]
+    fn batch_is_compared_with_the_entry_of_its_size() {
+        assert_eq!((watch(&[2], 8).batches, watch(&[2], 8).overruns), (1, 0));
+        let late = watch(&[1], 8);
+        assert_eq!((late.batches, late.overruns, late.overrun_max.ns()), (1, 1, 3_000_000));
+    }
+
+    #[test]
+    fn batch_that_was_not_alone_or_is_beyond_the_table_is_not_compared() {
+        assert_eq!(watch(&[1, 1], 100).batches, 0);
+        assert_eq!(watch(&[3], 100).batches, 0);
+    }
+}
