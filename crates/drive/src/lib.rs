@@ -9,18 +9,22 @@
 
 pub mod amortised;
 pub mod builtin;
+pub mod import;
 mod make;
+pub mod mechanical;
 pub mod pseudo;
 pub mod recorded;
 pub mod spaced;
+pub mod ssd;
 
 use model::{Outcome, Request, RequestId, Time};
 
 pub use amortised::Amortised;
-pub use make::{BuildError, build, measured_table};
+pub use make::{BuildError, build, from_parts, measured_table};
 pub use pseudo::PseudoDisk;
 pub use recorded::RecordedDrive;
 pub use spaced::{BatchTimes, Mix, SpacedDrive};
+pub use ssd::{SsdCounters, SsdDrive};
 
 /// A request that a drive returned.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -51,7 +55,7 @@ pub struct Completion {
 /// let request = Request {
 ///     id: RequestId(1), task: TaskIndex(0), class: Class::Hard, released: Time::ZERO,
 ///     eligible: Time::ZERO, due: None, op: Op::Read, start: Lba::new(0),
-///     size: Bytes::from_kib(4), fua: false, optional: false,
+///     size: Bytes::from_kib(4), fua: false, optional: false, tag: model::Tag::Simple,
 /// };
 /// let table = BatchTable::new(&[Duration::from_ms(5)]).unwrap();
 /// let mut drive = PseudoDisk::new(1, table, 42);
@@ -71,8 +75,17 @@ pub trait Drive {
     /// due is not yet delivered.
     fn submit(&mut self, now: Time, batch: &[Request]);
 
-    /// The instant of the next completion; none while the drive is idle.
+    /// The next instant at which to advance: that of the next completion, or an earlier one
+    /// at which the drive decides what it does next. None while nothing is outstanding.
     fn next_event(&self) -> Option<Time>;
+
+    /// Asks that every write which was answered before be made durable. The flush counts as
+    /// a request until it comes back under `id`; requests that come after it do not wait for
+    /// it.
+    ///
+    /// # Panics
+    /// As `submit` does.
+    fn flush(&mut self, now: Time, id: RequestId);
 
     /// Appends to `out` all completions that are due at or before `now`.
     fn advance(&mut self, now: Time, out: &mut Vec<Completion>);
@@ -81,6 +94,9 @@ pub trait Drive {
 impl<D: Drive + ?Sized> Drive for Box<D> {
     fn submit(&mut self, now: Time, batch: &[Request]) {
         (**self).submit(now, batch);
+    }
+    fn flush(&mut self, now: Time, id: RequestId) {
+        (**self).flush(now, id);
     }
     fn next_event(&self) -> Option<Time> {
         (**self).next_event()

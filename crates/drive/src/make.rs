@@ -5,10 +5,13 @@
 //! not measured is covered by the next larger.
 
 use model::drive_file::MeasuredTable;
+use model::mechanics::MechanicsError;
+use model::ssd::SsdError;
 use model::{Bytes, DriveFile, DriveKind, Op, Workload};
 
+use crate::mechanical::MechanicalDrive;
 use crate::recorded::{QuantilesMissing, Recording};
-use crate::{Drive, PseudoDisk, RecordedDrive};
+use crate::{Drive, PseudoDisk, RecordedDrive, SsdDrive};
 
 /// Why a drive of the kind asked for cannot be simulated.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -20,6 +23,23 @@ pub enum BuildError {
          or name a drive file"
     )]
     NothingRecorded,
+    /// The drive file does not say what the drive is made of.
+    #[error(
+        "drive `{drive}` has no [{section}] section; simulate it as `pseudo` or `recorded`, or \
+         give a drive file that has one"
+    )]
+    SectionMissing {
+        /// The drive file's name.
+        drive: String,
+        /// The section that a drive of this kind is made from.
+        section: &'static str,
+    },
+    /// What the drive is made of does not fit together.
+    #[error("[mechanics] {0}; {help}", help = .0.help)]
+    Mechanics(#[from] MechanicsError),
+    /// What the drive is made of does not fit together.
+    #[error("[ssd] {0}; {help}", help = .0.help)]
+    Ssd(#[from] SsdError),
     /// The drive file has no table that covers the workload's requests.
     #[error(
         "drive `{drive}` was never measured with {op} of {size} or more; measure it with \
@@ -50,7 +70,8 @@ pub enum BuildError {
 
 /// A simulated drive of that kind for this workload; everything random follows from `seed`.
 ///
-/// `pseudo` needs only the workload's own table; `recorded` draws from the tables of `file`.
+/// `pseudo` needs only the workload's own table; `recorded` draws from the tables of `file`;
+/// the others are made from its sections.
 ///
 /// # Errors
 /// [`BuildError`] if there is no data for the kind.
@@ -63,6 +84,10 @@ pub fn build(
     match kind {
         DriveKind::Pseudo => {
             Ok(Box::new(PseudoDisk::new(workload.depth, workload.table.clone(), seed)))
+        }
+        DriveKind::Mechanical | DriveKind::Ssd => {
+            let file = file.ok_or_else(|| missing(kind, &workload.drive_name))?;
+            from_parts(kind, file, seed)
         }
         DriveKind::Recorded => {
             let file = file.ok_or(BuildError::NothingRecorded)?;
@@ -79,6 +104,30 @@ pub fn measured_table(file: &DriveFile, op: Op, size: Bytes) -> Option<&Measured
         table.op.is_none_or(|of| of == op) && table.size.is_none_or(|of| of >= size)
     };
     file.batch.iter().filter(covers).min_by_key(|table| table.size)
+}
+
+/// A simulated drive made from what the file says it is made of, for no workload in
+/// particular.
+///
+/// # Errors
+/// [`BuildError`] if the file does not say it, and for the kinds that need a workload.
+pub fn from_parts(
+    kind: DriveKind,
+    file: &DriveFile,
+    seed: u64,
+) -> Result<Box<dyn Drive + Send>, BuildError> {
+    match (kind, &file.mechanics, &file.ssd) {
+        (DriveKind::Mechanical, Some(mechanics), _) => {
+            Ok(Box::new(MechanicalDrive::new(mechanics, file.depth, seed)?))
+        }
+        (DriveKind::Ssd, _, Some(ssd)) => Ok(Box::new(SsdDrive::new(ssd, file.depth, seed)?)),
+        _ => Err(missing(kind, &file.name)),
+    }
+}
+
+fn missing(kind: DriveKind, drive: &str) -> BuildError {
+    let section = if kind == DriveKind::Ssd { "ssd" } else { "mechanics" };
+    BuildError::SectionMissing { drive: drive.to_owned(), section }
 }
 
 fn recording(workload: &Workload, file: &DriveFile) -> Result<Recording, BuildError> {

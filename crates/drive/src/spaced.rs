@@ -135,6 +135,8 @@ pub struct SpacedDrive<T> {
     outstanding: Vec<Outstanding>,
     mix: Mix,
     burst: Option<Burst>,
+    /// Flushes, done when they come: this drive has no memory that forgets.
+    flushes: Vec<Completion>,
 }
 
 impl<T: BatchTimes> SpacedDrive<T> {
@@ -153,6 +155,7 @@ impl<T: BatchTimes> SpacedDrive<T> {
             outstanding: Vec::new(),
             mix: Mix::default(),
             burst: None,
+            flushes: Vec::new(),
         }
     }
 
@@ -168,7 +171,7 @@ impl<T: BatchTimes> SpacedDrive<T> {
     }
 
     fn hold(&mut self, batch: &[Request]) {
-        let room = self.depth as usize - self.outstanding.len();
+        let room = self.depth as usize - self.outstanding.len() - self.flushes.len();
         assert!(
             batch.len() <= room,
             "{} requests submitted to a drive that has room for {room}",
@@ -218,11 +221,19 @@ impl<T: BatchTimes> Drive for SpacedDrive<T> {
         }
     }
 
+    fn flush(&mut self, now: Time, id: RequestId) {
+        let held = self.outstanding.len() + self.flushes.len();
+        assert!(held < self.depth as usize, "a flush on a drive that is full");
+        self.flushes.push(Completion { id, at: now, outcome: Outcome::Done });
+    }
+
     fn next_event(&self) -> Option<Time> {
-        self.burst.as_ref().map(|burst| burst.timer)
+        let flushed_at = self.flushes.first().map(|flush| flush.at);
+        flushed_at.or(self.burst.as_ref().map(|burst| burst.timer))
     }
 
     fn advance(&mut self, now: Time, out: &mut Vec<Completion>) {
+        out.append(&mut self.flushes);
         while let Some(at) = self.next_event().filter(|&at| at <= now) {
             out.push(self.return_one(at));
         }

@@ -3,7 +3,9 @@
 
 use drive::{Completion, Drive};
 use model::drive_file::MeasuredTable;
-use model::{BatchTable, Bytes, Class, Duration, Lba, Op, Request, RequestId, TaskIndex, Time};
+use model::{
+    BatchTable, Bytes, Class, Duration, Lba, Op, Request, RequestId, Tag, TaskIndex, Time,
+};
 
 pub(crate) fn at(ns: u64) -> Time {
     Time::from_ns(ns)
@@ -22,6 +24,7 @@ pub(crate) fn request(id: u64) -> Request {
         size: Bytes::from_kib(4),
         fua: false,
         optional: false,
+        tag: Tag::Simple,
     }
 }
 

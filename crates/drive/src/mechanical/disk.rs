@@ -1,0 +1,356 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! The hard disk: commands come in, wait in the drive's queue, move the heads, and pass
+//! through the drive's memory.
+//!
+//! ```text
+//!            in memory ------------------------------> answered
+//!           /                                          ^
+//!   submit ---> queue --> heads: seek, turn, transfer -'
+//!           \              ^            |
+//!            taken into    |            '--> reads on until the heads are wanted
+//!            memory -------' (destage)
+//! ```
+//!
+//! The heads serve one command at a time. A command is processed while the heads are busy
+//! with the one before, so its overhead is paid once, from its arrival on.
+
+mod heads;
+mod memory;
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+use std::ops::Range;
+
+use model::mechanics::{Bus, Cache, Mechanics, MechanicsError};
+use model::{Duration, Op, Outcome, Request, RequestId, Tag, Time};
+
+use super::command::{Commands, Need};
+use super::faults::FaultSource;
+use super::layout::Layout;
+use super::mechanism::{Arm, Mechanism};
+use super::queue::{DiskQueue, Pending};
+use super::reader::Reader;
+use super::segments::Segments;
+use crate::{Completion, Drive};
+
+/// What the heads do.
+#[derive(Debug, Clone, Copy)]
+struct Active {
+    /// When the heads are free for the next.
+    free_at: Time,
+    /// The number of the destage that this is.
+    destage: Option<u64>,
+    outcome: Outcome,
+}
+
+/// A completion that the host gets when its time has come.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct Answer {
+    at: Time,
+    /// Answers of one instant go out in the order in which they were decided.
+    number: u64,
+    id: RequestId,
+    failed: bool,
+}
+
+/// A write that was answered from memory and is not on the medium yet.
+#[derive(Debug, Clone, Copy)]
+struct Destage {
+    /// Its name in the queue.
+    pending: u64,
+    /// Counts the writes that memory took.
+    number: u64,
+    segment: usize,
+    /// When its first sector came from the host.
+    first_at: Time,
+    /// When its last one did.
+    last_at: Time,
+}
+
+/// A write that waits for room in memory, and meanwhile in the queue for the heads.
+#[derive(Debug, Clone, Copy)]
+struct Waiting {
+    /// Its name in the queue.
+    pending: u64,
+    request: Request,
+    arrived: Time,
+}
+
+/// A flush that waits for the destages before it.
+#[derive(Debug, Clone, Copy)]
+struct Flush {
+    id: RequestId,
+    /// The first destage that it need not wait for.
+    before: u64,
+}
+
+/// A hard disk in virtual time; see the module's text.
+///
+/// A request beyond the end of the disk fails.
+///
+/// # Complexity
+/// For each request one decision of the queue, one look through the segments of the memory,
+/// and a step for each track that is crossed. Memory does not grow with the number of
+/// requests.
+///
+/// # Invariants
+/// - `outstanding_count <= depth`.
+/// - While a command is in the queue, `active` or `waiting_since` is not `None`.
+#[derive(Debug, Clone)]
+pub struct MechanicalDrive {
+    mechanism: Mechanism,
+    commands: Commands,
+    bus: Bus,
+    cache: Cache,
+    segments: Segments,
+    faults: FaultSource,
+    /// A write that does not go on from the last one takes at least so long to get there.
+    write_seek_min: Duration,
+    depth: u32,
+    queue: DiskQueue,
+    active: Option<Active>,
+    /// Since when commands wait for idle heads: what comes at one instant is one batch, so
+    /// the heads set out only when the host goes on.
+    waiting_since: Option<Time>,
+    /// Where the heads are, and what they read on when nothing else is to be done.
+    reader: Reader,
+    answers: BinaryHeap<Reverse<Answer>>,
+    answer_count: u64,
+    destages: Vec<Destage>,
+    destage_count: u64,
+    flushes: Vec<Flush>,
+    /// In order of arrival.
+    waiting: Vec<Waiting>,
+    /// Counts what came into the queue.
+    pending_count: u64,
+    /// A write that was answered never got onto the medium: the next flush says so.
+    has_lost: bool,
+    bus_free_at: Time,
+    outstanding_count: u32,
+}
+
+impl MechanicalDrive {
+    /// An idle drive that accepts `depth` requests, with its heads at the outermost cylinder.
+    ///
+    /// # Errors
+    /// What is wrong with the description.
+    ///
+    /// # Panics
+    /// When `depth` is 0.
+    pub fn new(mechanics: &Mechanics, depth: u32, seed: u64) -> Result<Self, MechanicsError> {
+        assert!(depth >= 1, "a drive accepts at least one request");
+        mechanics.check()?;
+        let cache = mechanics.cache.clone().unwrap_or_default();
+        Ok(Self {
+            mechanism: Mechanism::new(mechanics)?,
+            commands: Commands::new(&mechanics.overhead),
+            bus: mechanics.bus.clone(),
+            segments: Segments::new(&cache),
+            cache,
+            faults: FaultSource::new(mechanics.faults.as_ref(), seed),
+            write_seek_min: Duration::from_ns(mechanics.write_seek_ns_min),
+            depth,
+            queue: DiskQueue::new(&mechanics.queue),
+            active: None,
+            waiting_since: None,
+            reader: Reader::new(None, 0, Arm::default(), Time::ZERO),
+            answers: BinaryHeap::new(),
+            answer_count: 0,
+            destages: Vec::new(),
+            destage_count: 0,
+            flushes: Vec::new(),
+            waiting: Vec::new(),
+            pending_count: 0,
+            has_lost: false,
+            bus_free_at: Time::ZERO,
+            outstanding_count: 0,
+        })
+    }
+
+    /// Where its sectors lie.
+    pub fn layout(&self) -> &Layout {
+        &self.mechanism.layout
+    }
+
+    fn answer(&mut self, id: RequestId, at: Time, outcome: Outcome) {
+        let failed = outcome == Outcome::Failed;
+        self.answers.push(Reverse(Answer { at, number: self.answer_count, id, failed }));
+        self.answer_count += 1;
+    }
+
+    fn hold_one(&mut self) {
+        assert!(
+            self.outstanding_count < self.depth,
+            "a request submitted to a drive that holds its {} already",
+            self.depth
+        );
+        self.outstanding_count += 1;
+    }
+
+    fn arrive(&mut self, now: Time, request: Request) {
+        self.hold_one();
+        let sectors = sectors_of(&request);
+        if sectors.end > self.mechanism.layout.sectors() || sectors.is_empty() {
+            let at = now + self.commands.overhead(request.op, Need::Memory, sectors.start);
+            self.answer(request.id, at, Outcome::Failed);
+        } else if !self.answer_from_memory(now, &request, &sectors) {
+            self.enqueue(now, request, &sectors);
+        }
+    }
+
+    fn enqueue(&mut self, now: Time, request: Request, sectors: &Range<u64>) {
+        let target = self.mechanism.layout.extent(request.start, sectors.end - sectors.start);
+        let number = self.pending_count;
+        self.pending_count += 1;
+        self.queue.push(Pending { number, request, arrived: now, target });
+    }
+
+    /// Answers what needs no heads; whether it did.
+    ///
+    /// An ordered request passes nothing, and nothing passes one that waits.
+    fn answer_from_memory(&mut self, now: Time, request: &Request, sectors: &Range<u64>) -> bool {
+        let is_ordered = self.queue.honoured(request.tag) == Tag::Ordered;
+        if is_ordered || self.queue.has_barrier() {
+            return false;
+        }
+        match request.op {
+            Op::Read => {
+                let may = self.active.is_none() || self.cache.hits_while_busy;
+                may && self.answer_read(now, now, request, sectors)
+            }
+            Op::Write => self.take_at_once(now, request, sectors),
+        }
+    }
+
+    /// Takes a write into memory if there is room, and otherwise has it wait for some.
+    fn take_at_once(&mut self, now: Time, request: &Request, sectors: &Range<u64>) -> bool {
+        let pending = self.pending_count;
+        let Some(segment) = self.segment_for_write(request, sectors, now) else {
+            if self.could_take(request, sectors) {
+                self.waiting.push(Waiting { pending, request: *request, arrived: now });
+            }
+            return false;
+        };
+        self.take_write(now, (pending, now), request, sectors, segment);
+        self.enqueue(now, *request, sectors);
+        true
+    }
+
+    /// The heads set out for what came while they were idle.
+    fn set_out(&mut self) {
+        if let Some(since) = self.waiting_since.take() {
+            self.begin_next(since);
+        }
+    }
+
+    /// The heads are free: begins what is next.
+    fn begin_next(&mut self, now: Time) {
+        while self.active.is_none() {
+            self.read_ahead(now);
+            let next = self.next_flushed();
+            let (arm, free_at) = self.reader.stop(now);
+            let (mechanism, reader) = (&self.mechanism, &self.reader);
+            let access = |pending: &Pending| {
+                if pending.request.op == Op::Read && reader.is_ahead(pending.request.start) {
+                    return Duration::ZERO;
+                }
+                mechanism.access(arm, free_at, &pending.target, pending.request.op)
+            };
+            let next = next.or_else(|| self.queue.take(now, arm.cylinder, access));
+            let Some(pending) = next else { return };
+            match pending.request.op {
+                Op::Read => self.begin_read(now, &pending),
+                Op::Write => self.begin_write(now, &pending),
+            }
+        }
+    }
+
+    /// The oldest destage that a flush waits for: flushes wait for nothing else.
+    fn next_flushed(&mut self) -> Option<Pending> {
+        let before = self.flushes.last()?.before;
+        let destages = &self.destages;
+        self.queue.take_oldest(|pending| {
+            let is_this = |destage: &Destage| destage.pending == pending.number;
+            destages.iter().any(|destage| destage.number < before && is_this(destage))
+        })
+    }
+
+    /// The heads are done with what they did.
+    fn finish(&mut self, active: Active) {
+        self.active = None;
+        if let Some(number) = active.destage {
+            let index = self.destages.iter().position(|destage| destage.number == number);
+            let destage = self.destages.swap_remove(index.expect("a destage ends once"));
+            self.segments.clean(destage.segment);
+            self.has_lost |= active.outcome == Outcome::Failed;
+            self.answer_flushes(active.free_at);
+            self.take_waiting(active.free_at);
+        }
+        self.begin_next(active.free_at);
+    }
+
+    fn answer_flushes(&mut self, now: Time) {
+        let first_left = self.destages.iter().map(|destage| destage.number).min();
+        let is_done = |flush: &Flush| first_left.is_none_or(|left| left >= flush.before);
+        let done: Vec<Flush> = self.flushes.extract_if(.., |flush| is_done(flush)).collect();
+        for flush in done {
+            let outcome = if self.has_lost { Outcome::Failed } else { Outcome::Done };
+            self.has_lost = false;
+            self.answer(flush.id, now, outcome);
+        }
+    }
+}
+
+fn sectors_of(request: &Request) -> Range<u64> {
+    let start = request.start.get();
+    start..start.saturating_add(request.size.sectors_ceil())
+}
+
+impl Drive for MechanicalDrive {
+    fn submit(&mut self, now: Time, batch: &[Request]) {
+        if self.waiting_since.is_some_and(|since| since < now) {
+            self.set_out();
+        }
+        for request in batch {
+            self.arrive(now, *request);
+        }
+        if self.active.is_none() && !self.queue.is_empty() {
+            self.waiting_since.get_or_insert(now);
+        }
+    }
+
+    fn flush(&mut self, now: Time, id: RequestId) {
+        self.hold_one();
+        self.flushes.push(Flush { id, before: self.destage_count });
+        self.answer_flushes(now);
+    }
+
+    fn next_event(&self) -> Option<Time> {
+        let answer_at = self.answers.peek().map(|Reverse(answer)| answer.at);
+        let heads_matter = self.outstanding_count as usize > self.answers.len();
+        let free_at = self.active.map(|active| active.free_at).or(self.waiting_since);
+        [answer_at, free_at.filter(|_| heads_matter)].into_iter().flatten().min()
+    }
+
+    fn advance(&mut self, now: Time, out: &mut Vec<Completion>) {
+        self.set_out();
+        loop {
+            let answer_at = self.answers.peek().map(|Reverse(answer)| answer.at);
+            // Free heads first: they may make an answer of the same instant.
+            if let Some(active) = self.active
+                && active.free_at <= now
+                && answer_at.is_none_or(|at| active.free_at <= at)
+            {
+                self.finish(active);
+                continue;
+            }
+            if answer_at.is_none_or(|at| at > now) {
+                return;
+            }
+            let Reverse(Answer { at, id, failed, .. }) = self.answers.pop().expect("just seen");
+            self.outstanding_count -= 1;
+            let outcome = if failed { Outcome::Failed } else { Outcome::Done };
+            out.push(Completion { id, at, outcome });
+        }
+    }
+}

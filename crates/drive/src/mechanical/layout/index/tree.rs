@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! The index: a tree of runs of equal pieces, and how a track is found in it.
+//!
+//! ```text
+//! root   | run of 17 nodes | node | run of 6 nodes | ...
+//!           |
+//! node      | run of 32 tracks, head 0 | run of 32 tracks back, head 1 | ...
+//! ```
+//! Everything in a node counts from where the node begins: sectors, cylinders and angles. The
+//! way down adds them up. Sectors here are slots: slipped ones count.
+
+use crate::mechanical::layout::angles::{TrackAngles, UNITS_PER_PPM};
+use crate::mechanical::layout::steps::Table;
+
+/// A kind of track.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Kind {
+    /// The first physical sector that holds data.
+    pub(super) first: u32,
+    /// Sectors from there on that hold data.
+    pub(super) data: u32,
+    pub(super) sectors_per_track: u32,
+}
+
+/// What the pieces of a run are.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Piece {
+    Track { kind: u32, head: u32 },
+    Node(u32),
+}
+
+/// A run of equal pieces; in one cache line, for an index has too many for the nearest cache.
+#[derive(Debug, Clone, Copy)]
+#[repr(align(64))]
+pub(super) struct Entry {
+    /// Sectors of the node before the run.
+    pub(super) before: u64,
+    /// Sectors of the run.
+    pub(super) run: u64,
+    /// Sectors of a piece; the last one may have fewer.
+    pub(super) sectors: u64,
+    /// Cylinder of the first piece.
+    pub(super) cylinder: u32,
+    /// Cylinders of a piece.
+    pub(super) cylinders: u32,
+    /// How many pieces.
+    pub(super) pieces: u32,
+    /// Each piece lies further out than the one before.
+    pub(super) is_outwards: bool,
+    /// Angle of the first piece, and from each piece to the next, in ppm of a turn.
+    pub(super) offset_ppm: u32,
+    pub(super) skew_ppm: u32,
+    pub(super) piece: Piece,
+}
+
+impl Entry {
+    /// The lowest cylinder of the run.
+    pub(super) fn low(&self) -> u32 {
+        let back = if self.is_outwards { (self.pieces - 1) * self.cylinders } else { 0 };
+        self.cylinder - back
+    }
+
+    /// The highest cylinder of the run.
+    pub(super) fn high(&self) -> u32 {
+        self.low() + self.pieces * self.cylinders - 1
+    }
+
+    /// Runs of one key never share cylinders: nodes have all heads, tracks have one.
+    pub(super) fn key(&self) -> u32 {
+        match self.piece {
+            Piece::Node(_) => 0,
+            Piece::Track { head, .. } => head + 1,
+        }
+    }
+
+    fn cylinder_of(&self, piece: u32) -> u32 {
+        let way = piece * self.cylinders;
+        if self.is_outwards { self.cylinder - way } else { self.cylinder + way }
+    }
+
+    fn piece_at(&self, cylinder: u32) -> u32 {
+        let piece = (cylinder - self.low()) / self.cylinders;
+        if self.is_outwards { self.pieces - 1 - piece } else { piece }
+    }
+}
+
+/// A node.
+#[derive(Debug, Clone)]
+pub(super) struct Node {
+    /// Of what its entries have before them.
+    pub(super) befores: Table,
+    /// The first of its entries.
+    pub(super) first: usize,
+    /// Its entries by key and cylinder.
+    pub(super) by_place: Vec<u32>,
+    /// Sectors in it.
+    pub(super) sectors: u64,
+    /// Cylinders it reaches over.
+    pub(super) cylinders: u32,
+    /// Sectors of its longest track.
+    pub(super) sectors_per_track: u32,
+    /// Nodes below each other, this one included.
+    pub(super) depth: u32,
+}
+
+/// The index.
+///
+/// # Invariants
+/// - Entries of a node follow each other without gaps; an entry's node is before its own.
+/// - No two runs of a node share a track; no node reaches over its piece.
+/// - The last node is the root, and reaches over cylinders of the disk only.
+#[derive(Debug, Clone)]
+pub(super) struct Tree {
+    pub(super) kinds: Vec<Kind>,
+    pub(super) entries: Vec<Entry>,
+    pub(super) nodes: Vec<Node>,
+}
+
+/// A track, found.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Track {
+    pub(super) cylinder: u32,
+    pub(super) head: u32,
+    pub(super) kind: Kind,
+    /// Its slots, from the first to before the last.
+    pub(super) begin: u64,
+    pub(super) end: u64,
+    pub(super) offset_ppm: u64,
+}
+
+impl Track {
+    /// Where its sectors begin.
+    pub(super) fn angles(&self) -> TrackAngles {
+        let Kind { first, sectors_per_track, .. } = self.kind;
+        // The offset is that of the first sector with data, wherever that is on the track.
+        let origin = (sectors_per_track - first) % sectors_per_track;
+        TrackAngles {
+            sectors_per_track,
+            origin_millisectors: 1_000 * u64::from(origin),
+            origin_units: self.offset_ppm % 1_000_000 * UNITS_PER_PPM,
+        }
+    }
+}
+
+impl Tree {
+    /// The root.
+    pub(super) fn root(&self) -> &Node {
+        self.nodes.last().expect("an index has a root")
+    }
+
+    /// The entries of a node.
+    pub(super) fn entries_of(&self, node: &Node) -> &[Entry] {
+        &self.entries[node.first..node.first + node.by_place.len()]
+    }
+
+    /// The track with a slot, which is one of the root's.
+    pub(super) fn locate(&self, slot: u64) -> Track {
+        let mut node = self.root();
+        let (mut into, mut left) = (slot, u64::MAX);
+        let (mut cylinder, mut offset_ppm) = (0, 0);
+        loop {
+            let entry = self.entry(node, into);
+            into -= entry.before;
+            left = left.min(entry.run - into);
+            let piece = into / entry.sectors;
+            into -= piece * entry.sectors;
+            left = left.min(entry.sectors - into);
+            offset_ppm += u64::from(entry.offset_ppm) + piece * u64::from(entry.skew_ppm);
+            cylinder += entry.cylinder_of(u32::try_from(piece).expect("one of the run's pieces"));
+            match entry.piece {
+                Piece::Node(child) => node = &self.nodes[child as usize],
+                Piece::Track { kind, head } => {
+                    return Track {
+                        cylinder,
+                        head,
+                        kind: self.kinds[kind as usize],
+                        begin: slot - into,
+                        end: slot + left,
+                        offset_ppm,
+                    };
+                }
+            }
+        }
+    }
+
+    /// The entry of a node with a slot of the node.
+    fn entry(&self, node: &Node, slot: u64) -> &Entry {
+        let range = node.befores.range(slot);
+        let entries = &self.entries[node.first + range.start..node.first + range.end];
+        let after = entries.partition_point(|entry| entry.before <= slot);
+        &self.entries[node.first + range.start + after - 1]
+    }
+
+    /// The track of a cylinder and a head; none where the index has none.
+    pub(super) fn find(&self, cylinder: u32, head: u32) -> Option<Track> {
+        let mut node = self.root();
+        let (mut begin, mut within) = (0, cylinder);
+        loop {
+            let entry =
+                self.entry_at(node, 0, within).or_else(|| self.entry_at(node, head + 1, within))?;
+            let piece = entry.piece_at(within);
+            within -= entry.cylinder_of(piece);
+            begin += entry.before + u64::from(piece) * entry.sectors;
+            match entry.piece {
+                Piece::Node(child) => node = &self.nodes[child as usize],
+                Piece::Track { .. } => break,
+            }
+        }
+        // A piece may use less than all of its node: then this slot is another track's.
+        let is_used = begin < self.root().sectors;
+        let track = is_used.then(|| self.locate(begin))?;
+        ((track.cylinder, track.head) == (cylinder, head)).then_some(track)
+    }
+
+    fn entry_at(&self, node: &Node, key: u32, cylinder: u32) -> Option<&Entry> {
+        let entries = self.entries_of(node);
+        let at = |index: &u32| &entries[*index as usize];
+        let after = node
+            .by_place
+            .partition_point(|index| (at(index).key(), at(index).low()) <= (key, cylinder));
+        let entry = at(&node.by_place[after.checked_sub(1)?]);
+        (entry.key() == key && entry.high() >= cylinder).then_some(entry)
+    }
+}

@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! Slips: places that are left out, so that what follows them moves up.
+//!
+//! ```text
+//! slot   0  1  2  3  4  5  6  7      slots are places, usable or not
+//!        .  .  x  x  .  .  x  .      x: left out
+//! data   0  1        2  3     4      data counts the others
+//! ```
+
+use super::steps::Steps;
+
+/// Slips in order.
+///
+/// # Shape
+/// The n-th of each list belongs to the n-th run of slots that are left out.
+#[derive(Debug, Clone)]
+pub(super) struct Slips {
+    /// The first slot of the run.
+    slots: Steps,
+    /// Data before the run.
+    data: Steps,
+    /// The first slot once more, with what else is asked together with it.
+    runs: Vec<Run>,
+}
+
+/// Slots in a row that are left out.
+#[derive(Debug, Clone, Copy)]
+struct Run {
+    slot: u64,
+    /// Slots left out up to the end of the run.
+    slipped: u64,
+}
+
+impl Slips {
+    /// Runs of (first slot, slots), in order and apart from each other.
+    ///
+    /// # Errors
+    /// The first run that is neither.
+    pub(super) fn new(runs: impl IntoIterator<Item = (u64, u64)>) -> Result<Self, (u64, u64)> {
+        let mut kept: Vec<Run> = Vec::new();
+        let (mut data, mut end, mut slipped) = (Vec::new(), 0, 0);
+        for (slot, count) in runs {
+            if count == 0 {
+                continue;
+            }
+            if slot < end {
+                return Err((slot, count));
+            }
+            end = slot.checked_add(count).ok_or((slot, count))?;
+            data.push(slot - slipped);
+            slipped += count;
+            kept.push(Run { slot, slipped });
+        }
+        let slots = Steps::new(kept.iter().map(|run| run.slot).collect());
+        Ok(Self { slots, data: Steps::new(data), runs: kept })
+    }
+
+    /// Whether nothing is left out.
+    pub(super) fn is_empty(&self) -> bool {
+        self.runs.is_empty()
+    }
+
+    /// The slot of a datum, and how many runs lie before it.
+    pub(super) fn locate(&self, data: u64) -> (u64, usize) {
+        match self.data.count_up_to(data) {
+            0 => (data, 0),
+            runs => (data + self.runs[runs - 1].slipped, runs),
+        }
+    }
+
+    /// How many data lie before a slot.
+    pub(super) fn data_before(&self, slot: u64) -> u64 {
+        let runs = slot.checked_sub(1).map_or(0, |before| self.slots.count_up_to(before));
+        self.data_after_runs(slot, runs)
+    }
+
+    /// The same, near a slot with so many runs before it.
+    ///
+    /// # Complexity
+    /// Linear in the runs between the two slots: none, for most tracks.
+    pub(super) fn data_before_near(&self, slot: u64, mut runs: usize) -> u64 {
+        while runs > 0 && self.runs[runs - 1].slot >= slot {
+            runs -= 1;
+        }
+        while self.runs.get(runs).is_some_and(|next| next.slot < slot) {
+            runs += 1;
+        }
+        self.data_after_runs(slot, runs)
+    }
+
+    fn data_after_runs(&self, slot: u64, runs: usize) -> u64 {
+        let Some(last) = runs.checked_sub(1) else { return slot };
+        // Inside of the run the subtraction takes too much: data stand still there.
+        slot.saturating_sub(self.runs[last].slipped).max(self.data.get(last))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn data_stand_still_inside_of_a_run() {
+        let slips = Slips::new([(0, 10), (20, 5)]).unwrap();
+        assert_eq!(slips.data_before(3), 0);
+        assert_eq!(slips.data_before(10), 0);
+        assert_eq!(slips.data_before(11), 1);
+        assert_eq!(slips.data_before(23), 10);
+        assert_eq!(slips.locate(0).0, 10);
+        assert_eq!(slips.locate(10), (25, 2));
+    }
+
+    #[test]
+    fn runs_that_overlap_are_refused() {
+        assert_eq!(Slips::new([(5, 3), (7, 1)]).unwrap_err(), (7, 1));
+        assert_eq!(Slips::new([(5, u64::MAX)]).unwrap_err(), (5, u64::MAX));
+        assert!(Slips::new([(5, 3), (8, 1)]).is_ok());
+        assert!(Slips::new([(5, 3), (1, 0)]).unwrap().runs.len() == 1, "a run of nothing");
+    }
+
+    proptest! {
+        #[test]
+        fn slots_and_data_agree_with_counting(left_out in proptest::collection::vec(any::<bool>(), 1..200), hint in any::<prop::sample::Index>()) {
+            let runs = (0_u64..).zip(&left_out).filter(|(_, out)| **out).map(|(slot, _)| (slot, 1));
+            let slips = Slips::new(runs).unwrap();
+            let mut data = 0;
+            for (slot, out) in (0_u64..).zip(&left_out) {
+                prop_assert_eq!(slips.data_before(slot), data);
+                prop_assert_eq!(slips.data_before_near(slot, hint.index(slips.runs.len() + 1)), data);
+                if !out {
+                    prop_assert_eq!(slips.locate(data).0, slot);
+                    data += 1;
+                }
+            }
+        }
+    }
+}

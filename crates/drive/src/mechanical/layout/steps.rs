@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! Where a number falls among many in order: bisection, after a look into a table.
+//!
+//! Starts of zones, slips and rows of an index are looked up for every request, and a full
+//! index has tens of thousands of them. The table says between which of them to look.
+
+use std::ops::Range;
+
+/// Where to look among numbers in order, which someone else keeps.
+///
+/// # Invariants
+/// - `pieces[p]` numbers are below `p << shift`; the last piece says how many there are.
+#[derive(Debug, Clone)]
+pub(in crate::mechanical) struct Table {
+    shift: u32,
+    pieces: Vec<u32>,
+}
+
+impl Table {
+    /// For numbers in ascending order, equal ones allowed, fewer than 2^32.
+    ///
+    /// # Complexity
+    /// Linear in time and in memory: there are at most four pieces for each number.
+    pub(in crate::mechanical) fn new(numbers: &[u64]) -> Self {
+        let last = numbers.last().copied().unwrap_or(0);
+        let pieces_max = 4 * numbers.len() as u64 + 1;
+        let mut shift = 0;
+        while last >> shift >= pieces_max {
+            shift += 1;
+        }
+        let count = |below: usize| u32::try_from(below).expect("fewer than 2^32 numbers");
+        let mut pieces = Vec::new();
+        let mut below = 0;
+        for piece in 0..=last >> shift {
+            while numbers.get(below).is_some_and(|&each| each >> shift < piece) {
+                below += 1;
+            }
+            pieces.push(count(below));
+        }
+        pieces.push(count(numbers.len()));
+        Self { shift, pieces }
+    }
+
+    /// The numbers before this range are at most `number`, those after it are greater.
+    pub(in crate::mechanical) fn range(&self, number: u64) -> Range<usize> {
+        let last = self.pieces.len() - 2;
+        let piece = usize::try_from(number >> self.shift).map_or(last, |piece| piece.min(last));
+        self.pieces[piece] as usize..self.pieces[piece + 1] as usize
+    }
+}
+
+/// Numbers in order, equal ones allowed.
+#[derive(Debug, Clone)]
+pub(in crate::mechanical) struct Steps {
+    numbers: Vec<u64>,
+    table: Table,
+}
+
+impl Steps {
+    /// Numbers in ascending order, fewer than 2^32.
+    pub(in crate::mechanical) fn new(numbers: Vec<u64>) -> Self {
+        Self { table: Table::new(&numbers), numbers }
+    }
+
+    /// The number at `index`.
+    pub(in crate::mechanical) fn get(&self, index: usize) -> u64 {
+        self.numbers[index]
+    }
+
+    /// How many are at most `number`.
+    pub(in crate::mechanical) fn count_up_to(&self, number: u64) -> usize {
+        let range = self.table.range(number);
+        range.start + self.numbers[range].partition_point(|&each| each <= number)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn nothing_is_below_anything_in_an_empty_list() {
+        let steps = Steps::new(Vec::new());
+        assert_eq!(steps.count_up_to(0), 0);
+        assert_eq!(steps.count_up_to(u64::MAX), 0);
+    }
+
+    #[test]
+    fn table_of_one_huge_number_is_small() {
+        let steps = Steps::new(vec![u64::MAX]);
+        assert!(steps.table.pieces.len() <= 6, "{:?}", steps.table);
+        assert_eq!(steps.count_up_to(u64::MAX - 1), 0);
+        assert_eq!(steps.count_up_to(u64::MAX), 1);
+    }
+
+    proptest! {
+        #[test]
+        fn count_is_that_of_a_linear_search(
+            mut numbers in proptest::collection::vec(0_u64..200, 0..40),
+            scale in 0_u32..50,
+            asked in 0_u64..210,
+            off_by in 0_u64..3,
+        ) {
+            numbers.sort_unstable();
+            let numbers: Vec<u64> = numbers.iter().map(|each| each << scale).collect();
+            let asked = ((asked << scale) + off_by).saturating_sub(1);
+            let expected = numbers.iter().filter(|&&each| each <= asked).count();
+            prop_assert_eq!(Steps::new(numbers).count_up_to(asked), expected);
+        }
+    }
+}

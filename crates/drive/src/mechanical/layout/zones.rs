@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! A layout by rule: zones of tracks of one density, after DiskSim's `dm_layout_g1`.
+//!
+//! ```text
+//! sector --zone--> datum of the zone --sparing, slips--> slot --track--> order --> place
+//! ```
+//! A *slot* is a physical sector of a zone, counted through its tracks in their order. Places
+//! and angles are DiskSim's, but for what its own translation gets wrong: a slip in a cylinder
+//! with spares moves up into these (DiskSim runs on into the next cylinder, where two sectors
+//! then share a place), and spares at the front of a cylinder are in front.
+
+mod build;
+mod order;
+mod sparing;
+mod zone;
+
+use model::mechanics::{MechanicsError, Zones};
+
+use self::zone::Zone;
+use super::home::{Home, Homes};
+use super::remaps::Remaps;
+use super::steps::Steps;
+use super::{Extent, Position, ZoneFacts};
+
+/// A layout by rule, zone by zone.
+#[derive(Debug, Clone)]
+pub struct ZonedLayout {
+    /// The first sector of each zone.
+    starts: Steps,
+    zones: Vec<Zone>,
+    remaps: Remaps,
+    sectors: u64,
+}
+
+impl ZonedLayout {
+    /// The layout with all that it holds.
+    pub(super) fn full(
+        zones: &Zones,
+        surfaces: u32,
+        cylinders: u32,
+    ) -> Result<Self, MechanicsError> {
+        build::build(zones, surfaces, cylinders)
+    }
+
+    /// Leaves the host no more than so many sectors.
+    pub(super) fn limit(&mut self, sectors: u64) {
+        self.sectors = self.sectors.min(sectors);
+    }
+
+    pub(super) fn cylinders(&self) -> u32 {
+        self.zones.last().map_or(0, |zone| zone.cylinder_last + 1)
+    }
+
+    pub(super) fn facts(&self) -> Vec<ZoneFacts> {
+        let facts = self.zones.iter().map(|zone| zone.facts(self.sectors));
+        facts.filter(|zone| zone.sectors > 0).collect()
+    }
+
+    pub(super) fn extent(&self, start: u64, sectors_max: u64) -> Extent {
+        Homes::extent(self, start, sectors_max)
+    }
+
+    pub(super) fn position(&self, sector: u64) -> Position {
+        Homes::position(self, sector)
+    }
+
+    pub(super) fn sector_at(&self, position: Position) -> Option<u64> {
+        Homes::sector_at(self, position)
+    }
+
+    pub(super) fn sectors(&self) -> u64 {
+        self.sectors
+    }
+}
+
+impl Homes for ZonedLayout {
+    fn home(&self, sector: u64) -> Home {
+        self.zones[self.starts.count_up_to(sector) - 1].home(sector)
+    }
+
+    fn sector_at_home(&self, position: Position) -> Option<u64> {
+        let after = self.zones.partition_point(|zone| zone.cylinder_first <= position.cylinder);
+        self.zones[after.checked_sub(1)?].sector_at(position)
+    }
+
+    fn sectors(&self) -> u64 {
+        self.sectors
+    }
+
+    fn remaps(&self) -> &Remaps {
+        &self.remaps
+    }
+}

@@ -1,0 +1,324 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! From the description of zones to zones, with everything checked on the way.
+
+use std::collections::HashSet;
+
+use model::mechanics::{self, MechanicsError, Sparing, TrackOrder, Zones};
+
+use super::ZonedLayout;
+use super::order::Order;
+use super::sparing::{DataSlots, Regions, SlipFault};
+use super::zone::{Figures, Pushed, Skew, Zone};
+use crate::mechanical::layout::remaps::{Clash, Remap, Remaps};
+use crate::mechanical::layout::slips::Slips;
+use crate::mechanical::layout::steps::Steps;
+use crate::mechanical::layout::{check_sectors_per_track, wrong};
+
+/// A zone that is being built: where it is in the file, and what its numbers count.
+struct Draft<'a> {
+    number: usize,
+    zones: &'a Zones,
+    zone: &'a mechanics::Zone,
+    heads: u32,
+    sectors_per_track: u32,
+    cylinders: u64,
+    /// Cylinders of a range.
+    range: u64,
+}
+
+/// The layout of a disk with so many surfaces and cylinders, with all sectors it holds.
+pub(super) fn build(
+    zones: &Zones,
+    surfaces: u32,
+    cylinders: u32,
+) -> Result<ZonedLayout, MechanicsError> {
+    check_order(zones)?;
+    let mut built: Vec<Zone> = Vec::with_capacity(zones.zone.len());
+    let mut remaps = Vec::new();
+    let mut cylinder_free = 0;
+    for (number, zone) in zones.zone.iter().enumerate() {
+        check_cylinders(number, zone, cylinder_free, cylinders)?;
+        cylinder_free = zone.cylinder_last + 1;
+        let draft = Draft::new(number, zones, zone, surfaces)?;
+        let start = built.last().map_or(0, Zone::end);
+        let zone = draft.zone(start)?;
+        draft.defects(&zone, &mut remaps)?;
+        built.push(zone);
+    }
+    Ok(ZonedLayout {
+        sectors: built.last().map_or(0, Zone::end),
+        starts: Steps::new(built.iter().map(|zone| zone.start).collect()),
+        zones: built,
+        remaps: Remaps::new(remaps).map_err(clash)?,
+    })
+}
+
+fn check_order(zones: &Zones) -> Result<(), MechanicsError> {
+    if zones.range_cylinders == Some(0) {
+        return Err(wrong(
+            "range_cylinders",
+            "a range of no cylinders",
+            "write 1 or more, or leave it out: a range is then the whole zone",
+        ));
+    }
+    let by_cylinder = matches!(zones.sparing, Sparing::Cylinder | Sparing::CylinderFront);
+    if by_cylinder && zones.order == TrackOrder::SurfaceSerpentine {
+        return Err(wrong(
+            "sparing",
+            "spares in each cylinder, but the tracks of a cylinder do not follow each other",
+            "choose `track`, `range` or `zone`, or another `order`",
+        ));
+    }
+    Ok(())
+}
+
+fn check_cylinders(
+    number: usize,
+    zone: &mechanics::Zone,
+    free: u32,
+    cylinders: u32,
+) -> Result<(), MechanicsError> {
+    let (first, last) = (zone.cylinder_first, zone.cylinder_last);
+    if first < free {
+        return Err(wrong(
+            format!("zone {number}: cylinder_first"),
+            format!("cylinder {first} belongs to the zone before"),
+            format!("write zones in order of their cylinders, this one from {free} on"),
+        ));
+    }
+    if last < first || last >= cylinders {
+        return Err(wrong(
+            format!("zone {number}: cylinder_last"),
+            format!("cylinders {first} to {last} of a disk of {cylinders} cylinders"),
+            "write the last cylinder of the zone, counted from 0, or correct `cylinders`",
+        ));
+    }
+    Ok(())
+}
+
+impl<'a> Draft<'a> {
+    fn new(
+        number: usize,
+        zones: &'a Zones,
+        zone: &'a mechanics::Zone,
+        heads: u32,
+    ) -> Result<Self, MechanicsError> {
+        let place = format!("zone {number}: sectors_per_track");
+        let cylinders = u64::from(zone.cylinder_last - zone.cylinder_first) + 1;
+        Ok(Self {
+            number,
+            zones,
+            zone,
+            heads,
+            sectors_per_track: check_sectors_per_track(&place, zone.sectors_per_track.into())?,
+            cylinders,
+            range: zones.range_cylinders.map_or(cylinders, u64::from).min(cylinders),
+        })
+    }
+
+    fn place(&self, field: &str) -> String {
+        format!("zone {}: {field}", self.number)
+    }
+
+    fn cylinder_slots(&self) -> u64 {
+        u64::from(self.heads) * u64::from(self.sectors_per_track)
+    }
+
+    fn total(&self) -> u64 {
+        self.cylinders * self.cylinder_slots()
+    }
+
+    /// Slots of what `spares`, `slips` and `defects` count: sectors, or whole tracks.
+    fn unit(&self) -> u64 {
+        match self.zones.sparing {
+            Sparing::ZoneTracks => self.sectors_per_track.into(),
+            _ => 1,
+        }
+    }
+
+    fn regions(&self) -> Result<Regions, MechanicsError> {
+        let slots = match self.zones.sparing {
+            Sparing::None | Sparing::Zone | Sparing::ZoneTracks => self.total(),
+            Sparing::Track => self.sectors_per_track.into(),
+            Sparing::Cylinder | Sparing::CylinderFront => self.cylinder_slots(),
+            Sparing::Range => self.range_asked() * self.cylinder_slots(),
+        };
+        let spares = match self.zones.sparing {
+            Sparing::None => 0,
+            _ => u64::from(self.zone.spares) * self.unit(),
+        };
+        if spares >= slots {
+            return Err(wrong(
+                self.place("spares"),
+                format!("{spares} sectors of every {slots} are spares: nothing is left"),
+                "write fewer spares",
+            ));
+        }
+        let is_front = self.zones.sparing == Sparing::CylinderFront;
+        Ok(Regions::new(self.total(), slots, spares, is_front))
+    }
+
+    /// Cylinders of a range, which may be more than the zone has.
+    fn range_asked(&self) -> u64 {
+        self.zones.range_cylinders.map_or(self.cylinders, u64::from)
+    }
+
+    /// Slips as runs of slots, in order.
+    fn slips(&self) -> Result<Vec<(u64, u64)>, MechanicsError> {
+        let unit = self.unit();
+        let mut slips = self.zone.slips.clone();
+        slips.sort_unstable();
+        if let Some(&beyond) = slips.last().filter(|&&slip| slip >= self.total() / unit) {
+            return Err(self.beyond("slips", beyond));
+        }
+        Ok(slips.into_iter().map(|slip| (slip * unit, unit)).collect())
+    }
+
+    fn beyond(&self, field: &str, number: u64) -> MechanicsError {
+        let count = self.total() / self.unit();
+        wrong(
+            self.place(field),
+            format!("{number} is beyond the end of the zone, which has {count}"),
+            "count from the first sector (with `zone-tracks`, track) of the zone, from 0",
+        )
+    }
+
+    fn zone(&self, start: u64) -> Result<Zone, MechanicsError> {
+        let runs = self.slips()?;
+        let keeps_spares = self.zones.slips_keep_spares || self.zones.sparing == Sparing::None;
+        let slots = DataSlots::new(self.regions()?, keeps_spares, &runs)
+            .map_err(|fault| self.slip_fault(fault))?;
+        let data = slots.data();
+        if self.zone.skipped_sectors > data {
+            return Err(wrong(
+                self.place("skipped_sectors"),
+                format!("{} sectors of {data} that the zone holds", self.zone.skipped_sectors),
+                format!("write at most {data}"),
+            ));
+        }
+        Ok(Zone {
+            start,
+            cylinder_first: self.zone.cylinder_first,
+            cylinder_last: self.zone.cylinder_last,
+            heads: self.heads,
+            sectors_per_track: self.sectors_per_track,
+            skipped: self.zone.skipped_sectors,
+            data,
+            order: self.order(),
+            slots,
+            skew: self.skew(),
+            pushed: self.pushed(runs),
+        })
+    }
+
+    fn order(&self) -> Order {
+        let first = self.zone.cylinder_first;
+        Order::new(self.zones.order, self.heads, first, self.cylinders, self.range)
+    }
+
+    fn skew(&self) -> Skew {
+        let zone = self.zone;
+        let per_turn = 1_000 * u64::from(self.sectors_per_track);
+        Skew {
+            millisectors: Figures {
+                offset: zone.offset_millisectors % per_turn,
+                track: zone.track_skew_millisectors % per_turn,
+                cylinder: zone.cylinder_skew_millisectors % per_turn,
+            },
+            ppm: Figures {
+                offset: zone.offset_ppm % 1_000_000,
+                track: zone.track_skew_ppm % 1_000_000,
+                cylinder: zone.cylinder_skew_ppm % 1_000_000,
+            },
+        }
+    }
+
+    fn pushed(&self, runs: Vec<(u64, u64)>) -> Option<Pushed> {
+        let is_by_cylinder = match self.zones.sparing {
+            Sparing::Track => false,
+            Sparing::Cylinder | Sparing::CylinderFront => true,
+            _ => return None,
+        };
+        let slips = Slips::new(runs).expect("checked with the slots");
+        (!slips.is_empty()).then_some(Pushed { slips, is_by_cylinder })
+    }
+
+    fn slip_fault(&self, fault: SlipFault) -> MechanicsError {
+        let unit = self.unit();
+        let (message, help) = match fault {
+            SlipFault::Twice(slot) => {
+                (format!("{} is named twice", slot / unit), "name each slip once")
+            }
+            SlipFault::Region(slot, count) => (
+                format!(
+                    "{count} slips around {slot}, but {} spares to move up into",
+                    self.zone.spares
+                ),
+                "write more spares, or `slips_keep_spares = true` to move up the whole zone",
+            ),
+            SlipFault::Nothing => {
+                ("all sectors of the zone are left out".to_owned(), "name fewer slips")
+            }
+        };
+        wrong(self.place("slips"), message, help)
+    }
+
+    /// Adds what is stored elsewhere in the zone.
+    fn defects(&self, zone: &Zone, remaps: &mut Vec<Remap>) -> Result<(), MechanicsError> {
+        let unit = self.unit();
+        let count = self.total() / unit;
+        let mut known = HashSet::new();
+        for &(from, to) in self.zone.defects.iter().filter(|(from, to)| from != to) {
+            if let Some(&beyond) = [from, to].iter().find(|&&number| number >= count) {
+                return Err(self.beyond("defects", beyond));
+            }
+            if !known.insert(from) {
+                return Err(wrong(
+                    self.place("defects"),
+                    format!("{from} is named twice"),
+                    "say of each sector once where it is stored",
+                ));
+            }
+            let slots = from * unit..(from + 1) * unit;
+            remaps.extend(self.remap(zone, slots, to * unit)?);
+        }
+        Ok(())
+    }
+
+    /// The data at `slots`, stored from slot `to` on; none, if there are no data.
+    fn remap(
+        &self,
+        zone: &Zone,
+        slots: std::ops::Range<u64>,
+        to: u64,
+    ) -> Result<Option<Remap>, MechanicsError> {
+        let unit = slots.end - slots.start;
+        if zone.sectors_before(to) != zone.sectors_before(to + unit) {
+            return Err(wrong(
+                self.place("defects"),
+                format!("{} is to stand in for another, but holds data", to / unit),
+                "name a spare one",
+            ));
+        }
+        let start = zone.sectors_before(slots.start);
+        let count = zone.sectors_before(slots.end) - start;
+        if count == 0 {
+            return Ok(None);
+        }
+        // Skipped sectors at the front of a track are not stored anywhere.
+        let (position, angles) = zone.place(to + unit - count);
+        let count = u32::try_from(count).expect("at most a track");
+        Ok(Some(Remap { start, count, position, angles }))
+    }
+}
+
+fn clash(clash: Clash) -> MechanicsError {
+    let message = match clash {
+        Clash::Sector(sector) => format!("sector {sector} is stored at two places"),
+        Clash::Place(at) => format!(
+            "two sectors are stored at cylinder {}, head {}, sector {}",
+            at.cylinder, at.head, at.sector
+        ),
+    };
+    wrong("defects", message, "give each defect a spare sector of its own")
+}

@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! Which slots of a zone hold data: all but spares and slips.
+//!
+//! A zone is cut into regions, each with its spares. Where slips use them, a region holds as
+//! many data as without slips, and they move up within it:
+//! ```text
+//! slots   0 1 2 3 4 5 | 6 7 8 9 . .      region of 6, 1 spare at its end
+//! data    0 1 x 2 3 4 | 5 6 7 8 9 -      x: slip, -: spare
+//! ```
+//! Where slips leave spares alone, data run on past the spares into the next region.
+
+use crate::mechanical::layout::slips::Slips;
+
+/// The regions of a zone and their spares.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Regions {
+    /// Slots of the zone.
+    total: u64,
+    /// Slots of a region; the last one of the zone may be shorter, and has no spares then.
+    slots: u64,
+    /// Data of a region.
+    data: u64,
+    /// Regions with spares.
+    full: u64,
+    /// The spares come first.
+    is_front: bool,
+}
+
+impl Regions {
+    /// Regions of `slots` slots in a zone of `total`; fewer spares than slots.
+    pub(super) fn new(total: u64, slots: u64, spares: u64, is_front: bool) -> Self {
+        Self { total, slots, data: slots - spares, full: total / slots, is_front }
+    }
+
+    fn of_slot(&self, slot: u64) -> u64 {
+        // Most zones are one region: no division for these.
+        if slot < self.slots { 0 } else { slot / self.slots }
+    }
+
+    fn of_data(&self, data: u64) -> u64 {
+        if data < self.data { 0 } else { (data / self.data).min(self.full) }
+    }
+
+    fn front(&self, region: u64) -> u64 {
+        if self.is_front && region < self.full { self.slots - self.data } else { 0 }
+    }
+
+    /// The slot of a datum of a region, if nothing were slipped.
+    fn slot(&self, region: u64, data: u64) -> u64 {
+        region * self.slots + self.front(region) + (data - region * self.data)
+    }
+
+    /// How many data lie before a slot of a region, if nothing were slipped.
+    fn data_before(&self, region: u64, slot: u64) -> u64 {
+        let into = (slot - region * self.slots).saturating_sub(self.front(region));
+        self.with(region, into)
+    }
+
+    /// All data before a region, and so many of its own, if it has so many.
+    fn with(&self, region: u64, data: u64) -> u64 {
+        let own = if region < self.full { data.min(self.data) } else { data };
+        region * self.data + own
+    }
+
+    fn is_one(&self) -> bool {
+        self.slots == self.total
+    }
+}
+
+/// Which slots of a zone hold data.
+#[derive(Debug, Clone)]
+pub(super) struct DataSlots {
+    regions: Regions,
+    slips: Slips,
+    /// Slips leave spares alone; `slips` then counts slots without the spares.
+    keeps_spares: bool,
+}
+
+/// Where a datum is, with what makes it easy to say what is near.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Found {
+    pub(super) slot: u64,
+    region: u64,
+    /// Usable slots before the data of the region, where slips use spares.
+    before: u64,
+    /// Slips before, or nearly so many.
+    pub(super) runs: usize,
+}
+
+/// What is wrong with slips.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum SlipFault {
+    /// This slot is named twice.
+    Twice(u64),
+    /// The region with this slot has so many slips.
+    Region(u64, u64),
+    /// Nothing is left.
+    Nothing,
+}
+
+impl DataSlots {
+    /// A zone with slips, runs of (first slot, slots) in order.
+    pub(super) fn new(
+        mut regions: Regions,
+        keeps_spares: bool,
+        runs: &[(u64, u64)],
+    ) -> Result<Self, SlipFault> {
+        let all = Slips::new(runs.iter().copied()).map_err(|(slot, _)| SlipFault::Twice(slot))?;
+        if keeps_spares {
+            let dense = runs.iter().map(|&(slot, count)| {
+                let region = regions.of_slot(slot);
+                let before = regions.data_before(region, slot);
+                (before, regions.data_before(region, slot + count) - before)
+            });
+            let slips = Slips::new(dense).map_err(|(slot, _)| SlipFault::Twice(slot))?;
+            return Ok(Self { regions, slips, keeps_spares });
+        }
+        if regions.is_one() {
+            // More slips than spares: the zone is so much shorter.
+            regions.data = regions.data.min(all.data_before(regions.total));
+        } else {
+            check_regions(&regions, &all, runs)?;
+        }
+        if regions.data == 0 {
+            return Err(SlipFault::Nothing);
+        }
+        Ok(Self { regions, slips: all, keeps_spares })
+    }
+
+    /// Whether no slot but spares is left out.
+    pub(super) fn is_without_slips(&self) -> bool {
+        self.slips.is_empty()
+    }
+
+    /// Where a datum of the zone is.
+    pub(super) fn locate(&self, data: u64) -> Found {
+        if self.keeps_spares {
+            let (dense, runs) = self.slips.locate(data);
+            let region = self.regions.of_data(dense);
+            return Found { slot: self.regions.slot(region, dense), region, before: 0, runs };
+        }
+        let region = self.regions.of_data(data);
+        if self.slips.is_empty() {
+            return Found { slot: self.regions.slot(region, data), region, before: 0, runs: 0 };
+        }
+        let before = self.usable_before(region);
+        let (slot, runs) = self.slips.locate(before + data - region * self.regions.data);
+        Found { slot, region, before, runs }
+    }
+
+    /// How many data lie before a slot of the same region, its end included.
+    pub(super) fn data_before_near(&self, slot: u64, found: Found) -> u64 {
+        let Found { region, before, runs, .. } = found;
+        if self.slips.is_empty() {
+            self.regions.data_before(region, slot)
+        } else if self.keeps_spares {
+            self.slips.data_before_near(self.regions.data_before(region, slot), runs)
+        } else {
+            let usable = self.slips.data_before_near(slot, runs).saturating_sub(before);
+            self.regions.with(region, usable)
+        }
+    }
+
+    /// How many data lie before a slot, the end of the zone included.
+    pub(super) fn data_before(&self, slot: u64) -> u64 {
+        let region = self.regions.of_slot(slot);
+        if self.keeps_spares || self.slips.is_empty() {
+            return self.slips.data_before(self.regions.data_before(region, slot));
+        }
+        let usable = self.slips.data_before(slot).saturating_sub(self.usable_before(region));
+        self.regions.with(region, usable)
+    }
+
+    /// Data of the zone.
+    pub(super) fn data(&self) -> u64 {
+        self.data_before(self.regions.total)
+    }
+
+    /// Usable slots before the data of a region.
+    fn usable_before(&self, region: u64) -> u64 {
+        if region == 0 && !self.regions.is_front {
+            return 0;
+        }
+        let begin = region * self.regions.slots;
+        let before = self.slips.data_before(begin);
+        if self.regions.front(region) == 0 {
+            return before;
+        }
+        // Slips have used up some of the spares in front.
+        self.slips.data_before(begin + self.regions.slots) - self.regions.data
+    }
+}
+
+/// Checks that slips fit into the spares of their regions.
+fn check_regions(regions: &Regions, slips: &Slips, runs: &[(u64, u64)]) -> Result<(), SlipFault> {
+    let spares = regions.slots - regions.data;
+    for &(slot, _) in runs {
+        let begin = slot / regions.slots * regions.slots;
+        let end = (begin + regions.slots).min(regions.total);
+        let slipped = (end - begin) - (slips.data_before(end) - slips.data_before(begin));
+        if slipped > spares && end - begin == regions.slots {
+            return Err(SlipFault::Region(slot, slipped));
+        }
+    }
+    Ok(())
+}

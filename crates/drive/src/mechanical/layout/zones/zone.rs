@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! One zone: from the number of a sector to its slot, track and angle, and back.
+
+use model::Lba;
+
+use super::order::{Order, TrackPlace};
+use super::sparing::{DataSlots, Found};
+use crate::mechanical::layout::angles::{TrackAngles, UNITS_PER_PPM};
+use crate::mechanical::layout::home::Home;
+use crate::mechanical::layout::slips::Slips;
+use crate::mechanical::layout::{Position, ZoneFacts};
+
+/// A zone.
+///
+/// # Invariants
+/// - `skipped <= data`, and `data` is what `slots` holds.
+/// - A slot is `track * sectors_per_track + sector`, the track counted in `order`.
+#[derive(Debug, Clone)]
+pub(super) struct Zone {
+    /// Its first sector.
+    pub(super) start: u64,
+    pub(super) cylinder_first: u32,
+    pub(super) cylinder_last: u32,
+    pub(super) heads: u32,
+    pub(super) sectors_per_track: u32,
+    /// Usable sectors at the front that hold nothing.
+    pub(super) skipped: u64,
+    /// Usable sectors, the skipped ones included.
+    pub(super) data: u64,
+    pub(super) order: Order,
+    pub(super) slots: DataSlots,
+    pub(super) skew: Skew,
+    pub(super) pushed: Option<Pushed>,
+}
+
+/// Where tracks begin: an offset, and how much each change adds; all below one turn.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Skew {
+    pub(super) millisectors: Figures,
+    pub(super) ppm: Figures,
+}
+
+/// The three figures of a skew, in one unit.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Figures {
+    pub(super) offset: u64,
+    pub(super) track: u64,
+    pub(super) cylinder: u64,
+}
+
+impl Figures {
+    fn at(self, place: TrackPlace) -> u64 {
+        self.offset + self.track * place.head_changes + self.cylinder * place.cylinder_changes
+    }
+}
+
+/// Slips that turn on the tracks that follow, each by a sector.
+#[derive(Debug, Clone)]
+pub(super) struct Pushed {
+    /// By slots.
+    pub(super) slips: Slips,
+    /// The tracks of a cylinder are turned on together.
+    pub(super) is_by_cylinder: bool,
+}
+
+impl Zone {
+    /// The sector after its last one.
+    pub(super) fn end(&self) -> u64 {
+        self.start + self.data - self.skipped
+    }
+
+    /// Where one of its sectors is.
+    pub(super) fn home(&self, sector: u64) -> Home {
+        let per_track = u64::from(self.sectors_per_track);
+        let found = self.slots.locate(sector - self.start + self.skipped);
+        let track = found.slot / per_track;
+        let first = track * per_track;
+        let [begin, end] = [first, first + per_track].map(|slot| {
+            self.start + self.slots.data_before_near(slot, found).saturating_sub(self.skipped)
+        });
+        let place = self.order.place(track);
+        Home {
+            position: self.position(place, found.slot - first),
+            angles: self.angles(place, self.pushed(track, place, Some(found))),
+            begin,
+            end,
+            is_whole: self.slots.is_without_slips() || end - begin == per_track,
+        }
+    }
+
+    /// The sector at a place, if there is one and the place is in this zone.
+    pub(super) fn sector_at(&self, position: Position) -> Option<u64> {
+        let is_in_zone = (self.cylinder_first..=self.cylinder_last).contains(&position.cylinder)
+            && position.head < self.heads
+            && position.sector < self.sectors_per_track;
+        if !is_in_zone {
+            return None;
+        }
+        let cylinder = u64::from(position.cylinder - self.cylinder_first);
+        let track = self.order.track(cylinder, u64::from(position.head));
+        let slot = track * u64::from(self.sectors_per_track) + u64::from(position.sector);
+        let sector = self.sectors_before(slot);
+        (self.sectors_before(slot + 1) > sector).then_some(sector)
+    }
+
+    /// The place of a slot and the angles of its track.
+    pub(super) fn place(&self, slot: u64) -> (Position, TrackAngles) {
+        let per_track = u64::from(self.sectors_per_track);
+        let track = slot / per_track;
+        let place = self.order.place(track);
+        let angles = self.angles(place, self.pushed(track, place, None));
+        (self.position(place, slot % per_track), angles)
+    }
+
+    /// The first sector that lies at a slot or after it.
+    pub(super) fn sectors_before(&self, slot: u64) -> u64 {
+        self.start + self.slots.data_before(slot).saturating_sub(self.skipped)
+    }
+
+    /// What there is to say of it on a disk of `sectors` sectors.
+    pub(super) fn facts(&self, sectors: u64) -> ZoneFacts {
+        ZoneFacts {
+            cylinder_first: self.cylinder_first,
+            cylinder_last: self.cylinder_last,
+            sectors_per_track: self.sectors_per_track,
+            start: Lba::new(self.start),
+            sectors: self.end().min(sectors).saturating_sub(self.start),
+        }
+    }
+
+    fn position(&self, place: TrackPlace, sector: u64) -> Position {
+        let cylinder = u32::try_from(place.cylinder).expect("a cylinder of the zone");
+        Position {
+            cylinder: self.cylinder_first + cylinder,
+            head: u32::try_from(place.head).expect("a head"),
+            sector: u32::try_from(sector).expect("a sector of a track"),
+        }
+    }
+
+    fn angles(&self, place: TrackPlace, pushed: u64) -> TrackAngles {
+        let per_turn = 1_000 * u64::from(self.sectors_per_track);
+        let millisectors = self.skew.millisectors.at(place) + 1_000 * pushed;
+        TrackAngles {
+            sectors_per_track: self.sectors_per_track,
+            origin_millisectors: millisectors % per_turn,
+            origin_units: self.skew.ppm.at(place) % 1_000_000 * UNITS_PER_PPM,
+        }
+    }
+
+    /// Sectors by which slips have turned a track on; quickly if a sector of it is known.
+    fn pushed(&self, track: u64, place: TrackPlace, found: Option<Found>) -> u64 {
+        let Some(pushed) = &self.pushed else { return 0 };
+        let by_cylinder = place.cylinder * u64::from(self.heads);
+        let track = if pushed.is_by_cylinder { by_cylinder } else { track };
+        let slot = track * u64::from(self.sectors_per_track);
+        let near = |found: Found| pushed.slips.data_before_near(slot, found.runs);
+        slot - found.map_or_else(|| pushed.slips.data_before(slot), near)
+    }
+}

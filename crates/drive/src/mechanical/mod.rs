@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! A hard disk from what it is made of.
+
+mod command;
+mod disk;
+mod faults;
+pub mod layout;
+mod mechanism;
+mod queue;
+mod reader;
+pub mod rotation;
+mod round_trip;
+pub mod seek;
+mod segments;
+mod stream;
+
+pub use disk::MechanicalDrive;
+pub use layout::{Extent, Held, Layout, Position, ZoneFacts};
+pub use rotation::{Angle, Rotation};
+pub use seek::SeekCurve;

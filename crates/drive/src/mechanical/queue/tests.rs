@@ -1,0 +1,258 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! What the tests of the queue share: requests, an access function for a toy disk, and a
+//! host that keeps books of its own, so that what the queue takes can be judged by what it
+//! held. Here and not in `tests/`, since the queue is not visible outside of its crate.
+
+mod by_access;
+mod by_position;
+mod rules;
+mod starvation;
+mod tags;
+
+use std::cell::Cell;
+
+use model::mechanics::{Queue, Scheduler};
+use model::{Bytes, Class, Duration, Lba, Op, Request, RequestId, Tag, TaskIndex, Time};
+use proptest::prelude::*;
+
+use super::{DiskQueue, Extent, Pending};
+use crate::mechanical::rotation::Angle;
+
+fn at(ns: u64) -> Time {
+    Time::from_ns(ns)
+}
+
+fn request(id: u64, tag: Tag) -> Request {
+    Request {
+        id: RequestId(id),
+        task: TaskIndex(0),
+        class: Class::Hard,
+        released: Time::ZERO,
+        eligible: Time::ZERO,
+        due: None,
+        op: Op::Read,
+        start: Lba::new(id),
+        size: Bytes::new(512),
+        fua: false,
+        optional: false,
+        tag,
+    }
+}
+
+fn extent(cylinder: u32, begin: u64) -> Extent {
+    Extent {
+        start: Lba::new(0),
+        sectors: 1,
+        cylinder,
+        head: 0,
+        begin: Angle::from_units(begin),
+        span: Angle::from_units(1),
+        sectors_per_track: 100,
+        track_begin: Lba::new(0),
+        track_end: Lba::new(100),
+    }
+}
+
+fn pending(id: u64, arrived_ns: u64, cylinder: u32, tag: Tag) -> Pending {
+    Pending {
+        number: 0,
+        request: request(id, tag),
+        arrived: at(arrived_ns),
+        target: extent(cylinder, 0),
+    }
+}
+
+fn with(scheduler: Scheduler) -> Queue {
+    Queue { scheduler, ..Queue::default() }
+}
+
+fn filled(params: &Queue, held: &[Pending]) -> DiskQueue {
+    let mut queue = DiskQueue::new(params);
+    for pending in held {
+        queue.push(*pending);
+    }
+    queue
+}
+
+/// The names of all that it holds, in the order in which it serves them at instant
+/// `now_ns`; the arm goes to each.
+fn drained(queue: &mut DiskQueue, now_ns: u64, mut arm: u32) -> Vec<u64> {
+    let mut ids = Vec::new();
+    while let Some(taken) =
+        queue.take(at(now_ns), arm, |pending| toy_access(now_ns, arm, &pending.target))
+    {
+        arm = taken.target.cylinder;
+        ids.push(taken.request.id.0);
+    }
+    ids
+}
+
+/// A toy disk: 3 ns for each cylinder, 64 ns for a turn.
+fn toy_access(now_ns: u64, arm: u32, target: &Extent) -> Duration {
+    let there_ns = now_ns + 3 * u64::from(target.cylinder.abs_diff(arm));
+    let wait_ns = (target.begin.units() + 64 - there_ns % 64) % 64;
+    Duration::from_ns(there_ns - now_ns + wait_ns)
+}
+
+/// A request that arrives, and how many are taken before the next one does.
+#[derive(Debug, Clone, Copy)]
+struct Step {
+    gap_ns: u64,
+    cylinder: u32,
+    begin: u64,
+    tag: Tag,
+    takes: usize,
+    /// How far a transfer takes the arm inwards.
+    drift: u32,
+}
+
+/// One decision of a queue, and what it was made from.
+#[derive(Debug, Clone)]
+struct Moment {
+    now_ns: u64,
+    arm: u32,
+    /// What the queue held, in order of arrival, with the tags that the host gave.
+    held: Vec<Pending>,
+    taken: Pending,
+    access_count: usize,
+}
+
+impl Moment {
+    fn waited_ns(&self, pending: &Pending) -> u64 {
+        at(self.now_ns).since(pending.arrived).ns()
+    }
+
+    fn access(&self, pending: &Pending) -> Duration {
+        toy_access(self.now_ns, self.arm, &pending.target)
+    }
+}
+
+/// A host that keeps books.
+struct Host {
+    queue: DiskQueue,
+    held: Vec<Pending>,
+    now_ns: u64,
+    arm: u32,
+    moments: Vec<Moment>,
+}
+
+impl Host {
+    fn push(&mut self, id: u64, step: &Step) {
+        self.now_ns += step.gap_ns;
+        let target = extent(step.cylinder, step.begin);
+        let pending =
+            Pending { number: 0, request: request(id, step.tag), arrived: at(self.now_ns), target };
+        self.held.push(pending);
+        self.queue.push(pending);
+    }
+
+    /// Takes one and serves it in 10 ns; whether there was one.
+    fn take(&mut self, drift: u32) -> bool {
+        let access_count = Cell::new(0);
+        let (now_ns, arm) = (self.now_ns, self.arm);
+        let taken = self.queue.take(at(now_ns), arm, |target| {
+            access_count.set(access_count.get() + 1);
+            toy_access(now_ns, arm, &target.target)
+        });
+        let Some(taken) = taken else { return false };
+        let held = self.held.clone();
+        let index = held.iter().position(|pending| pending.request.id == taken.request.id);
+        // The tag that the host gave, not the one that the queue honoured.
+        let taken = self.held.remove(index.expect("what is taken is held, hence taken once"));
+        assert_eq!(self.queue.len(), self.held.len());
+        self.moments.push(Moment { now_ns, arm, held, taken, access_count: access_count.get() });
+        self.now_ns += 10;
+        self.arm = taken.target.cylinder + drift;
+        true
+    }
+}
+
+/// All decisions of a queue that is used like this, emptied at the end. Each request is
+/// taken exactly once: that is checked here, for every test.
+fn play(params: &Queue, steps: &[Step], arm: u32) -> Vec<Moment> {
+    let queue = DiskQueue::new(params);
+    let mut host = Host { queue, held: Vec::new(), now_ns: 0, arm, moments: Vec::new() };
+    for (id, step) in (0..).zip(steps) {
+        host.push(id, step);
+        for _ in 0..step.takes {
+            host.take(step.drift);
+        }
+    }
+    while host.take(0) {}
+    assert!(host.held.is_empty(), "left behind: {:?}", host.held);
+    assert_eq!(host.moments.len(), steps.len());
+    host.moments
+}
+
+/// All at instant 0 to an idle drive; transfers still take the arm along.
+fn play_batch(params: &Queue, steps: &[Step], arm: u32) -> Vec<Moment> {
+    let count = steps.len();
+    let mut steps = steps.to_vec();
+    for step in &mut steps {
+        (step.gap_ns, step.takes) = (0, 0);
+    }
+    if let Some(last) = steps.last_mut() {
+        last.takes = count;
+    }
+    play(params, &steps, arm)
+}
+
+fn ids(moments: &[Moment]) -> Vec<u64> {
+    moments.iter().map(|moment| moment.taken.request.id.0).collect()
+}
+
+fn schedulers() -> impl Strategy<Value = Scheduler> {
+    use Scheduler::{CLook, Fifo, Satf, SatfAging, Scan, ScanSstf, Sstf};
+    prop::sample::select(vec![Fifo, Sstf, Scan, CLook, Satf, SatfAging, ScanSstf])
+}
+
+fn any_tag() -> impl Strategy<Value = Tag> {
+    prop_oneof![
+        6 => Just(Tag::Simple),
+        1 => Just(Tag::Ordered),
+        1 => Just(Tag::HeadOfQueue),
+        2 => Just(Tag::Priority),
+    ]
+}
+
+/// Few cylinders and few angles, so that ties are common.
+fn steps(tag: impl Strategy<Value = Tag>) -> impl Strategy<Value = Vec<Step>> {
+    let step = (0_u64..40, 0_u32..30, 0_u64..64, tag, 0_usize..3, 0_u32..3).prop_map(
+        |(gap_ns, cylinder, begin, tag, takes, drift)| Step {
+            gap_ns,
+            cylinder,
+            begin,
+            tag,
+            takes,
+            drift,
+        },
+    );
+    prop::collection::vec(step, 1..60)
+}
+
+fn without_drift(steps: &mut [Step]) {
+    for step in steps {
+        step.drift = 0;
+    }
+}
+
+fn simple_steps() -> impl Strategy<Value = Vec<Step>> {
+    steps(Just(Tag::Simple))
+}
+
+/// One history, the same at every run, in which everything happens: for canaries.
+fn rich_history() -> Vec<Step> {
+    let mut random = model::Random::new(7, 0);
+    (0..400)
+        .map(|_| Step {
+            // As long as services are, so that what waits exactly for the bound is common.
+            gap_ns: 10 * random.below(3),
+            cylinder: u32::try_from(random.below(30)).expect("below 30"),
+            begin: random.below(64),
+            tag: [Tag::Simple, Tag::Simple, Tag::Ordered, Tag::HeadOfQueue, Tag::Priority]
+                [random.index(5)],
+            takes: random.index(3),
+            drift: 0,
+        })
+        .collect()
+}

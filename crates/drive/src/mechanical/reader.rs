@@ -1,0 +1,250 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! The heads on their way through consecutive sectors: first those that a read asks for,
+//! then those behind it, until something else needs the heads.
+//!
+//! What is read ahead is worked out only when the drive looks: a run costs nothing while
+//! nobody asks.
+
+use std::ops::Range;
+
+use model::mechanics::{Cache, ReadAhead};
+use model::{Duration, Lba, Op, Time};
+
+use super::layout::{Extent, Layout};
+use super::mechanism::{Arm, Mechanism, Piece};
+use super::rotation::Rotation;
+use super::round_trip::RoundTrip;
+use super::stream::Stream;
+
+/// A run of the heads through consecutive sectors.
+#[derive(Debug, Clone)]
+pub(crate) struct Reader {
+    /// The segment that takes what is read.
+    pub(crate) segment: Option<usize>,
+    /// The first sector that has not passed the head.
+    pub(crate) next: u64,
+    /// The first sector that nobody asked for.
+    ahead_from: u64,
+    /// Where the heads are when they are free for the next piece.
+    arm: Arm,
+    /// When that is.
+    free_at: Time,
+    /// The piece that is on its way, if it is not through.
+    piece: Option<Piece>,
+    /// Where reading ahead stops, as far as it is worked out.
+    limit: u64,
+    /// The read whose end is not in the limit yet, with the start of its segment.
+    behind: Option<(u64, u64)>,
+    /// The first piece that was read for the host.
+    first: Option<Piece>,
+    /// It has come to its end: the heads are where they are for nobody.
+    stands: bool,
+}
+
+impl Reader {
+    /// A run from `start` on, with the heads at `arm` and free at `free_at`.
+    pub(crate) fn new(segment: Option<usize>, start: u64, arm: Arm, free_at: Time) -> Self {
+        Self {
+            segment,
+            next: start,
+            ahead_from: start,
+            arm,
+            free_at,
+            piece: None,
+            limit: 0,
+            behind: None,
+            first: None,
+            stands: false,
+        }
+    }
+
+    /// Reads up to the sector `end` for the host.
+    pub(crate) fn read(&mut self, mechanism: &Mechanism, end: u64, stream: &mut Stream) {
+        self.ahead_from = end;
+        self.stands = false;
+        if let Some(round_trip) = self.round_trip(mechanism, end) {
+            round_trip.pass(stream);
+            (self.arm, self.free_at) = (round_trip.arm(), round_trip.end_at());
+            self.next = end;
+        }
+        while self.next < end {
+            let piece = self.piece.take().unwrap_or_else(|| {
+                let extent = mechanism.layout.extent(Lba::new(self.next), end - self.next);
+                mechanism.piece(self.arm, self.free_at, extent, Op::Read)
+            });
+            self.first.get_or_insert(piece);
+            self.pass(piece, end, stream);
+        }
+    }
+
+    fn round_trip(&self, mechanism: &Mechanism, end: u64) -> Option<RoundTrip> {
+        let is_free = self.piece.is_none() && self.next < end;
+        let way = || RoundTrip::of(mechanism, (self.arm, self.free_at), self.next..end);
+        is_free.then(way).flatten()
+    }
+
+    /// Whether this sector was read ahead or is next: a read that begins there need not wait
+    /// for the platter.
+    pub(crate) fn is_ahead(&self, sector: Lba) -> bool {
+        let is_there = (self.ahead_from..self.next).contains(&sector.get());
+        let is_next = sector.get() == self.next && !self.stands;
+        self.segment.is_some() && (is_there || is_next)
+    }
+
+    /// Whether the heads are on their way at `now`, up to which it was worked out.
+    pub(crate) fn is_running(&self, now: Time) -> bool {
+        !self.stands && (self.piece.is_some() || self.free_at >= now)
+    }
+
+    /// Whether the run has come to its end.
+    pub(crate) fn stands(&self) -> bool {
+        self.stands
+    }
+
+    /// Whether it takes any of these sectors into memory, or may do so.
+    pub(crate) fn may_take(&self, sectors: &Range<u64>) -> bool {
+        let end = if self.behind.is_some() { u64::MAX } else { self.limit.max(self.next) };
+        self.segment.is_some() && sectors.end > self.ahead_from && sectors.start < end
+    }
+
+    /// Hands the sectors of `piece` below `end` to the host.
+    fn pass(&mut self, piece: Piece, end: u64, stream: &mut Stream) {
+        let start = piece.extent.start.get();
+        let end = end.min(piece.end());
+        let before = passed(self.next - start);
+        let after = passed(end - start);
+        if piece.late_sectors > 0 {
+            let late = u64::from(piece.late_sectors);
+            let first_at = after_one(late, piece.late_begin_at, piece.end_at);
+            stream.add(late, first_at, piece.end_at);
+            stream.add(end - start - late, piece.end_at, piece.end_at);
+        } else {
+            stream.add(end - self.next, piece.passed_at(before + 1), piece.passed_at(after));
+        }
+        self.next = end;
+        if end == piece.end() {
+            self.arm = piece.arm();
+            self.free_at = piece.end_at;
+        } else {
+            self.piece = Some(piece);
+        }
+    }
+
+    /// How many sectors, those just before the first that was asked for, passed the head on
+    /// the same track before it.
+    pub(crate) fn passed_before(&self, rotation: Rotation) -> u64 {
+        let Some(Piece { extent, on_track_at, begin_at, late_sectors, .. }) = self.first else {
+            return 0;
+        };
+        let before = extent.start.get() - extent.track_begin.get();
+        if late_sectors > 0 {
+            // All of the track went by between its last sector and its first.
+            return before;
+        }
+        let waited = u128::from((begin_at - on_track_at).ns());
+        let turn = u128::from(rotation.turn().ns());
+        let sectors = waited * u128::from(extent.sectors_per_track) / turn;
+        before.min(u64::try_from(sectors).expect("not more than a track has"))
+    }
+
+    /// Delays the run at `now`: the heads lost their way.
+    pub(crate) fn delay(&mut self, now: Time, by: Duration) {
+        let (arm, free_at) = self.stop(now);
+        (self.arm, self.free_at) = (arm, free_at + by);
+        self.piece = None;
+    }
+
+    /// From now on reads ahead behind a read that ended at `end`, whose segment starts at
+    /// `segment_start`.
+    pub(crate) fn follow(&mut self, mechanism: &Mechanism, cache: &Cache, read: (u64, u64)) {
+        self.work_out_limit(mechanism, cache);
+        self.behind = Some(read);
+        self.stands = false;
+    }
+
+    fn work_out_limit(&mut self, mechanism: &Mechanism, cache: &Cache) {
+        if let Some((end, segment_start)) = self.behind.take() {
+            self.limit = self.limit.max(limit(&mechanism.layout, cache, end, segment_start));
+        }
+    }
+
+    /// Reads on, without being asked, up to `now` or as far as the rule goes.
+    pub(crate) fn read_ahead(&mut self, mechanism: &Mechanism, cache: &Cache, now: Time) {
+        if self.free_at >= now || self.stands {
+            return;
+        }
+        self.work_out_limit(mechanism, cache);
+        while self.piece.is_some() || self.free_at < now {
+            let ahead = || self.piece_ahead(mechanism, cache.read_ahead);
+            let Some(piece) = self.piece.or_else(ahead) else {
+                // If it goes on one day, then not from an instant that is past.
+                self.stands = true;
+                self.free_at = now;
+                return;
+            };
+            self.piece = None;
+            let passed = piece.passed(now);
+            self.next = self.next.max(piece.extent.start.get() + u64::from(passed));
+            if passed < piece.extent.sectors {
+                self.piece = Some(piece);
+                return;
+            }
+            self.arm = piece.arm();
+            self.free_at = piece.end_at;
+        }
+    }
+
+    /// The next piece to read ahead, if the rule goes on beyond the track.
+    fn piece_ahead(&self, mechanism: &Mechanism, kind: ReadAhead) -> Option<Piece> {
+        if self.next >= self.limit {
+            return None;
+        }
+        let extent = mechanism.layout.extent(Lba::new(self.next), self.limit - self.next);
+        let same_cylinder = extent.cylinder == self.arm.cylinder;
+        let goes_on = match kind {
+            ReadAhead::Off => false,
+            ReadAhead::Track => same_cylinder && extent.head == self.arm.head,
+            ReadAhead::Cylinder => same_cylinder,
+            ReadAhead::Segment | ReadAhead::Adaptive => true,
+        };
+        goes_on.then(|| mechanism.piece_in_order(self.arm, self.free_at, extent, Op::Read))
+    }
+
+    /// Where the heads are and when they are free, if the run ends at `now`: a seek that has
+    /// begun is finished first.
+    pub(crate) fn stop(&self, now: Time) -> (Arm, Time) {
+        match &self.piece {
+            None => (self.arm, self.free_at.max(now)),
+            Some(piece) => (piece.arm(), piece.on_track_at.max(now)),
+        }
+    }
+}
+
+/// Up to which sector a drive reads on behind a read that ends at `end`.
+fn limit(layout: &Layout, cache: &Cache, end: u64, segment_start: u64) -> u64 {
+    let sectors_max = u64::from(cache.read_ahead_sectors_max.unwrap_or(cache.segment_sectors));
+    let limit = match cache.read_ahead {
+        ReadAhead::Off => end,
+        _ if end >= layout.sectors() => end,
+        ReadAhead::Adaptive => adaptive_limit(&layout.extent(Lba::new(end), 1), segment_start),
+        ReadAhead::Track | ReadAhead::Cylinder | ReadAhead::Segment => end + sectors_max,
+    };
+    limit.min(layout.sectors())
+}
+
+/// To the end of the track; and one track further when the segment shows that the host came
+/// from an earlier one.
+fn adaptive_limit(track: &Extent, segment_start: u64) -> u64 {
+    let came_along = segment_start < track.track_begin.get();
+    let further = if came_along { u64::from(track.sectors_per_track) } else { 0 };
+    track.track_end.get() + further
+}
+
+/// When the first of `sectors` at equal distances has passed.
+pub(crate) fn after_one(sectors: u64, begin_at: Time, end_at: Time) -> Time {
+    begin_at + Duration::from_ns((end_at - begin_at).ns().div_ceil(sectors.max(1)))
+}
+
+fn passed(sectors: u64) -> u32 {
+    u32::try_from(sectors).expect("a piece lies on one track")
+}

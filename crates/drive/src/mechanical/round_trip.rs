@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! Zero-latency access to a read that crosses from one track to the next.
+//!
+//! ```text
+//!   track 1   [ front | tail ]            the head arrives between front and tail:
+//!   track 2                    [ other ]  tail, other, and round to the front
+//! ```
+//! Likewise when it arrives within the second track: the tail there, the first track, the
+//! front of the second. On one track this is what a [`Piece`] does. A drive that begins so
+//! only within one track gains nothing where tracks are crossed: it gets back to the first
+//! track's front when it could have begun there in order.
+
+use std::ops::Range;
+
+use model::{Lba, Op, Time};
+
+use super::layout::Extent;
+use super::mechanism::{Arm, Mechanism, Piece};
+use super::reader::after_one;
+use super::rotation::Angle;
+use super::stream::Stream;
+
+/// The way through a read on two tracks that does not begin at its first sector.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct RoundTrip {
+    tail: Piece,
+    other: Piece,
+    front: Option<Piece>,
+    /// The tail is on the second track.
+    begins_on_second: bool,
+}
+
+impl RoundTrip {
+    /// The way through `sectors` that is over first, if they lie on two tracks and it is over
+    /// before the way in order.
+    pub(crate) fn of(
+        mechanism: &Mechanism,
+        (arm, free_at): (Arm, Time),
+        sectors: Range<u64>,
+    ) -> Option<Self> {
+        if !mechanism.is_zero_latency {
+            return None;
+        }
+        let [first, second] = on_two_tracks(mechanism, sectors)?;
+        let begin = mechanism.piece(arm, free_at, first, Op::Read);
+        let in_order = mechanism.piece(begin.arm(), begin.end_at, second, Op::Read);
+        let ways =
+            [(first, second, false), (second, first, true)].map(|(begin, other, swapped)| {
+                Self::from_the_middle(mechanism, (arm, free_at), [begin, other], swapped)
+            });
+        let soonest = ways.into_iter().min_by_key(Self::end_at)?;
+        (soonest.end_at() < in_order.end_at).then_some(soonest)
+    }
+
+    fn from_the_middle(
+        mechanism: &Mechanism,
+        (arm, free_at): (Arm, Time),
+        [begin, other]: [Extent; 2],
+        begins_on_second: bool,
+    ) -> Self {
+        let (front, tail) = mechanism.missed(arm, free_at, &begin).map_or((None, begin), |late| {
+            let (front, tail) = split(&begin, late);
+            (Some(front), tail)
+        });
+        let next = |arm, free_at, extent| mechanism.piece_in_order(arm, free_at, extent, Op::Read);
+        let tail = next(arm, free_at, tail);
+        let other = next(tail.arm(), tail.end_at, other);
+        let front = front.map(|front| next(other.arm(), other.end_at, front));
+        Self { tail, other, front, begins_on_second }
+    }
+
+    fn last(&self) -> &Piece {
+        self.front.as_ref().unwrap_or(&self.other)
+    }
+
+    /// When the last sector has passed the head.
+    pub(crate) fn end_at(&self) -> Time {
+        self.last().end_at
+    }
+
+    /// Where the heads are afterwards.
+    pub(crate) fn arm(&self) -> Arm {
+        self.last().arm()
+    }
+
+    /// Hands all sectors to the host, which gets them in order.
+    pub(crate) fn pass(&self, stream: &mut Stream) {
+        let mut add = |piece: &Piece| {
+            let sectors = u64::from(piece.extent.sectors);
+            stream.add(sectors, after_one(sectors, piece.begin_at, piece.end_at), piece.end_at);
+        };
+        if self.begins_on_second {
+            add(&self.other);
+        }
+        self.front.iter().for_each(&mut add);
+        // These passed the head before; `add` knows when, though it matters no longer.
+        add(&self.tail);
+        if !self.begins_on_second {
+            add(&self.other);
+        }
+    }
+}
+
+fn on_two_tracks(mechanism: &Mechanism, sectors: Range<u64>) -> Option<[Extent; 2]> {
+    let extent = |start| mechanism.layout.extent(Lba::new(start), sectors.end - start);
+    let first = extent(sectors.start);
+    let middle = sectors.start + u64::from(first.sectors);
+    if middle == sectors.end {
+        return None;
+    }
+    let second = extent(middle);
+    (middle + u64::from(second.sectors) == sectors.end).then_some([first, second])
+}
+
+/// The first `late` sectors of an extent, and the others.
+fn split(extent: &Extent, late: u32) -> (Extent, Extent) {
+    let of_late = u128::from(extent.span.units()) * u128::from(late);
+    let front = of_late.div_ceil(u128::from(extent.sectors));
+    let front = Angle::from_units(u64::try_from(front).expect("a part of a turn"));
+    let rest = Angle::from_units(extent.span.units() - front.units());
+    let tail = Extent {
+        start: Lba::new(extent.start.get() + u64::from(late)),
+        sectors: extent.sectors - late,
+        begin: extent.begin.plus(front),
+        span: rest,
+        ..*extent
+    };
+    (Extent { sectors: late, span: front, ..*extent }, tail)
+}

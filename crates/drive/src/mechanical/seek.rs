@@ -1,0 +1,291 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! The time of a seek by its distance.
+//!
+//! Times are rounded up to a nanosecond. Between measured points the curve is linear, as in
+//! DiskSim; nothing says that it rises: measurements have their dents.
+
+use model::Duration;
+use model::mechanics::{MechanicsError, Seek};
+
+use super::layout::steps::Steps;
+
+/// The time of a seek for every distance of a disk.
+///
+/// # Shape
+/// Pieces in order of distance, looked up by a table and bisection; or a formula.
+///
+/// # Example
+/// ```
+/// use drive::mechanical::SeekCurve;
+/// use model::Duration;
+/// use model::mechanics::Seek;
+///
+/// let points = Seek::Points(vec![(1, 500_000), (11, 1_000_000)]);
+/// let curve = SeekCurve::new(&points, 10_000).unwrap();
+/// assert_eq!(curve.time(0), Duration::ZERO);
+/// assert_eq!(curve.time(2), Duration::from_us(550));
+/// ```
+#[derive(Debug, Clone)]
+pub struct SeekCurve {
+    shape: Shape,
+    /// The longest distance on the disk.
+    stroke: u32,
+}
+
+#[derive(Debug, Clone)]
+enum Shape {
+    /// The n-th number is where the n-th piece begins.
+    Pieces(Steps, Vec<Piece>),
+    Formula(Formula),
+}
+
+/// A straight piece of the curve.
+#[derive(Debug, Clone, Copy)]
+struct Piece {
+    from: u32,
+    ns: u32,
+    /// The time changes by `change_ns` within `span` cylinders.
+    span: u32,
+    change_ns: u32,
+    falls: bool,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Formula {
+    short_ns: u32,
+    per_root_ns: u32,
+    long_ns: u32,
+    per_cylinder_ps: u32,
+    long_from: u32,
+}
+
+impl SeekCurve {
+    /// The curve that a drive file describes, for distances up to `cylinders - 1`.
+    ///
+    /// # Errors
+    /// Points out of order, none at all, or a formula that decreases; a figure of more than
+    /// four seconds; a last slope that falls below zero on the disk.
+    pub fn new(seek: &Seek, cylinders: u32) -> Result<Self, MechanicsError> {
+        let curve = Self { shape: shape(seek)?, stroke: cylinders.saturating_sub(1) };
+        curve.check()?;
+        Ok(curve)
+    }
+
+    /// The time of a seek over `distance` cylinders; none for no distance.
+    pub fn time(&self, distance: u32) -> Duration {
+        if distance == 0 {
+            return Duration::ZERO;
+        }
+        Duration::from_ns(match &self.shape {
+            Shape::Pieces(starts, pieces) => piece(starts, pieces, distance).time_ns(distance),
+            Shape::Formula(formula) => formula.time_ns(distance),
+        })
+    }
+
+    /// The linear upper bound of the curve: its values at distance 0 and at full stroke.
+    ///
+    /// Of all lines that do not fall and are nowhere on the disk below the curve it is the
+    /// one that is least at full stroke, and of these the one that is least at 0; with a
+    /// nanosecond more, for times are rounded up. Over a curve that rises it ends where the
+    /// curve ends and touches it once more. A batch bound counts one or two full strokes but
+    /// one value at 0 for each request: of the lines that end alike, this one gives the least
+    /// bound for every batch.
+    ///
+    /// # Equation
+    /// `m * d + min`, with `m = (max - min) / full stroke`.
+    ///
+    /// # Source
+    /// Dissertation, equation 7.4.1.1 and figure 7.5. The choice of the line is ours.
+    ///
+    /// # Complexity
+    /// Linear in the cylinders of the disk.
+    pub fn linear_upper_bound(&self) -> (Duration, Duration) {
+        let times = || (1..=self.stroke).map(|distance| (distance, self.time_ps(distance)));
+        let max = times().map(|(_, ps)| ps).max().unwrap_or(0);
+        // Where the line from (stroke, max) through a point of the curve meets distance 0.
+        let at_zero = |(distance, ps)| {
+            let falls = (max - ps) * u128::from(self.stroke) / u128::from(self.stroke - distance);
+            max.saturating_sub(falls)
+        };
+        let before_last = times().filter(|&(distance, _)| distance < self.stroke);
+        let min = before_last.map(at_zero).max().unwrap_or(0);
+        (rounded(min), rounded(max))
+    }
+
+    /// The time in picoseconds, rounded up: on a line over a long distance a nanosecond more
+    /// at one point is a long time more at another.
+    fn time_ps(&self, distance: u32) -> u128 {
+        match &self.shape {
+            Shape::Pieces(starts, pieces) => piece(starts, pieces, distance).time_ps(distance),
+            Shape::Formula(formula) => formula.time_ps(distance),
+        }
+    }
+
+    fn check(&self) -> Result<(), MechanicsError> {
+        match &self.shape {
+            Shape::Pieces(_, pieces) => {
+                pieces.last().map_or(Ok(()), |last| last.check(self.stroke))
+            }
+            Shape::Formula(formula) => formula.check(self.stroke),
+        }
+    }
+}
+
+/// Nanoseconds of a bound, with one more for the rounding of times.
+fn rounded(ps: u128) -> Duration {
+    let ns = u64::try_from(ps.div_ceil(1_000)).unwrap_or(u64::MAX);
+    Duration::from_ns(ns.saturating_add(1))
+}
+
+fn piece(starts: &Steps, pieces: &[Piece], distance: u32) -> Piece {
+    pieces[starts.count_up_to(distance.into()).saturating_sub(1)]
+}
+
+impl Piece {
+    fn time_ns(self, distance: u32) -> u64 {
+        // Before the first point there is no slope.
+        let into = u64::from(distance.saturating_sub(self.from));
+        let change = into * u64::from(self.change_ns);
+        let (ns, span) = (u64::from(self.ns), u64::from(self.span));
+        if self.falls {
+            ns.saturating_sub(change / span)
+        } else {
+            ns.saturating_add(change.div_ceil(span))
+        }
+    }
+
+    fn time_ps(self, distance: u32) -> u128 {
+        let into = distance.saturating_sub(self.from);
+        let change = u128::from(into) * u128::from(self.change_ns) * 1_000;
+        let (ps, span) = (u128::from(self.ns) * 1_000, u128::from(self.span));
+        if self.falls { ps.saturating_sub(change / span) } else { ps + change.div_ceil(span) }
+    }
+
+    fn check(self, stroke: u32) -> Result<(), MechanicsError> {
+        if self.falls && stroke > self.from && self.time_ns(stroke) == 0 {
+            return Err(wrong(
+                "points",
+                format!("the last slope reaches 0 before the full stroke of {stroke} cylinders"),
+                "add a point at full stroke",
+            ));
+        }
+        Ok(())
+    }
+}
+
+fn shape(seek: &Seek) -> Result<Shape, MechanicsError> {
+    match *seek {
+        Seek::Points(ref points) => pieces(points),
+        Seek::Formula { short_ns, per_root_ns, long_ns, per_cylinder_ps, long_from } => {
+            Ok(Shape::Formula(Formula {
+                short_ns: limited("short_ns", short_ns)?,
+                per_root_ns: limited("per_root_ns", per_root_ns)?,
+                long_ns: limited("long_ns", long_ns)?,
+                per_cylinder_ps: limited("per_cylinder_ps", per_cylinder_ps)?,
+                long_from,
+            }))
+        }
+    }
+}
+
+fn pieces(points: &[(u32, u64)]) -> Result<Shape, MechanicsError> {
+    let mut pieces = Vec::with_capacity(points.len());
+    for (index, &(from, ns)) in points.iter().enumerate() {
+        let ns = limited("points", ns)?;
+        // The last slope goes on: the piece before the last point has no end.
+        let slope =
+            points.get(index + 1).map_or(Ok((1, 0, false)), |&next| slope(from, ns, next))?;
+        let (span, change_ns, falls) = slope;
+        pieces.push(Piece { from, ns, span, change_ns, falls });
+    }
+    if pieces.is_empty() {
+        return Err(wrong("points", "there are none", "write at least [distance, ns]"));
+    }
+    if let [.., before, last] = pieces.as_mut_slice() {
+        *last = Piece { from: last.from, ns: last.ns, ..*before };
+    }
+    let starts = Steps::new(pieces.iter().map(|piece| piece.from.into()).collect());
+    Ok(Shape::Pieces(starts, pieces))
+}
+
+/// Span, change and its direction from a point to the next.
+fn slope(
+    from: u32,
+    ns: u32,
+    (next_from, next_ns): (u32, u64),
+) -> Result<(u32, u32, bool), MechanicsError> {
+    let span = next_from.checked_sub(from).filter(|&span| span > 0).ok_or_else(|| {
+        wrong(
+            "points",
+            format!("distance {next_from} comes after distance {from}"),
+            "write points in order of distance, each distance once",
+        )
+    })?;
+    let next_ns = limited("points", next_ns)?;
+    Ok((span, ns.abs_diff(next_ns), next_ns < ns))
+}
+
+impl Formula {
+    fn time_ns(&self, distance: u32) -> u64 {
+        if distance >= self.long_from {
+            let ps = u64::from(self.per_cylinder_ps) * u64::from(distance);
+            return u64::from(self.long_ns) + ps.div_ceil(1_000);
+        }
+        u64::from(self.short_ns) + root_ceil(self.per_root_ns, distance)
+    }
+
+    fn time_ps(&self, distance: u32) -> u128 {
+        if distance >= self.long_from {
+            let ps = u128::from(self.per_cylinder_ps) * u128::from(distance);
+            return u128::from(self.long_ns) * 1_000 + ps;
+        }
+        let root = root_ceil_long(u128::from(self.per_root_ns) * 1_000, distance);
+        u128::from(self.short_ns) * 1_000 + root
+    }
+
+    fn check(&self, stroke: u32) -> Result<(), MechanicsError> {
+        let is_on_disk = (2..=stroke).contains(&self.long_from);
+        let (short, long) = (self.long_from.saturating_sub(1), self.long_from);
+        if is_on_disk && self.time_ns(short) > self.time_ns(long) {
+            return Err(wrong(
+                "long_from",
+                format!(
+                    "the formula decreases: {} ns for {short} cylinders, {} ns for {long}",
+                    self.time_ns(short),
+                    self.time_ns(long)
+                ),
+                "choose the distance where the two pieces meet",
+            ));
+        }
+        Ok(())
+    }
+}
+
+/// `factor * sqrt(distance)`, rounded up.
+fn root_ceil(factor: u32, distance: u32) -> u64 {
+    let square = u64::from(factor) * u64::from(factor);
+    if let Some(square) = square.checked_mul(distance.into()) {
+        let root = square.isqrt();
+        return root + u64::from(root * root < square);
+    }
+    let root = root_ceil_long(factor.into(), distance);
+    u64::try_from(root).expect("a root of less than 96 bits")
+}
+
+/// The same for larger numbers.
+fn root_ceil_long(factor: u128, distance: u32) -> u128 {
+    let square = factor * factor * u128::from(distance);
+    let root = square.isqrt();
+    root + u128::from(root * root < square)
+}
+
+/// A figure that products with a distance may not overflow with.
+fn limited(field: &str, value: u64) -> Result<u32, MechanicsError> {
+    let max = u32::MAX;
+    u32::try_from(value)
+        .map_err(|_| wrong(field, format!("{value} is too large"), format!("write at most {max}")))
+}
+
+fn wrong(field: &str, message: impl Into<String>, help: impl Into<String>) -> MechanicsError {
+    MechanicsError { place: format!("seek: {field}"), message: message.into(), help: help.into() }
+}

@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! The transfer of one request between drive and host, sector by sector, as fast as the bus
+//! and the other side allow.
+
+use model::{Duration, Time};
+
+/// The transfer of one request.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Stream {
+    sector_ps: u64,
+    /// When the last sector so far is over.
+    end_at: Time,
+    /// While it waits for enough to be ready: how much, and what it takes to begin then.
+    gate: Option<Gate>,
+}
+
+/// A transfer that does not begin before enough is ready.
+#[derive(Debug, Clone, Copy)]
+struct Gate {
+    /// How many sectors are wanted, at least 1.
+    sectors: u64,
+    /// How many are ready.
+    ready: u64,
+    /// When the last of them was: sectors come in the host's order, not in that of time.
+    ready_at: Time,
+    delay: Duration,
+}
+
+impl Stream {
+    /// A transfer that can begin at `begin_at`.
+    pub(crate) fn new(begin_at: Time, sector_ps: u64) -> Self {
+        Self { sector_ps, end_at: begin_at, gate: None }
+    }
+
+    /// A transfer that can begin at `begin_at`, and not before `delay` after `sectors`
+    /// sectors are ready.
+    pub(crate) fn gated(begin_at: Time, sector_ps: u64, sectors: u64, delay: Duration) -> Self {
+        let gate = Gate { sectors: sectors.max(1), ready: 0, ready_at: begin_at, delay };
+        Self { sector_ps, end_at: begin_at, gate: Some(gate) }
+    }
+
+    /// Time of so many sectors, rounded up.
+    fn time(self, sectors: u64) -> Duration {
+        let ps = u128::from(self.sector_ps) * u128::from(sectors);
+        Duration::from_ns(u64::try_from(ps.div_ceil(1000)).expect("a transfer of centuries"))
+    }
+
+    /// Adds `sectors` that are ready one after the other at equal distances, the first at
+    /// `first_at` and the last at `last_at`.
+    ///
+    /// Sector i ends one transfer time after it is ready and the one before is over. Over
+    /// equal distances the worst of these sums is that of the first or of the last sector.
+    pub(crate) fn add(&mut self, sectors: u64, first_at: Time, last_at: Time) {
+        if sectors == 0 || self.is_held(sectors, first_at, last_at) {
+            return;
+        }
+        let all = self.time(sectors);
+        let one = self.time(1);
+        self.end_at = (self.end_at + all).max(first_at + all).max(last_at + one);
+    }
+
+    /// Whether these are still too few; once they are not, those before them go first.
+    fn is_held(&mut self, sectors: u64, first_at: Time, last_at: Time) -> bool {
+        let Some(gate) = &mut self.gate else { return false };
+        let missing = gate.sectors - gate.ready;
+        if sectors < missing {
+            gate.ready += sectors;
+            gate.ready_at = gate.ready_at.max(last_at);
+            return true;
+        }
+        let Gate { ready, ready_at, delay, .. } = *gate;
+        self.gate = None;
+        let enough_at = between((first_at, last_at), missing - 1, sectors);
+        let open_at = enough_at.max(ready_at) + delay;
+        self.end_at = self.end_at.max(open_at) + self.time(ready);
+        false
+    }
+
+    /// When the last sector so far is over.
+    pub(crate) fn end_at(self) -> Time {
+        self.end_at
+    }
+}
+
+/// The instant of the sector with this index, of `count` at equal distances.
+pub(crate) fn between((first, last): (Time, Time), index: u64, count: u64) -> Time {
+    if count <= 1 {
+        return last;
+    }
+    let time = u128::from((last - first).ns()) * u128::from(index) / u128::from(count - 1);
+    first + Duration::from_ns(u64::try_from(time).expect("less than the whole"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A bus of 1 us a sector.
+    const SECTOR_PS: u64 = 1_000_000;
+
+    fn at(us: u64) -> Time {
+        Time::from_ns(us * 1_000)
+    }
+
+    #[test]
+    fn a_slow_medium_leaves_one_sector_to_transfer_after_the_last() {
+        let mut stream = Stream::new(at(0), SECTOR_PS);
+        stream.add(10, at(2), at(20));
+        assert_eq!(stream.end_at(), at(21));
+    }
+
+    #[test]
+    fn a_slow_bus_transfers_on_after_the_last_sector_is_ready() {
+        let mut stream = Stream::new(at(0), SECTOR_PS);
+        stream.add(10, at(2), at(5));
+        assert_eq!(stream.end_at(), at(12));
+    }
+
+    #[test]
+    fn what_is_ready_waits_for_the_bus() {
+        let mut stream = Stream::new(at(50), SECTOR_PS);
+        stream.add(4, at(2), at(5));
+        stream.add(2, at(6), at(60));
+        assert_eq!(stream.end_at(), at(61));
+    }
+
+    #[test]
+    fn a_gate_opens_when_enough_is_ready_and_what_it_held_goes_first() {
+        let mut stream = Stream::gated(at(0), SECTOR_PS, 6, Duration::from_us(3));
+        stream.add(4, at(1), at(4));
+        assert_eq!(stream.end_at(), at(0), "held");
+        // The sixth is the second of these: ready at 20, 3 us later 4 + 10 go out.
+        stream.add(10, at(10), at(100));
+        assert_eq!(stream.end_at(), at(101));
+        let mut stream = Stream::gated(at(0), SECTOR_PS, 6, Duration::from_us(3));
+        stream.add(4, at(1), at(4));
+        stream.add(10, at(10), at(19));
+        assert_eq!(stream.end_at(), at(11 + 3 + 4 + 10));
+    }
+
+    #[test]
+    fn sectors_at_equal_distances_are_interpolated_from_both_ends() {
+        assert_eq!(between((at(10), at(20)), 0, 6), at(10));
+        assert_eq!(between((at(10), at(20)), 3, 6), at(16));
+        assert_eq!(between((at(10), at(20)), 0, 1), at(20));
+    }
+}

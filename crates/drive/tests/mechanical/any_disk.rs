@@ -1,0 +1,340 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! Whatever a disk is made of and whatever its host asks of it: nothing is lost, nothing
+//! comes twice or too early, and it matters to nobody how often the host looks.
+//!
+//! Disks and scripts are drawn from one number, which a failure prints.
+
+use std::collections::BTreeSet;
+
+use drive::mechanical::MechanicalDrive;
+use drive::{Completion, Drive};
+use model::mechanics::{
+    Bus, Cache, Faults, Layout, Mechanics, Overhead, Queue, ReadAhead, Scheduler, Seek, WriteBack,
+};
+use model::{Duration, Op, Outcome, Random, Request, RequestId, Tag, Time};
+use proptest::prelude::*;
+
+use crate::disk_support::{Host, plain, read, request};
+
+const READ_AHEAD: [ReadAhead; 5] = [
+    ReadAhead::Off,
+    ReadAhead::Track,
+    ReadAhead::Cylinder,
+    ReadAhead::Segment,
+    ReadAhead::Adaptive,
+];
+const SCHEDULERS: [Scheduler; 7] = [
+    Scheduler::Fifo,
+    Scheduler::Sstf,
+    Scheduler::Scan,
+    Scheduler::CLook,
+    Scheduler::Satf,
+    Scheduler::SatfAging,
+    Scheduler::ScanSstf,
+];
+const TAGS: [Tag; 6] =
+    [Tag::Simple, Tag::Simple, Tag::Simple, Tag::Ordered, Tag::HeadOfQueue, Tag::Priority];
+/// Most instants of a script; a drive that needs more steps for it goes in circles.
+const INSTANTS: u64 = 40;
+const STEPS_MAX: usize = 10_000;
+
+/// What decides all that is left open.
+struct Dice(Random);
+
+impl Dice {
+    fn new(seed: u64) -> Self {
+        Self(Random::new(seed, 0))
+    }
+
+    fn pick<T: Copy>(&mut self, of: &[T]) -> T {
+        of[self.0.index(of.len())]
+    }
+
+    fn once_in(&mut self, times: u64) -> bool {
+        self.0.below(times) == 0
+    }
+}
+
+/// A disk of 2,000 to 39,300 sectors.
+fn any_disk(dice: &mut Dice) -> Mechanics {
+    let mut mechanics = Mechanics {
+        rpm: dice.pick(&[3_600, 6_000, 10_045, 15_000]),
+        surfaces: dice.pick(&[1, 2, 3]),
+        cylinders: dice.pick(&[20, 100]),
+        head_switch_ns: dice.pick(&[0, 500_000, 20_000_000]),
+        write_settle_ns: dice.pick(&[0, 300_000, -300_000]),
+        write_seek_ns_min: dice.pick(&[0, 3_000_000]),
+        zero_latency: dice.once_in(2),
+        overhead: any_overhead(dice),
+        bus: any_bus(dice),
+        cache: (!dice.once_in(6)).then(|| any_cache(dice)),
+        queue: any_queue(dice),
+        faults: dice.once_in(4).then(|| any_faults(dice)),
+        ..plain()
+    };
+    if dice.once_in(4) {
+        mechanics.seek = Seek::Points(vec![(1, 0)]);
+    }
+    lay_out(dice, &mut mechanics);
+    mechanics
+}
+
+fn lay_out(dice: &mut Dice, mechanics: &mut Mechanics) {
+    let Layout::Zones(zones) = &mut mechanics.layout else { unreachable!() };
+    let zone = &mut zones.zone[0];
+    zone.cylinder_last = mechanics.cylinders - 1;
+    zone.sectors_per_track = dice.pick(&[100, 131]);
+    zone.track_skew_millisectors = dice.0.below(20_000);
+    zone.cylinder_skew_millisectors = dice.0.below(30_000);
+    mechanics.sectors =
+        u64::from(mechanics.surfaces * mechanics.cylinders * zone.sectors_per_track);
+}
+
+fn any_overhead(dice: &mut Dice) -> Overhead {
+    let mut any = || dice.pick(&[0, 1, 100_000, 1_000_000]);
+    Overhead {
+        read_hit_after_read_ns: any(),
+        read_hit_after_write_ns: any(),
+        read_miss_after_read_ns: any(),
+        read_miss_after_write_ns: any(),
+        write_hit_after_read_ns: any(),
+        write_hit_after_write_ns: any(),
+        write_miss_after_read_ns: any(),
+        write_miss_after_write_ns: any(),
+        read_completion_ns: any(),
+        write_completion_ns: any(),
+        reconnect_ns: any(),
+        data_preparation_ns: any(),
+    }
+}
+
+/// From no time at all to five times that of the medium.
+fn any_bus(dice: &mut Dice) -> Bus {
+    Bus {
+        read_sector_ps: dice.pick(&[0, 1, 10_000_000, 500_000_000]),
+        write_sector_ps: dice.pick(&[0, 1, 10_000_000, 500_000_000]),
+        read_watermark_ppm: dice.pick(&[0, 1, 500_000, 1_000_000]),
+    }
+}
+
+fn any_cache(dice: &mut Dice) -> Cache {
+    let segments = dice.pick(&[1, 2, 3, 8]);
+    let read = !dice.once_in(4);
+    Cache {
+        segments,
+        segment_sectors: dice.pick(&[1, 8, 50, 300]),
+        write_segments: dice.pick(&[1, segments]),
+        read,
+        read_ahead: if read { dice.pick(&READ_AHEAD) } else { ReadAhead::Off },
+        read_ahead_sectors_max: dice.pick(&[None, None, Some(0), Some(20), Some(300)]),
+        write_back: dice.pick(&[WriteBack::On, WriteBack::Off]),
+        read_hits_on_writes: dice.once_in(2),
+        gives_up_read: dice.once_in(2),
+        reads_on_arrival: dice.once_in(2),
+        write_segment_apart: dice.once_in(2),
+        read_ahead_after_hits: dice.once_in(2),
+        hits_while_busy: dice.once_in(2),
+        writes_while_busy: dice.once_in(2),
+    }
+}
+
+fn any_queue(dice: &mut Dice) -> Queue {
+    let scheduler = dice.pick(&SCHEDULERS);
+    let aging = (scheduler == Scheduler::SatfAging).then(|| dice.pick(&[0, 1_000, u64::MAX]));
+    Queue {
+        scheduler,
+        starvation_ns: dice.pick(&[None, Some(1), Some(50_000_000)]),
+        aging_ns_per_ms: aging,
+        priority: dice.once_in(2),
+        simple_only: dice.once_in(3),
+    }
+}
+
+fn any_faults(dice: &mut Dice) -> Faults {
+    Faults {
+        retry_ppm: dice.pick(&[0, 100_000, 500_000, 1_000_000]),
+        retries_max: dice.pick(&[0, 1, 5]),
+        recalibration_ppm: dice.pick(&[0, 100_000, 1_000_000]),
+        recalibration_ns: dice.pick(&[1, 1_000, 50_000_000]),
+    }
+}
+
+/// What the host does at one instant.
+struct Instant {
+    at: Time,
+    batches: [Vec<Request>; 2],
+    flush: Option<RequestId>,
+}
+
+/// Requests in runs and here and there, close upon each other or after long rests; a few lie
+/// beyond the end.
+fn any_script(dice: &mut Dice, sectors: u64) -> Vec<Instant> {
+    let gap_ns = dice.pick(&[1_000, 1_000_000, 10_000_000, 100_000_000]);
+    let (mut at, mut next) = (Time::ZERO, 0);
+    let mut ids = 0..;
+    let mut script = Vec::new();
+    for _ in 0..INSTANTS {
+        at += Duration::from_ns(1 + dice.0.below(gap_ns));
+        let mut batch = |dice: &mut Dice| {
+            let count = dice.pick(&[0, 1, 1, 2]);
+            (0..count).map(|_| any_request(dice, ids.next().unwrap(), sectors, &mut next)).collect()
+        };
+        let batches = [batch(dice), batch(dice)];
+        let flush = dice.once_in(10).then(|| RequestId(ids.next().unwrap()));
+        script.push(Instant { at, batches, flush });
+    }
+    script
+}
+
+fn any_request(dice: &mut Dice, id: u64, sectors: u64, next: &mut u64) -> Request {
+    let count = dice.pick(&[1, 1, 8, 30, 64, 350]);
+    let start = match dice.0.below(80) {
+        0 => sectors,
+        1 => sectors - 1,
+        2..40 => *next,
+        _ => dice.0.below(sectors - count),
+    };
+    *next = (start + count) % (sectors - 350);
+    let op = dice.pick(&[Op::Read, Op::Read, Op::Write]);
+    Request { fua: dice.once_in(6), tag: dice.pick(&TAGS), ..request(id, op, start, count) }
+}
+
+/// A host that checks whatever the drive does.
+struct Checked {
+    drive: MechanicalDrive,
+    depth: u32,
+    now: Time,
+    held: BTreeSet<RequestId>,
+    done: Vec<Completion>,
+    /// Decides when the host looks though nothing is to be had.
+    looks: Option<Dice>,
+}
+
+impl Checked {
+    fn play(
+        mechanics: &Mechanics,
+        depth: u32,
+        script: &[Instant],
+        looks: Option<Dice>,
+    ) -> Vec<Completion> {
+        let drive = MechanicalDrive::new(mechanics, depth, 7).expect("any disk is in order");
+        let (held, done) = (BTreeSet::new(), Vec::new());
+        let mut host = Self { drive, depth, now: Time::ZERO, held, done, looks };
+        for instant in script {
+            host.go_to(instant.at);
+            host.do_all_of(instant);
+        }
+        while let Some(at) = host.next_event() {
+            host.go_to(at);
+        }
+        assert_eq!(host.held, BTreeSet::new(), "not returned");
+        host.done
+    }
+
+    fn has_room(&self) -> bool {
+        self.held.len() < self.depth as usize
+    }
+
+    /// What the drive has no room for is left out: here, in every run alike.
+    fn do_all_of(&mut self, instant: &Instant) {
+        for batch in &instant.batches {
+            let mut given = Vec::new();
+            for request in batch {
+                if self.has_room() {
+                    self.held.insert(request.id);
+                    given.push(*request);
+                }
+            }
+            self.drive.submit(self.now, &given);
+        }
+        if let Some(id) = instant.flush.filter(|_| self.has_room()) {
+            self.held.insert(id);
+            self.drive.flush(self.now, id);
+        }
+    }
+
+    fn next_event(&self) -> Option<Time> {
+        let event = self.drive.next_event();
+        assert!(event.is_some() || self.held.is_empty(), "{:?} are forgotten", self.held);
+        assert!(event.is_none_or(|at| at >= self.now), "{event:?} is before {:?}", self.now);
+        event
+    }
+
+    fn go_to(&mut self, until: Time) {
+        let mut steps = 0..STEPS_MAX;
+        while let Some(at) = self.next_event().filter(|&at| at <= until) {
+            steps.next().expect("it goes in circles");
+            self.look_before(at);
+            self.advance(at);
+        }
+        self.look_before(until);
+        self.advance(until);
+    }
+
+    /// Looks now and then before `at`, when nothing is to be had.
+    fn look_before(&mut self, at: Time) {
+        let gap = (at - self.now).ns();
+        let Some(dice) = self.looks.as_mut().filter(|_| gap > 0) else { return };
+        let mut instants = [0, 1, 2].map(|_| self.now + Duration::from_ns(dice.0.below(gap)));
+        instants.sort_unstable();
+        let count = self.done.len();
+        for instant in instants {
+            self.advance(instant);
+        }
+        assert_eq!(self.done.len(), count, "before {at:?}, the next event");
+    }
+
+    fn advance(&mut self, now: Time) {
+        let count = self.done.len();
+        self.drive.advance(now, &mut self.done);
+        self.now = now;
+        for completion in &self.done[count..] {
+            assert_eq!(completion.at, now, "{completion:?}: neither early nor late");
+            assert!(self.held.remove(&completion.id), "{completion:?} is not outstanding");
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(200))]
+
+    #[test]
+    fn every_request_and_flush_comes_back_once_however_often_the_host_looks(seed: u64) {
+        let mut dice = Dice::new(seed);
+        let mechanics = any_disk(&mut dice);
+        let depth = dice.pick(&[1, 2, 5, 32]);
+        let script = any_script(&mut dice, mechanics.sectors);
+        let done = Checked::play(&mechanics, depth, &script, None);
+        prop_assert_eq!(&Checked::play(&mechanics, depth, &script, None), &done);
+        prop_assert_eq!(&Checked::play(&mechanics, depth, &script, Some(dice)), &done);
+    }
+
+    /// Each read is of a thousand sectors of its own, farther from all others than any drive
+    /// here reads ahead or on arrival.
+    #[test]
+    fn no_read_is_faster_than_the_medium(seed: u64) {
+        let mut dice = Dice::new(seed);
+        let mut mechanics = any_disk(&mut dice);
+        if let Some(faults) = &mut mechanics.faults {
+            faults.retry_ppm = 0;
+        }
+        let Layout::Zones(zones) = &mechanics.layout else { unreachable!() };
+        let turn_ns = 60_000_000_000 / u64::from(mechanics.rpm);
+        let sector_ns = turn_ns / u64::from(zones.zone[0].sectors_per_track);
+        let mut regions: Vec<u64> = (0..mechanics.sectors / 1_000).collect();
+        let mut host = Host::new(&mechanics, 1);
+        while !regions.is_empty() {
+            let region = regions.swap_remove(dice.0.index(regions.len()));
+            let start = region * 1_000 + 200 + dice.0.below(200);
+            let sectors = 1 + dice.0.below(64);
+            let begin = host.now + Duration::from_ns(dice.0.below(2 * turn_ns));
+            let mut done = Vec::new();
+            host.drive.advance(begin, &mut done);
+            host.drive.submit(begin, &[read(region, start, sectors)]);
+            host.drain(&mut done);
+            prop_assert_eq!(done[0].outcome, Outcome::Done);
+            let took = done[0].at - begin;
+            prop_assert!(took >= Duration::from_ns(sectors * sector_ns), "{took} for {sectors} sectors of {sector_ns} ns");
+        }
+    }
+}

@@ -1,0 +1,266 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! What the heads do: seeks, rotation, transfers, the queue, faults; no memory.
+
+use drive::Drive;
+use drive::mechanical::MechanicalDrive;
+use model::mechanics::{Bus, Faults, Overhead, Queue, Scheduler};
+use model::{Bytes, Duration, Op, Outcome, Request, RequestId, Tag, Time};
+use proptest::prelude::*;
+
+use crate::disk_support::{Host, SECTORS, plain, read, us, write};
+
+#[test]
+fn read_on_the_track_waits_for_its_sector_and_passes_it() {
+    assert_eq!(Host::new(&plain(), 1).done_at(us(0), read(1, 50, 8)), 5_800);
+    assert_eq!(Host::new(&plain(), 1).done_at(us(6_000), read(1, 50, 8)), 15_800, "just missed");
+}
+
+/// Cylinder 10 is 2 ms away: 8 ms are left until sector 0 comes round.
+#[test]
+fn seek_goes_before_rotation() {
+    assert_eq!(Host::new(&plain(), 1).done_at(us(0), read(1, 2_000, 1)), 10_100);
+    assert_eq!(Host::new(&plain(), 1).done_at(us(0), read(1, 2_020, 1)), 2_100, "just in time");
+    assert_eq!(Host::new(&plain(), 1).done_at(us(0), read(1, 2_019, 1)), 12_000, "just missed");
+}
+
+/// The switch of heads takes 5 sectors: without skew a turn is lost.
+#[test]
+fn read_over_two_tracks_loses_a_turn_without_skew() {
+    assert_eq!(Host::new(&plain(), 1).done_at(us(0), read(1, 90, 20)), 21_000);
+}
+
+#[test]
+fn read_over_two_tracks_goes_on_behind_the_skew() {
+    let mut skewed = plain();
+    let model::mechanics::Layout::Zones(zones) = &mut skewed.layout else { unreachable!() };
+    zones.zone[0].track_skew_millisectors = 6_000;
+    assert_eq!(Host::new(&skewed, 1).done_at(us(0), read(1, 90, 20)), 11_600);
+}
+
+/// The head arrives at 5 ms in the middle of sectors 20 to 79: without zero latency they
+/// begin at 12 ms, with it the last of them are read first and the first ones after a turn.
+#[test]
+fn zero_latency_read_begins_where_the_head_arrives() {
+    let mut mechanics = plain();
+    assert_eq!(Host::new(&mechanics, 1).done_at(us(5_000), read(1, 20, 60)), 18_000);
+    mechanics.zero_latency = true;
+    assert_eq!(Host::new(&mechanics, 1).done_at(us(5_000), read(1, 20, 60)), 15_000);
+    assert_eq!(
+        Host::new(&mechanics, 1).done_at(us(5_050), read(1, 20, 60)),
+        15_100,
+        "a cut sector"
+    );
+    assert_eq!(
+        Host::new(&mechanics, 1).done_at(us(9_000), read(1, 20, 60)),
+        18_000,
+        "arrives before"
+    );
+}
+
+#[test]
+fn write_takes_its_settling_only_after_a_move() {
+    let mut mechanics = plain();
+    mechanics.write_settle_ns = 300_000;
+    assert_eq!(Host::new(&mechanics, 1).done_at(us(0), write(1, 0, 1)), 100, "no move");
+    assert_eq!(Host::new(&mechanics, 1).done_at(us(0), write(1, 2_022, 1)), 12_300, "missed");
+    assert_eq!(Host::new(&mechanics, 1).done_at(us(0), write(1, 2_023, 1)), 2_400);
+}
+
+#[test]
+fn command_is_processed_before_the_heads_move() {
+    let mut mechanics = plain();
+    mechanics.overhead = Overhead {
+        read_miss_after_read_ns: 1_000_000,
+        read_completion_ns: 50_000,
+        ..Overhead::default()
+    };
+    let mut host = Host::new(&mechanics, 1);
+    assert_eq!(host.done_at(us(0), read(1, 5, 1)), 10_650);
+    // Sector 30 of the same track: at 13 ms, there is time.
+    assert_eq!(host.done_at(us(10_700), read(2, 30, 1)), 13_150);
+}
+
+/// The processing of what waits goes on while the heads are busy.
+#[test]
+fn overhead_of_what_waits_is_not_paid_again() {
+    let mut mechanics = plain();
+    mechanics.overhead.read_miss_after_read_ns = 1_000_000;
+    let done = Host::new(&mechanics, 2).serve(us(0), &[read(1, 20, 1), read(2, 22, 1)]);
+    assert_eq!(done, [(1, 2_100), (2, 2_300)]);
+}
+
+#[test]
+fn slow_bus_goes_on_after_the_heads() {
+    let mut mechanics = plain();
+    mechanics.bus = Bus { read_sector_ps: 250_000_000, ..Bus::default() };
+    // The first sector passes at 1.1 ms, and each takes 0.25 ms.
+    assert_eq!(Host::new(&mechanics, 1).done_at(us(0), read(1, 10, 4)), 2_100);
+}
+
+#[test]
+fn watermark_holds_the_transfer_back() {
+    let mut mechanics = plain();
+    mechanics.bus =
+        Bus { read_sector_ps: 10_000_000, read_watermark_ppm: 1_000_000, ..Bus::default() };
+    mechanics.overhead.reconnect_ns = 200_000;
+    // Ten sectors until 2 ms, 0.2 ms to take up the bus, ten transfers of 0.01 ms.
+    assert_eq!(Host::new(&mechanics, 1).done_at(us(0), read(1, 10, 10)), 2_300);
+}
+
+fn order(scheduler: Scheduler, starts: &[u64]) -> Vec<u64> {
+    let mut mechanics = plain();
+    mechanics.queue = Queue { scheduler, ..Queue::default() };
+    let depth = u32::try_from(starts.len() + 1).unwrap();
+    let mut host = Host::new(&mechanics, depth);
+    // The arm goes to cylinder 50 first.
+    host.done_at(us(0), read(0, 10_000, 1));
+    let batch: Vec<Request> = (1..).zip(starts).map(|(id, &start)| read(id, start, 1)).collect();
+    host.serve(us(100_000), &batch).into_iter().map(|(id, _)| id).collect()
+}
+
+/// Cylinders 40, 95, 52, 51: near the head, far, and near by on the other side.
+#[test]
+fn schedulers_serve_a_batch_in_their_order() {
+    let starts = [8_000, 19_000, 10_400, 10_200];
+    assert_eq!(order(Scheduler::Fifo, &starts), [1, 2, 3, 4]);
+    assert_eq!(order(Scheduler::Sstf, &starts), [4, 3, 1, 2]);
+    assert_eq!(order(Scheduler::Scan, &starts), [4, 3, 2, 1]);
+    assert_eq!(order(Scheduler::CLook, &starts), [4, 3, 2, 1]);
+    assert_eq!(order(Scheduler::ScanSstf, &starts), [4, 3, 2, 1]);
+}
+
+/// Sector 90 of the next cylinder is farther in time than sector 30 of the one ten away.
+#[test]
+fn satf_looks_at_rotation_and_sstf_does_not() {
+    let starts = [10_290, 12_030];
+    assert_eq!(order(Scheduler::Sstf, &starts), [1, 2]);
+    assert_eq!(order(Scheduler::Satf, &starts), [2, 1]);
+}
+
+#[test]
+fn an_ordered_request_is_a_barrier() {
+    let mut mechanics = plain();
+    mechanics.queue.scheduler = Scheduler::Sstf;
+    let tagged = |id, start, tag| Request { tag, ..read(id, start, 1) };
+    let batch = [
+        tagged(1, 19_000, Tag::Simple),
+        tagged(2, 10_000, Tag::Ordered),
+        tagged(3, 200, Tag::Simple),
+    ];
+    let done = Host::new(&mechanics, 3).serve(us(0), &batch);
+    assert_eq!(done.iter().map(|(id, _)| *id).collect::<Vec<_>>(), [1, 2, 3]);
+}
+
+#[test]
+fn request_beyond_the_end_fails() {
+    let mut host = Host::new(&plain(), 1);
+    host.drive.submit(us(0), &[read(1, SECTORS - 1, 2)]);
+    let mut done = Vec::new();
+    host.drain(&mut done);
+    assert_eq!((done[0].id, done[0].outcome), (RequestId(1), Outcome::Failed));
+}
+
+#[test]
+#[should_panic(expected = "holds its 1 already")]
+fn more_requests_than_the_depth_are_a_broken_protocol() {
+    Host::new(&plain(), 1).drive.submit(us(0), &[read(1, 0, 1), read(2, 1, 1)]);
+}
+
+#[test]
+fn a_retry_costs_a_turn_and_too_many_fail() {
+    let mut mechanics = plain();
+    mechanics.faults = Some(Faults { retry_ppm: 1_000_000, retries_max: 2, ..Faults::default() });
+    let mut host = Host::new(&mechanics, 1);
+    host.drive.submit(us(0), &[read(1, 50, 8)]);
+    let mut done = Vec::new();
+    host.drain(&mut done);
+    assert_eq!((done[0].at, done[0].outcome), (us(25_800), Outcome::Failed), "two turns more");
+}
+
+#[test]
+fn a_recalibration_delays_the_heads() {
+    let mut mechanics = plain();
+    mechanics.faults = Some(Faults {
+        recalibration_ppm: 1_000_000,
+        recalibration_ns: 23_000_000,
+        ..Faults::default()
+    });
+    assert_eq!(Host::new(&mechanics, 1).done_at(us(0), read(1, 50, 8)), 25_800);
+    assert_eq!(Host::new(&mechanics, 1).done_at(us(0), write(1, 20, 1)), 32_100);
+}
+
+/// One in a hundred accesses is repeated: about that share of a thousand is a turn longer.
+#[test]
+fn faults_come_as_often_as_the_file_says() {
+    let mut mechanics = plain();
+    mechanics.faults = Some(Faults { retry_ppm: 10_000, retries_max: 9, ..Faults::default() });
+    let mut host = Host::new(&mechanics, 1);
+    let slow = (0..10_000_u64).filter(|&id| {
+        let begin = us(id * 100_000);
+        host.done_at(begin, read(id, 0, 1)) > begin.ns() / 1_000 + 10_000
+    });
+    // 100 are expected, with a standard deviation of 10.
+    let count = slow.count();
+    assert!((60..=140).contains(&count), "{count}");
+}
+
+proptest! {
+    /// No read is over before its sectors can have passed a head, nor later than a full
+    /// stroke, a turn and the transfer of each track.
+    #[test]
+    fn reads_are_neither_faster_nor_slower_than_the_mechanics(
+        starts in prop::collection::vec((0..SECTORS - 250, 1_u64..250, 0_u64..30_000), 1..40),
+        zero_latency: bool,
+    ) {
+        let mut mechanics = plain();
+        mechanics.zero_latency = zero_latency;
+        let mut host = Host::new(&mechanics, 1);
+        let mut now = us(0);
+        for (id, (start, sectors, idle_us)) in (0..).zip(starts) {
+            let done = us(host.done_at(now, read(id, start, sectors)));
+            let response = (done - now).ns() / 1_000;
+            let tracks = (start + sectors - 1) / 100 - start / 100 + 1;
+            prop_assert!(response >= sectors * 100 - 1, "{response} us for {sectors} sectors");
+            prop_assert!(response <= 10_900 + tracks * 20_100, "{response} us over {tracks} tracks");
+            now = done + Duration::from_us(idle_us);
+        }
+    }
+
+    /// Each request comes back exactly once, in order of time, with any queue and any mix.
+    #[test]
+    fn every_request_comes_back_once(
+        steps in prop::collection::vec((0..SECTORS - 64, 1_u64..64, any::<bool>(), 0_u64..20_000), 1..100),
+        scheduler in prop::sample::select(vec![
+            Scheduler::Fifo, Scheduler::Sstf, Scheduler::Scan, Scheduler::CLook, Scheduler::Satf,
+            Scheduler::ScanSstf,
+        ]),
+    ) {
+        let mut mechanics = plain();
+        mechanics.queue.scheduler = scheduler;
+        let mut drive = MechanicalDrive::new(&mechanics, 200, 1).unwrap();
+        let (mut now, mut done) = (us(0), Vec::new());
+        for (id, &(start, sectors, is_read, gap_us)) in (0..).zip(&steps) {
+            drive.advance(now, &mut done);
+            let op = if is_read { Op::Read } else { Op::Write };
+            let size = Bytes::new(sectors * 512);
+            drive.submit(now, &[Request { op, size, ..read(id, start, sectors) }]);
+            now += Duration::from_us(gap_us);
+        }
+        while let Some(at) = drive.next_event() {
+            drive.advance(at, &mut done);
+        }
+        prop_assert!(done.is_sorted_by_key(|completion| completion.at));
+        let mut ids: Vec<u64> = done.iter().map(|completion| completion.id.0).collect();
+        ids.sort_unstable();
+        prop_assert_eq!(ids, (0..steps.len() as u64).collect::<Vec<_>>());
+    }
+}
+
+/// A day into a run the platter is where exact arithmetic puts it.
+#[test]
+fn phase_is_the_same_a_day_later() {
+    let day = Time::from_ns(86_400_000_000_000);
+    let early = Host::new(&plain(), 1).done_at(us(3_000), read(1, 50, 8));
+    let late = Host::new(&plain(), 1).done_at(day + Duration::from_us(3_000), read(1, 50, 8));
+    assert_eq!(us(late) - day, us(early) - us(0));
+}

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! A small disk whose times can be worked out in the head, and a host that drives it.
+//!
+//! A turn takes 10 ms and a track has 100 sectors: a sector takes 100 us. Two heads, 100
+//! cylinders, no skew; at time zero sector 0 of every track is under its head. A seek over d
+//! cylinders takes 1 ms + d * 0.1 ms, a head switch 0.5 ms.
+
+use drive::mechanical::MechanicalDrive;
+use drive::{Completion, Drive};
+use model::mechanics::{
+    Bus, Cache, Layout, Mechanics, Overhead, Queue, ReadAhead, Seek, WriteBack, Zones,
+};
+use model::{Bytes, Class, Lba, Op, Outcome, Request, RequestId, Tag, TaskIndex, Time};
+
+pub(crate) const SECTORS: u64 = 20_000;
+
+pub(crate) fn us(us: u64) -> Time {
+    Time::from_ns(us * 1_000)
+}
+
+/// Neither cache nor overheads; the host gets each sector at once.
+pub(crate) fn plain() -> Mechanics {
+    Mechanics {
+        chosen: Vec::new(),
+        rpm: 6_000,
+        surfaces: 2,
+        cylinders: 100,
+        sectors: SECTORS,
+        head_switch_ns: 500_000,
+        write_settle_ns: 0,
+        write_seek_ns_min: 0,
+        zero_latency: false,
+        seek: Seek::Points(vec![(1, 1_100_000), (99, 10_900_000)]),
+        overhead: Overhead::default(),
+        bus: Bus::default(),
+        cache: None,
+        queue: Queue::default(),
+        faults: None,
+        layout: Layout::Zones(zones()),
+    }
+}
+
+fn zones() -> Zones {
+    toml::from_str("[[zone]]\ncylinder_first = 0\ncylinder_last = 99\nsectors_per_track = 100\n")
+        .expect("a zone needs no more")
+}
+
+/// Two segments of 300 sectors, one of them for writes at most.
+pub(crate) fn cache(read_ahead: ReadAhead, write_back: WriteBack) -> Cache {
+    Cache {
+        segments: 2,
+        segment_sectors: 300,
+        write_segments: 1,
+        read: true,
+        read_ahead,
+        write_back,
+        read_hits_on_writes: true,
+        ..Cache::default()
+    }
+}
+
+pub(crate) fn request(id: u64, op: Op, start: u64, sectors: u64) -> Request {
+    Request {
+        id: RequestId(id),
+        task: TaskIndex(0),
+        class: Class::BestEffort,
+        released: Time::ZERO,
+        eligible: Time::ZERO,
+        due: None,
+        op,
+        start: Lba::new(start),
+        size: Bytes::new(sectors * 512),
+        fua: false,
+        optional: false,
+        tag: Tag::Simple,
+    }
+}
+
+pub(crate) fn read(id: u64, start: u64, sectors: u64) -> Request {
+    request(id, Op::Read, start, sectors)
+}
+
+pub(crate) fn write(id: u64, start: u64, sectors: u64) -> Request {
+    request(id, Op::Write, start, sectors)
+}
+
+/// A drive and what it has returned.
+pub(crate) struct Host {
+    pub(crate) drive: MechanicalDrive,
+    pub(crate) now: Time,
+}
+
+impl Host {
+    pub(crate) fn new(mechanics: &Mechanics, depth: u32) -> Self {
+        let drive = MechanicalDrive::new(mechanics, depth, 1).expect("the disk is in order");
+        Self { drive, now: Time::ZERO }
+    }
+
+    /// Gives the drive these requests at this instant, and returns what it completes until
+    /// nothing is outstanding: (request, microseconds).
+    pub(crate) fn serve(&mut self, at: Time, batch: &[Request]) -> Vec<(u64, u64)> {
+        let mut done = Vec::new();
+        self.drive.advance(at, &mut done);
+        self.drive.submit(at, batch);
+        self.drain(&mut done);
+        done.iter()
+            .map(|Completion { id, at, outcome }| {
+                assert_eq!(*outcome, Outcome::Done);
+                (id.0, at.ns() / 1_000)
+            })
+            .collect()
+    }
+
+    pub(crate) fn drain(&mut self, done: &mut Vec<Completion>) {
+        while let Some(at) = self.drive.next_event() {
+            self.now = at;
+            self.drive.advance(at, done);
+        }
+    }
+
+    /// When the only request, given at this instant, is done, in microseconds.
+    pub(crate) fn done_at(&mut self, at: Time, request: Request) -> u64 {
+        let done = self.serve(at, &[request]);
+        assert_eq!(done.len(), 1);
+        done[0].1
+    }
+}

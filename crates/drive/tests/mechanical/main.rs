@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! The mechanical drive and its parts, from outside.
+
+mod any_disk;
+mod disk;
+mod disk_support;
+mod head_rules;
+mod layout_disksim;
+mod layout_hostile;
+mod layout_index;
+mod layout_oracle;
+mod layout_real;
+mod layout_refused;
+mod layout_refused_index;
+mod layout_support;
+mod layout_zones;
+mod memory;
+mod memory_rules;
+mod rotation;
+mod seek;
