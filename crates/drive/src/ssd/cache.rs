@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! The write cache: units that hosts wrote and that are not in flash yet.
+//!
+//! ```text
+//!   room --> promised --> pending --> being programmed --> room
+//! ```
+//!
+//! What is overwritten while it is pending costs no further room.
+
+mod flushes;
+
+use std::collections::VecDeque;
+
+use self::flushes::{Flushes, Round};
+use super::geometry::Unit;
+use super::requests::Ticket;
+
+/// A place in the cache.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Slot(pub(super) u32);
+
+/// A unit in the cache.
+#[derive(Debug, Clone, Copy)]
+struct Cached {
+    unit: Unit,
+    /// The write that is complete only when the unit is programmed.
+    waiter: Option<Ticket>,
+    round: Round,
+    is_pending: bool,
+}
+
+/// What becomes of a unit that was programmed.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Released {
+    pub(super) unit: Unit,
+    pub(super) waiter: Option<Ticket>,
+}
+
+/// The write cache.
+///
+/// # Invariants
+/// - A slot is free or in use; `promised` of the free ones are spoken for.
+/// - `pending` has the slots in use that are not being programmed, oldest first; the first
+///   `forced` of them are programmed though they do not fill a row.
+#[derive(Debug, Clone)]
+pub(super) struct WriteCache {
+    slots: Vec<Option<Cached>>,
+    free: Vec<Slot>,
+    promised: u32,
+    pending: VecDeque<Slot>,
+    forced: usize,
+    flushes: Flushes,
+    /// Writes that wait for room, oldest first.
+    waiting: VecDeque<Ticket>,
+}
+
+impl WriteCache {
+    /// An empty cache of so many units.
+    pub(super) fn new(units: u32) -> Self {
+        Self {
+            slots: vec![None; units as usize],
+            free: (0..units).rev().map(Slot).collect(),
+            promised: 0,
+            pending: VecDeque::new(),
+            forced: 0,
+            flushes: Flushes::default(),
+            waiting: VecDeque::new(),
+        }
+    }
+
+    /// A write that needs room.
+    pub(super) fn await_room(&mut self, ticket: Ticket) {
+        self.waiting.push_back(ticket);
+    }
+
+    /// The write that has waited longest for room, if there is some.
+    pub(super) fn next_to_admit(&self) -> Option<Ticket> {
+        self.waiting.front().copied().filter(|_| self.room() > 0)
+    }
+
+    /// Promises room for `units` of the write that has waited longest, or for as many as
+    /// there is room; for how many. With all of them promised it waits no longer.
+    pub(super) fn promise(&mut self, units: u32) -> u32 {
+        let promised = units.min(self.room());
+        self.promised += promised;
+        if promised == units {
+            self.waiting.pop_front();
+        }
+        promised
+    }
+
+    fn room(&self) -> u32 {
+        u32::try_from(self.free.len()).expect("as many as slots") - self.promised
+    }
+
+    /// Whether writes wait for room.
+    pub(super) fn has_waiting(&self) -> bool {
+        !self.waiting.is_empty()
+    }
+
+    /// Units that are in the cache and not being programmed.
+    pub(super) fn pending_count(&self) -> u32 {
+        u32::try_from(self.pending.len()).expect("as many as slots")
+    }
+
+    /// Puts a unit into a slot that was promised.
+    pub(super) fn insert(&mut self, unit: Unit, waiter: Option<Ticket>) -> Slot {
+        self.promised -= 1;
+        let slot = self.free.pop().expect("room was promised");
+        let round = self.flushes.enter();
+        self.slots[slot.0 as usize] = Some(Cached { unit, waiter, round, is_pending: true });
+        self.pending.push_back(slot);
+        slot
+    }
+
+    /// Overwrites a unit in its slot, if it is pending; whether it did. Then the room that was
+    /// promised is not needed. Who waits for the slot to be programmed may go on waiting.
+    pub(super) fn overwrite(&mut self, slot: Slot) -> bool {
+        let is_possible = self.cached(slot).is_pending;
+        self.promised -= u32::from(is_possible);
+        is_possible
+    }
+
+    /// All that is pending now is to be programmed though it does not fill a row.
+    pub(super) fn force(&mut self) {
+        self.forced = self.pending.len();
+    }
+
+    pub(super) fn is_forced(&self) -> bool {
+        self.forced > 0
+    }
+
+    /// Takes the oldest pending unit: it will be programmed.
+    ///
+    /// # Panics
+    /// When nothing is pending.
+    pub(super) fn take_pending(&mut self) -> Slot {
+        let slot = self.pending.pop_front().expect("something is pending");
+        self.forced = self.forced.saturating_sub(1); // none may be forced
+        self.slots[slot.0 as usize].as_mut().expect("in use").is_pending = false;
+        slot
+    }
+
+    /// A unit was programmed: its slot is free.
+    pub(super) fn release(&mut self, slot: Slot) -> Released {
+        let Cached { unit, waiter, round, .. } = self.cached(slot);
+        self.slots[slot.0 as usize] = None;
+        self.free.push(slot);
+        self.flushes.leave(round);
+        Released { unit, waiter }
+    }
+
+    fn cached(&self, slot: Slot) -> Cached {
+        self.slots[slot.0 as usize].expect("a slot in use")
+    }
+
+    /// A flush: complete when all that is in the cache now was programmed.
+    pub(super) fn flush(&mut self, ticket: Ticket) {
+        self.force();
+        self.flushes.begin(ticket);
+    }
+
+    /// Takes out a flush that is complete.
+    pub(super) fn flushed(&mut self) -> Option<Ticket> {
+        self.flushes.take_complete()
+    }
+
+    /// Checks that every slot is free or in use.
+    ///
+    /// # Panics
+    /// When that is not so.
+    pub(super) fn audit(&self) {
+        let used = self.slots.iter().flatten().count();
+        assert_eq!(used + self.free.len(), self.slots.len(), "slots of the cache");
+        let is_pending = |slot: &Slot| self.cached(*slot).is_pending;
+        assert!(self.pending.iter().all(is_pending), "a slot is pending and programmed");
+    }
+}

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! How many rows of the host's a die takes while it is short of blocks: as many as collecting
+//! gains, spread evenly over the rows that it copies for that. Without this the host would
+//! use up a block at once and then wait until many were collected.
+//!
+//! ```text
+//!   copies    c c c c c c c c c c c c  erase        12 copied, 4 gained
+//!   host's         h     h     h     h
+//! ```
+
+/// Rows that the host may write and has not written.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Pace {
+    /// Rows to be copied from the present victim.
+    copies: u32,
+    copied: u32,
+    /// Rows that its erase gains.
+    gain: u32,
+    granted: u32,
+    credit: u32,
+}
+
+impl Pace {
+    /// A block of `rows` rows is collected; what is valid of it fills `copies`.
+    pub(super) fn begin(&mut self, copies: u32, rows: u32) {
+        *self = Self { copies, gain: rows - copies, copied: 0, granted: 0, credit: self.credit };
+    }
+
+    /// A row was copied.
+    pub(super) fn note_copies(&mut self) {
+        self.copied += 1;
+        self.grant(self.gain * self.copied / self.copies);
+    }
+
+    /// The block was erased. What was overwritten meanwhile had not to be copied.
+    pub(super) fn end(&mut self) {
+        self.grant(self.gain);
+    }
+
+    fn grant(&mut self, due: u32) {
+        self.credit += due - self.granted;
+        self.granted = due;
+    }
+
+    pub(super) fn has_credit(&self) -> bool {
+        self.credit > 0
+    }
+
+    /// The host writes a row. While blocks are plenty that costs nothing, and nothing is saved
+    /// for later either.
+    pub(super) fn spend(&mut self, is_short: bool) {
+        self.credit = if is_short { self.credit - 1 } else { 0 };
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn credits(pace: &mut Pace, copies: u32) -> Vec<u32> {
+        let note = |_| {
+            pace.note_copies();
+            pace.credit
+        };
+        (0..copies).map(note).collect()
+    }
+
+    #[test]
+    fn gain_is_spread_over_the_copies() {
+        let mut pace = Pace::default();
+        pace.begin(12, 16);
+        assert_eq!(credits(&mut pace, 12), [0, 0, 1, 1, 1, 2, 2, 2, 3, 3, 3, 4]);
+        pace.end();
+        assert_eq!(pace.credit, 4, "nothing is granted twice");
+    }
+
+    #[test]
+    fn what_had_not_to_be_copied_is_granted_at_the_end() {
+        let mut pace = Pace::default();
+        pace.begin(12, 16);
+        assert_eq!(credits(&mut pace, 4).last(), Some(&1));
+        pace.end();
+        assert_eq!(pace.credit, 4);
+        pace.begin(0, 16);
+        pace.end();
+        assert_eq!(pace.credit, 20, "a block of nothing valid");
+    }
+
+    #[test]
+    fn credit_is_spent_where_blocks_are_short_and_lost_where_they_are_plenty() {
+        let mut pace = Pace { credit: 3, ..Pace::default() };
+        pace.spend(true);
+        assert_eq!((pace.credit, pace.has_credit()), (2, true));
+        pace.spend(false);
+        assert_eq!((pace.credit, pace.has_credit()), (0, false));
+    }
+}

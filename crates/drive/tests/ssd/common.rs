@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! What the tests of the solid-state drive share: a small drive, requests, and a way to let
+//! the drive finish.
+
+use drive::{Completion, Drive, SsdDrive, builtin};
+use model::ssd::{Collection, Link, Prefill, PrefillOrder, Ssd, WriteCache};
+use model::{Bytes, Class, Lba, Op, Request, RequestId, Tag, TaskIndex, Time};
+
+/// A unit of all drives here.
+pub(crate) const UNIT: Bytes = Bytes::from_kib(4);
+
+/// Of the small drive: a page over its channel, a unit over the link, and a command there.
+pub(crate) const PAGE_NS: u64 = 10_240;
+pub(crate) const LINK_NS: u64 = 8_192;
+pub(crate) const COMMAND_NS: u64 = 1_000;
+pub(crate) const OVERHEAD_NS: u64 = 10_000;
+pub(crate) const PROGRAM_NS: u64 = 1_000_000;
+pub(crate) const READ_NS: u64 = 50_000;
+/// When a unit that is sent to the idle small drive at 0 has reached its cache.
+pub(crate) const CACHED_NS: u64 = OVERHEAD_NS + LINK_NS + COMMAND_NS;
+/// How long a row takes from the cache to the flash of an idle die: four pages.
+pub(crate) const ROW_NS: u64 = 4 * PAGE_NS + PROGRAM_NS;
+
+/// A drive of 50 MiB with four dies, filled in order: units 0 and 1 are in the first stripe of
+/// die 0, units 2 and 3 in that of die 1, 4 and 5 in the second stripe of die 0.
+pub(crate) fn small() -> Ssd {
+    Ssd {
+        chosen: Vec::new(),
+        channels: 2,
+        dies_per_channel: 2,
+        planes_per_die: 2,
+        blocks_per_plane: 66,
+        pages_per_block: 32,
+        page_bytes: 4_096,
+        unit_bytes: 4_096,
+        over_provisioning_percent: 30,
+        read_ns: vec![READ_NS, 70_000],
+        program_ns: PROGRAM_NS,
+        erase_ns: 4_000_000,
+        suspend_ns: None,
+        reads_first_max: 4,
+        channel_bytes_per_s: 400_000_000,
+        overhead_ns: OVERHEAD_NS,
+        link: Link { bytes_per_s: 500_000_000, command_ns: COMMAND_NS, full_duplex: false },
+        cache: WriteCache {
+            bytes: 64 * UNIT.get(),
+            write_back: true,
+            power_loss_protection: false,
+            stripe_dies: 2,
+        },
+        collection: Collection { background_blocks: 2, foreground_blocks: 1 },
+        prefill: Prefill { percent: 100, order: PrefillOrder::Sequential },
+    }
+}
+
+/// The same after long overwriting.
+pub(crate) fn aged(mut ssd: Ssd) -> Ssd {
+    ssd.prefill.order = PrefillOrder::Random;
+    ssd
+}
+
+/// The same, filled once and in order.
+pub(crate) fn fresh(mut ssd: Ssd) -> Ssd {
+    ssd.prefill.order = PrefillOrder::Sequential;
+    ssd
+}
+
+/// The same with the least spare flash that is accepted.
+pub(crate) fn least_spare(ssd: &Ssd) -> Ssd {
+    let with = |percent| Ssd { over_provisioning_percent: percent, ..ssd.clone() };
+    (1..100).map(with).find(|ssd| ssd.check().is_ok()).expect("30 % are enough")
+}
+
+/// What a built-in drive is made of, and its depth.
+pub(crate) fn builtin_ssd(name: &str) -> (Ssd, u32) {
+    let file = builtin::load(name).expect("a built-in drive");
+    (*file.ssd.expect("a solid-state drive"), file.depth)
+}
+
+pub(crate) fn drive(ssd: &Ssd, depth: u32) -> SsdDrive {
+    SsdDrive::new(ssd, depth, 1).expect("a sound section")
+}
+
+pub(crate) fn at(ns: u64) -> Time {
+    Time::from_ns(ns)
+}
+
+/// A request for `units` units from this one on.
+pub(crate) fn request(id: u64, op: Op, unit: u64, units: u64) -> Request {
+    let size = Bytes::new(units * UNIT.get());
+    Request {
+        id: RequestId(id),
+        task: TaskIndex(0),
+        class: Class::Hard,
+        released: Time::ZERO,
+        eligible: Time::ZERO,
+        due: None,
+        op,
+        start: Lba::new(unit * UNIT.sectors_ceil()),
+        size,
+        fua: false,
+        optional: false,
+        tag: Tag::Simple,
+    }
+}
+
+/// A write that must be in flash.
+pub(crate) fn durable(id: u64, unit: u64) -> Request {
+    Request { fua: true, ..request(id, Op::Write, unit, 1) }
+}
+
+/// Lets the drive finish; what it returned, in order.
+pub(crate) fn finish(drive: &mut SsdDrive) -> Vec<Completion> {
+    let mut completions = Vec::new();
+    while let Some(next) = drive.next_event() {
+        drive.advance(next, &mut completions);
+    }
+    completions
+}
+
+/// The names and instants of completions.
+pub(crate) fn ends_ns(completions: &[Completion]) -> Vec<(u64, u64)> {
+    completions.iter().map(|completion| (completion.id.0, completion.at.ns())).collect()
+}
+
+/// When each of these requests, submitted at these instants, completes.
+pub(crate) fn serve(ssd: &Ssd, requests: &[(u64, Request)]) -> Vec<(u64, u64)> {
+    let mut drive = drive(ssd, 32);
+    let mut completions = Vec::new();
+    for (begin_ns, request) in requests {
+        while let Some(next) = drive.next_event().filter(|&next| next <= at(*begin_ns)) {
+            drive.advance(next, &mut completions);
+        }
+        drive.submit(at(*begin_ns), std::slice::from_ref(request));
+    }
+    completions.extend(finish(&mut drive));
+    drive.audit();
+    ends_ns(&completions)
+}
