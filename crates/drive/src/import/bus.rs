@@ -1,0 +1,222 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! The way from the host to a disk: what its slowest part takes for a sector.
+//!
+//! Files that describe a whole system have a topology: component in component, each an
+//! instance of a block. The bus that a disk hangs on and the controller above it transfer
+//! at their own rates; the slowest of them and of the disk's own electronics counts.
+
+use std::rc::Rc;
+
+use super::content::FileKind;
+use super::error::ImportError;
+use super::library::{Document, Library};
+use super::report::Report;
+use super::section::{Known, Section, TIME_NS_MAX};
+use super::tree::{Item, List, Value};
+
+const BUS: &str = "disksim_bus";
+const READ: &str = "Read block transfer time";
+const WRITE: &str = "Write block transfer time";
+
+const KNOWN: Known<'_> = Known {
+    represented: &[READ, WRITE],
+    neutral: &[
+        ("type", "*"),
+        ("Arbitration type", "*"),
+        ("Arbitration time", "0"),
+        ("Print stats", "*"),
+    ],
+};
+
+/// Picoseconds for a sector of a read and of a write.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct SectorTimes {
+    pub(crate) read_ps: u64,
+    pub(crate) write_ps: u64,
+}
+
+/// The bus of the disk that `disk` describes, by the system among the given files, or by the
+/// one beside it that sources its file; none where there is no such system.
+pub(crate) fn of_disk(
+    disk: &Section,
+    library: &Library<'_>,
+    report: &mut Report,
+) -> Result<Option<SectorTimes>, ImportError> {
+    let given = library.given().iter().filter(|document| is_system_of(document, disk));
+    let mut systems: Vec<(Rc<Document>, Option<String>)> =
+        given.map(|document| (Rc::clone(document), None)).collect();
+    if systems.is_empty() {
+        systems = systems_beside(disk, library);
+    }
+    let stem = |document: &Document| document.path.file_stem().map(ToOwned::to_owned);
+    // Several systems may use one disk: the one that is named after it is meant.
+    systems.sort_by_key(|(system, _)| stem(system) != stem(&disk.document));
+    let mut found = Vec::new();
+    for (system, how) in systems {
+        if let Some(times) = times_in(&system, disk, report)? {
+            found.push((system, how, times));
+        }
+    }
+    let Some((system, how, times)) = found.first() else { return Ok(None) };
+    if found.iter().any(|(_, _, other)| other != times) {
+        report.note(format!(
+            "of {} systems with this disk {} was used",
+            found.len(),
+            system.name()
+        ));
+    }
+    report.uses(system.path.clone(), FileKind::System, how.clone());
+    Ok(Some(*times))
+}
+
+/// Whether a file has a topology and the disk, in itself or in a file that it sources.
+fn is_system_of(document: &Document, disk: &Section) -> bool {
+    let sources_it =
+        |name: &str| std::path::Path::new(name).file_name() == disk.document.path.file_name();
+    let mut sources = document.tree.sources();
+    let has_it = document.path == disk.document.path
+        || sources.any(|span| sources_it(span.of(&document.text)));
+    has_it && document.tree.items.iter().any(|item| matches!(item, Item::Topology { .. }))
+}
+
+type Systems = Vec<(Rc<Document>, Option<String>)>;
+
+fn systems_beside(disk: &Section, library: &Library<'_>) -> Systems {
+    let mut systems = Vec::new();
+    for path in library.siblings(&disk.document) {
+        if path.extension().is_none_or(|extension| extension != "parv") {
+            continue;
+        }
+        // A system beside it that is faulty was not asked for.
+        let Ok(document) = library.load(&path) else { continue };
+        if is_system_of(&document, disk) {
+            let how = format!("beside {}, and sources it", disk.document.name());
+            systems.push((document, Some(how)));
+        }
+    }
+    systems
+}
+
+/// What the way to the disk takes for a sector; none if the disk is not in the topology.
+fn times_in(
+    system: &Rc<Document>,
+    disk: &Section,
+    report: &mut Report,
+) -> Result<Option<SectorTimes>, ImportError> {
+    let Some(name) = disk.name() else { return Ok(None) };
+    let instances = Instances { system };
+    let topology = system.tree.items.iter().find_map(|item| match item {
+        Item::Topology { below } => way_to(system, below, &|word| instances.is_of(word, name)),
+        _ => None,
+    });
+    let Some(mut way) = topology else { return Ok(None) };
+    // From the disk up: its bus, the controller above. What lies beyond has its own pace.
+    way.reverse();
+    let mut times = SectorTimes::default();
+    for component in way.into_iter().take(2) {
+        let Some(section) = instances.section(component) else { continue };
+        let own = section_times(&section)?;
+        if section.kind() == BUS {
+            section.report_ignored(&KNOWN, report);
+        }
+        times.read_ps = times.read_ps.max(own.read_ps);
+        times.write_ps = times.write_ps.max(own.write_ps);
+    }
+    Ok(Some(times))
+}
+
+fn section_times(section: &Section) -> Result<SectorTimes, ImportError> {
+    let time = |name| {
+        let Some(ps) = section.scaled(name, 9)? else { return Ok(0) };
+        let ps = u64::try_from(ps).ok().filter(|_| ps <= 1_000 * TIME_NS_MAX);
+        ps.ok_or_else(|| {
+            let value = section.find(name).expect("it was read");
+            section.refuse(value, name, "a time in milliseconds")
+        })
+    };
+    if section.kind() == BUS {
+        let read_ps = time(READ)?;
+        return Ok(SectorTimes { read_ps, write_ps: time(WRITE)? });
+    }
+    let both_ps = time("Bulk sector transfer time")?;
+    Ok(SectorTimes { read_ps: both_ps, write_ps: both_ps })
+}
+
+/// The names of the components above the first one that `is_it`, the outermost first.
+fn way_to<'a>(
+    document: &'a Document,
+    list: &List,
+    is_it: &dyn Fn(&str) -> bool,
+) -> Option<Vec<&'a str>> {
+    for triple in list.values.windows(3) {
+        let [Value::Word(_), Value::Word(name), Value::List(below)] = triple else { continue };
+        let name = name.of(&document.text);
+        if is_it(name) {
+            return Some(Vec::new());
+        }
+        if let Some(mut way) = way_to(document, below, is_it) {
+            way.insert(0, name);
+            return Some(way);
+        }
+    }
+    None
+}
+
+/// Which component is an instance of which block.
+struct Instances<'a> {
+    system: &'a Rc<Document>,
+}
+
+impl Instances<'_> {
+    /// Whether `component` is an instance of the block `block`, or the block itself.
+    fn is_of(&self, component: &str, block: &str) -> bool {
+        self.block_of(component).unwrap_or(component) == block
+    }
+
+    /// The section that a component is an instance of.
+    fn section(&self, component: &str) -> Option<Section> {
+        let wanted = self.block_of(component).unwrap_or(component);
+        let text = &self.system.text;
+        let is_it = |name: super::words::Span| name.of(text) == wanted;
+        let block = self.system.tree.blocks().find(|block| block.name.is_some_and(is_it))?;
+        Some(Section { document: Rc::clone(self.system), block: Rc::clone(block) })
+    }
+
+    fn block_of(&self, component: &str) -> Option<&str> {
+        let text = &self.system.text;
+        self.system.tree.items.iter().find_map(|item| match item {
+            Item::Instance { names, of } if has_name(text, names, component) => Some(of.of(text)),
+            _ => None,
+        })
+    }
+}
+
+/// Whether a list of names has `wanted`; `disk0 .. disk7` are eight names.
+fn has_name(text: &str, names: &List, wanted: &str) -> bool {
+    let words: Vec<&str> = names
+        .values
+        .iter()
+        .filter_map(|value| match value {
+            Value::Word(span) => Some(span.of(text)),
+            _ => None,
+        })
+        .collect();
+    let in_range = |range: &[&str]| range[1] == ".." && is_between(range[0], wanted, range[2]);
+    words.contains(&wanted) || words.windows(3).any(in_range)
+}
+
+fn is_between(first: &str, wanted: &str, last: &str) -> bool {
+    let [first, wanted, last] = [first, wanted, last].map(numbered);
+    match (first, wanted, last) {
+        (Some(first), Some(wanted), Some(last)) => {
+            first.0 == wanted.0 && wanted.0 == last.0 && (first.1..=last.1).contains(&wanted.1)
+        }
+        _ => false,
+    }
+}
+
+/// `disk12` as `disk` and 12.
+fn numbered(name: &str) -> Option<(&str, u64)> {
+    let stem = name.trim_end_matches(|digit: char| digit.is_ascii_digit());
+    Some((stem, name[stem.len()..].parse().ok()?))
+}

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! Points of a smooth curve, few of them, between which straight lines are good enough.
+
+/// How far a straight line may be from the curve: less than any seek is known by.
+const ERROR_NS: u128 = 500;
+
+/// Or this part of the time, so that no figures, however absurd, need many points.
+const ERROR_PART: u128 = 20_000;
+
+/// Points of a curve over the distances `first` to `last`: at the middle between two of them
+/// a straight line is close to it.
+///
+/// # Complexity
+/// `O(p log d)` for p points and d distances; p is a few hundred at most for a curve that
+/// rises as its root does.
+pub(super) fn sampled(first: u32, last: u32, time_ns: impl Fn(u32) -> u64) -> Vec<(u32, u64)> {
+    let mut points = vec![(first, time_ns(first))];
+    let mut at = first;
+    while at < last {
+        at = farthest(at, last, &time_ns);
+        points.push((at, time_ns(at)));
+    }
+    points
+}
+
+/// The farthest distance up to which a line from `from` is good enough, by bisection: for a
+/// curve that bends one way, the error grows with the length of the line.
+fn farthest(from: u32, last: u32, time_ns: &impl Fn(u32) -> u64) -> u32 {
+    let (mut good, mut bad) = (from + 1, last + 1);
+    while bad - good > 1 {
+        let middle = good + (bad - good) / 2;
+        if is_good(from, middle, time_ns) {
+            good = middle;
+        } else {
+            bad = middle;
+        }
+    }
+    good
+}
+
+fn is_good(from: u32, to: u32, time_ns: &impl Fn(u32) -> u64) -> bool {
+    let middle = from + (to - from) / 2;
+    let [from_ns, middle_ns, to_ns] = [from, middle, to].map(time_ns).map(i128::from);
+    let share = |ns: i128, of: u32| ns * i128::from(of) / i128::from(to - from);
+    let line_ns = from_ns + share(to_ns - from_ns, middle - from);
+    let error_ns = line_ns.abs_diff(middle_ns);
+    error_ns <= ERROR_NS || error_ns <= middle_ns.unsigned_abs() / ERROR_PART
+}
+
+/// `per_root` times the root of a distance.
+pub(super) fn root_ns(per_root_ns: u64, distance: u32) -> u64 {
+    // Below 2^64 times 2^16.
+    let square = u128::from(per_root_ns).checked_pow(2).map(|square| (square, distance));
+    let root = square.and_then(|(square, distance)| square.checked_mul(u128::from(distance)));
+    root.map_or(u64::MAX, |square| u64::try_from(square.isqrt()).unwrap_or(u64::MAX))
+}
+
+/// Points in order, each distance once and none of 0: of several the first.
+pub(super) fn curve_points(points: impl IntoIterator<Item = (u32, u64)>) -> Vec<(u32, u64)> {
+    let mut points: Vec<(u32, u64)> = points.into_iter().filter(|point| point.0 > 0).collect();
+    points.sort_by_key(|point| point.0);
+    points.dedup_by_key(|point| point.0);
+    points
+}
