@@ -1,37 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! The drive files that come with Tidegate, by name: those of the folder `drives/`.
 //!
-//! Names are fixed because workload files use them. A name that is promised and has no
-//! file yet is refused as such, never replaced by another drive.
+//! Names are fixed because workload files use them. A name without a file is refused, never
+//! replaced by another drive.
 
 use model::{DriveFile, FileError};
 
 /// Names with their files.
-const FILES: [(&str, &str); 1] =
-    [("maxtor-atlas-10k-v", include_str!("../../../drives/maxtor-atlas-10k-v.drive.toml"))];
-
-/// Names that are reserved and have no file yet.
-const RESERVED: [&str; 8] = [
-    "fujitsu-max3036rc",
-    "ibm-40k1044",
-    "ibm-36z15",
-    "seagate-36es2",
-    "seagate-st340810a",
-    "nearline-7200",
-    "sata-ssd",
-    "nvme-ssd",
+const FILES: [(&str, &str); 9] = [
+    ("maxtor-atlas-10k-v", include_str!("../../../drives/maxtor-atlas-10k-v.drive.toml")),
+    ("fujitsu-max3036rc", include_str!("../../../drives/fujitsu-max3036rc.drive.toml")),
+    ("ibm-40k1044", include_str!("../../../drives/ibm-40k1044.drive.toml")),
+    ("ibm-36z15", include_str!("../../../drives/ibm-36z15.drive.toml")),
+    ("seagate-36es2", include_str!("../../../drives/seagate-36es2.drive.toml")),
+    ("seagate-st340810a", include_str!("../../../drives/seagate-st340810a.drive.toml")),
+    ("nearline-7200", include_str!("../../../drives/nearline-7200.drive.toml")),
+    ("sata-ssd", include_str!("../../../drives/sata-ssd.drive.toml")),
+    ("nvme-ssd", include_str!("../../../drives/nvme-ssd.drive.toml")),
 ];
 
 /// Why there is no built-in drive of a name.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum BuiltinError {
-    /// The name is reserved; its file is still to come.
-    #[error("drive `{name}` is not in this version; available: {}", available())]
-    NotInThisVersion {
-        /// The name asked for.
-        name: &'static str,
-    },
     /// Nobody promised such a drive.
     #[error("there is no built-in drive `{name}`; available: {}", available())]
     Unknown {
@@ -45,9 +36,9 @@ pub fn names() -> impl Iterator<Item = &'static str> {
     FILES.iter().map(|(name, _)| *name)
 }
 
-/// Whether this is the name of a built-in drive, present or promised, and not a path.
+/// Whether this is the name of a built-in drive, and not a path.
 pub fn is_name(name: &str) -> bool {
-    names().any(|known| known == name) || RESERVED.contains(&name)
+    names().any(|known| known == name)
 }
 
 /// The text of the drive file of that name.
@@ -55,13 +46,8 @@ pub fn is_name(name: &str) -> bool {
 /// # Errors
 /// [`BuiltinError`] with the names that there are.
 pub fn text(name: &str) -> Result<&'static str, BuiltinError> {
-    if let Some((_, text)) = FILES.iter().find(|(known, _)| *known == name) {
-        return Ok(text);
-    }
-    match RESERVED.iter().find(|reserved| **reserved == name) {
-        Some(&name) => Err(BuiltinError::NotInThisVersion { name }),
-        None => Err(BuiltinError::Unknown { name: name.to_owned() }),
-    }
+    let found = FILES.iter().find(|(known, _)| *known == name).map(|(_, text)| *text);
+    found.ok_or_else(|| BuiltinError::Unknown { name: name.to_owned() })
 }
 
 /// The drive file of that name.

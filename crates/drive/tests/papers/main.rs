@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! The built-in hard disks against what the papers measured on the real ones.
+//!
+//! One file for each source or disk, and one for the bounds on batches. Every tolerance stands
+//! in its test with its reason. Requests are those of the papers, drawn from a fixed seed.
+
+mod bounds;
+mod common;
+mod fujitsu;
+mod maxtor;
+mod maxtor_batches;
+mod nearline;
+mod other_disks;
+mod reuther_pohlack;
+mod streams;
