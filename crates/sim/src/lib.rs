@@ -7,12 +7,13 @@
 
 pub mod checkers;
 mod drive_executor;
+pub mod replay;
 mod simulate;
 
 pub use drive_executor::DriveExecutor;
 pub use host::metrics;
 pub use host::{
-    Distribution, HostParams as SimParams, Length, Observer, Releases, Run as SimRun, RunEnd,
-    RunMetrics, SourceMetrics, Totals,
+    BatchWatch, Distribution, HostParams as SimParams, Length, Observer, Releases, Run as SimRun,
+    RunEnd, RunMetrics, SourceMetrics, Totals,
 };
 pub use simulate::simulate;

@@ -189,6 +189,7 @@ fn request(id: u64) -> Request {
         size: params.size,
         fua: false,
         optional: false,
+        tag: Tag::Simple,
     }
 }
 

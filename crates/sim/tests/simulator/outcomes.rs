@@ -20,6 +20,9 @@ impl Drive for Faulty {
     fn submit(&mut self, now: Time, batch: &[Request]) {
         self.disk.submit(now, batch);
     }
+    fn flush(&mut self, now: Time, id: RequestId) {
+        self.disk.flush(now, id);
+    }
     fn next_event(&self) -> Option<Time> {
         self.disk.next_event()
     }

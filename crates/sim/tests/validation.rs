@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! The mechanical drive against real ones: parameter files are imported, the requests of a
+//! measured trace are replayed, and the distributions of response times are compared.
+//!
+//! The data is not part of this project: `TIDEGATE_DRIVE_DATA` says where it is, by default
+//! `shared/data` beside it. The aims are what DiskSim 4.0 documents for its own validation of
+//! the same drives; the code knows none of them.
+
+use std::path::{Path, PathBuf};
+use std::{fs, io};
+
+use drive::import::{Files, import};
+use model::{DriveKind, Duration};
+use sim::replay::{demerit, read_trace, replay};
+
+/// Files as the file system has them.
+struct DiskFiles;
+
+impl Files for DiskFiles {
+    fn text(&self, path: &Path) -> io::Result<String> {
+        fs::read_to_string(path)
+    }
+
+    fn folder(&self, path: &Path) -> io::Result<Option<Vec<PathBuf>>> {
+        if !path.is_dir() {
+            return Ok(None);
+        }
+        let entries = fs::read_dir(path)?.map(|entry| entry.map(|entry| entry.path()));
+        let mut files = entries.collect::<io::Result<Vec<_>>>()?;
+        files.sort();
+        Ok(Some(files))
+    }
+}
+
+fn data() -> Option<PathBuf> {
+    let beside = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data");
+    let folder = std::env::var_os("TIDEGATE_DRIVE_DATA").map_or(beside, PathBuf::from);
+    let drives = folder.join("drives");
+    if !drives.is_dir() {
+        eprintln!("skipped: no measurements of real drives at {}", drives.display());
+        return None;
+    }
+    Some(drives)
+}
+
+/// The demerit figure of the drive that these files describe, over that trace.
+fn demerit_of(folder: &Path, files: &[&str], trace: &str) -> Duration {
+    let paths: Vec<PathBuf> = files.iter().map(|file| folder.join(file)).collect();
+    let drive = import(&paths, &DiskFiles).expect("the files are in order").drive;
+    let text = fs::read_to_string(folder.join(trace)).expect("the trace is there");
+    let trace = read_trace(&text).expect("the trace is in order");
+    let mut drive = drive::from_parts(DriveKind::Mechanical, &drive, 1).expect("it has mechanics");
+    let simulated = replay(&mut *drive, &trace).expect("the trace is of this drive");
+    let measured: Vec<Duration> = trace.iter().map(|request| request.measured).collect();
+    demerit(&measured, &simulated)
+}
+
+/// At least as true as DiskSim 4.0, whose demerit figure its own validation states in
+/// thousandths of a millisecond.
+fn check(files: &[&str], trace: &str, disksim_us: u64) {
+    let Some(folder) = data() else { return };
+    let figure = demerit_of(&folder, files, trace);
+    assert!(figure <= Duration::from_us(disksim_us), "{trace}: {figure}, DiskSim {disksim_us} us");
+}
+
+#[test]
+fn quantum_atlas_iii_is_simulated_as_truly_as_by_disksim() {
+    let files = ["atlas_III.model", "atlas_III.diskspecs", "atlas_III.seek"];
+    check(&files, "atlas_III.trace", 378);
+}
+
+#[test]
+fn seagate_cheetah_9lp_is_simulated_as_truly_as_by_disksim() {
+    let files = ["cheetah9LP.diskspecs", "cheetah9LP.seek", "cheetah9LP.model"];
+    check(&files, "cheetah9LP.trace", 107);
+}
+
+/// The bus of this drive stands in its system file alone, which lies beside the others.
+#[test]
+fn hp_c2490a_is_simulated_as_truly_as_by_disksim() {
+    let files = ["hp_c2490a_validate.seek", "hp_c2490a_validate.model", "hp_c2490a.diskspecs"];
+    check(&files, "hp_c2490a.trace", 254);
+}
+
+/// Canary: a drive with the platter of another is found to be untrue.
+#[test]
+fn wrong_speed_shows_in_the_demerit() {
+    let Some(folder) = data() else { return };
+    let files = ["cheetah9LP.diskspecs", "cheetah9LP.seek", "cheetah9LP.model"];
+    let paths: Vec<PathBuf> = files.iter().map(|file| folder.join(file)).collect();
+    let mut drive = import(&paths, &DiskFiles).expect("the files are in order").drive;
+    drive.mechanics.as_mut().expect("it has mechanics").rpm = 7_200;
+    let text = fs::read_to_string(folder.join("cheetah9LP.trace")).expect("the trace is there");
+    let trace = read_trace(&text).expect("the trace is in order");
+    let mut drive = drive::from_parts(DriveKind::Mechanical, &drive, 1).expect("it has mechanics");
+    let simulated = replay(&mut *drive, &trace).expect("the trace is of this drive");
+    let measured: Vec<Duration> = trace.iter().map(|request| request.measured).collect();
+    assert!(demerit(&measured, &simulated) > Duration::from_us(500));
+}
