@@ -8,6 +8,8 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use model::quantity::Quantity;
 use model::{Bytes, DriveKind, Duration, Op, PolicyName};
 
+use crate::drive::arguments::DriveArguments;
+
 /// Response-time guarantees for workloads that share a disk: measure the device, prove the
 /// deadlines, keep them.
 #[derive(Debug, Parser)]
@@ -30,6 +32,8 @@ pub(crate) enum Command {
     Profile(ProfileArguments),
     /// Run the workload against a real device or file, with the policy deciding.
     Run(RunArguments),
+    /// Look at simulated drives, import them, and compare them with real ones.
+    Drive(DriveArguments),
 }
 
 /// The workload and what overrides its file.
@@ -159,6 +163,10 @@ pub(crate) struct RunArguments {
 pub(crate) enum Model {
     /// The worst the drive's table allows.
     Pseudo,
+    /// A hard disk from its mechanics.
+    Mechanical,
+    /// A solid-state drive from its chips.
+    Ssd,
     /// Service times drawn from a measured profile.
     Recorded,
 }
@@ -167,6 +175,8 @@ impl From<Model> for DriveKind {
     fn from(model: Model) -> Self {
         match model {
             Model::Pseudo => Self::Pseudo,
+            Model::Mechanical => Self::Mechanical,
+            Model::Ssd => Self::Ssd,
             Model::Recorded => Self::Recorded,
         }
     }
@@ -196,7 +206,7 @@ fn policy(name: &str) -> Result<PolicyName, String> {
 }
 
 /// A name as drive files may have it.
-fn printable(name: &str) -> Result<String, String> {
+pub(crate) fn printable(name: &str) -> Result<String, String> {
     if name.is_empty() || name.chars().any(char::is_control) {
         return Err("write a name that can be printed".to_owned());
     }

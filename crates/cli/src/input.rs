@@ -90,6 +90,11 @@ impl DriveFault {
     }
 }
 
+/// The drive that the command line names: built in, or a file.
+pub(crate) fn drive_named(name: &str) -> Result<DriveFile, Failure> {
+    read_drive(name, Path::new("")).map_err(DriveFault::on_command_line)
+}
+
 /// The drive of that name: built in, or a file relative to `folder`.
 fn read_drive(name: &str, folder: &Path) -> Result<DriveFile, DriveFault> {
     if drive::builtin::is_name(name) {

@@ -7,12 +7,14 @@
 mod addition;
 mod arguments;
 mod check;
+mod drive;
 mod failure;
 mod input;
 mod interrupt;
 mod made_target;
 mod output_file;
 mod profile;
+mod profile_simulated;
 mod results;
 mod run;
 mod show;
@@ -32,6 +34,7 @@ fn main() -> ExitCode {
         Command::Sim(arguments) => sim::sim(arguments),
         Command::Profile(arguments) => profile::profile(arguments),
         Command::Run(arguments) => run::run(arguments),
+        Command::Drive(arguments) => drive::drive(arguments),
     };
     match outcome {
         Ok(answer) => answer.exit_code(),

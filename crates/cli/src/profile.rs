@@ -16,10 +16,15 @@ use crate::failure::Failure;
 use crate::interrupt;
 use crate::made_target::MadeTarget;
 use crate::output_file::OutputFile;
+use crate::profile_simulated;
 use crate::show::{self, out, outln};
 
 /// Runs the command.
 pub(crate) fn profile(arguments: &ProfileArguments) -> Result<Answer, Failure> {
+    if profile_simulated::is_meant(&arguments.target) {
+        profile_simulated::run(arguments)?;
+        return Ok(Answer::Yes);
+    }
     let op = Op::from(arguments.op);
     if op == Op::Write && !arguments.allow_writes {
         return Err(Failure::input(
@@ -43,10 +48,7 @@ pub(crate) fn profile(arguments: &ProfileArguments) -> Result<Answer, Failure> {
     for warning in &profile.warnings {
         eprintln!("{:<12} {warning}", "Warning");
     }
-    match output {
-        None => print_toml(&profile.file)?,
-        Some(output) => publish(&output, &profile.file)?,
-    }
+    publish(output.as_ref(), &profile.file)?;
     Ok(Answer::Yes)
 }
 
@@ -143,6 +145,14 @@ fn print_head(target: &Target, params: &ProfileParams) {
     let facts = target.facts();
     let what =
         format!("{}, {}, aligned to {}", facts.path.display(), target.size(), target.alignment());
+    print_measuring(&what, params);
+    if let Some(real_time) = &params.real_time {
+        eprintln!("{:<12} {real_time}", "Host");
+    }
+}
+
+/// Says what is measured, and how.
+pub(crate) fn print_measuring(what: &str, params: &ProfileParams) {
     eprintln!("{:<12} {what}", "Target");
     eprintln!(
         "{:<12} b(1) to b({}) for {}s of {}: {} samples of each, seed {}",
@@ -153,13 +163,10 @@ fn print_head(target: &Target, params: &ProfileParams) {
         params.samples,
         params.seed,
     );
-    if let Some(real_time) = &params.real_time {
-        eprintln!("{:<12} {real_time}", "Host");
-    }
 }
 
 /// A bar on a terminal; a log has no use for it.
-fn bar(unit: &str) -> ProgressBar {
+pub(crate) fn bar(unit: &str) -> ProgressBar {
     if !io::stderr().is_terminal() {
         return ProgressBar::hidden();
     }
@@ -171,13 +178,13 @@ fn bar(unit: &str) -> ProgressBar {
     bar
 }
 
-fn show_progress(bar: &ProgressBar, progress: Progress) {
+pub(crate) fn show_progress(bar: &ProgressBar, progress: Progress) {
     bar.set_length(progress.total);
     bar.set_position(progress.done);
 }
 
 #[expect(clippy::needless_pass_by_value, reason = "the shape that map_err wants")]
-fn profile_failure(error: ProfileError) -> Failure {
+pub(crate) fn profile_failure(error: ProfileError) -> Failure {
     match error {
         ProfileError::Ring(
             RingError::SizeOutOfRange { .. } | RingError::SlotsOutOfRange { .. },
@@ -224,8 +231,10 @@ fn gain(single_ns: u64, batch_ns: u64, requests: u64) -> String {
     format!("{}.{:02}x", percent / 100, percent % 100)
 }
 
-/// Writes the drive file; where that fails it is printed, for a measurement is not lost.
-fn publish(output: &OutputFile, measured: &DriveFile) -> Result<(), Failure> {
+/// Writes or prints the drive file; where writing fails it is printed, for a measurement is
+/// not lost.
+pub(crate) fn publish(output: Option<&OutputFile>, measured: &DriveFile) -> Result<(), Failure> {
+    let Some(output) = output else { return print_toml(measured) };
     if let Err(failure) = output.publish(measured) {
         print_toml(measured)?;
         return Err(failure.after_measuring());

@@ -259,6 +259,9 @@ mod tests {
         fn submit(&mut self, now: Time, batch: &[Request]) {
             self.0.submit(now, batch);
         }
+        fn flush(&mut self, now: Time, id: model::RequestId) {
+            self.0.flush(now, id);
+        }
         fn next_event(&self) -> Option<Time> {
             self.0.next_event()
         }

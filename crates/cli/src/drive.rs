@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! `tidegate drive`: the drives that come with Tidegate, those of drive files, and those of
+//! other simulators; one file per sub-command.
+//!
+//! What is drawn of a drive is a [`chart::Chart`]; `text_plot` and `svg` only know how to
+//! draw one.
+
+pub(crate) mod arguments;
+mod axis;
+mod chart;
+mod disk_files;
+mod facts;
+mod import;
+mod list;
+mod paragraph;
+mod replay;
+mod seek_facts;
+mod show;
+mod svg;
+mod text_plot;
+
+use crate::Answer;
+use crate::failure::Failure;
+use arguments::{DriveArguments, DriveCommand};
+
+/// Runs the command.
+pub(crate) fn drive(arguments: &DriveArguments) -> Result<Answer, Failure> {
+    match &arguments.command {
+        DriveCommand::List(arguments) => list::list(arguments),
+        DriveCommand::Show(arguments) => show::show(arguments),
+        DriveCommand::Import(arguments) => import::import(arguments),
+        DriveCommand::Replay(arguments) => replay::replay(arguments),
+    }?;
+    Ok(Answer::Yes)
+}

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! The command line of `tidegate drive`.
+
+use std::path::PathBuf;
+
+use clap::{Args, Subcommand};
+
+use crate::arguments::printable;
+
+#[derive(Debug, Args)]
+pub(crate) struct DriveArguments {
+    #[command(subcommand)]
+    pub(crate) command: DriveCommand,
+}
+
+const IMPORT_EXAMPLE: &str = "Often one file is enough, for the others lie beside it:\n  \
+                              tidegate drive import disk.diskspecs -o disk.drive.toml";
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum DriveCommand {
+    /// List the drives that come with Tidegate.
+    List(ListArguments),
+    /// Show what is known of a drive: where from, its mechanics or chips, its tables, with
+    /// plots of its seek curve and its zones.
+    Show(ShowArguments),
+    /// Make a drive file from the parameter files of DiskSim or DIXtrac.
+    ///
+    /// Files are told by what stands in them and may be given in any order. A file that
+    /// another one names is looked for among those given, then beside the one that names it;
+    /// if it is nowhere, the only file of its kind stands in. What was used, what was left
+    /// out and what was not found is printed.
+    #[command(after_help = IMPORT_EXAMPLE)]
+    Import(ImportArguments),
+    /// Replay a trace that was measured on a real drive, one request at a time, and compare
+    /// response times.
+    ///
+    /// Each line of the trace is a request: R or W, a tag that says nothing, its first sector
+    /// of 512 bytes, how many, the measured response time and the idle time after it, both in
+    /// microseconds. The demerit figure is the root mean square of the distance between the
+    /// two distributions: the less, the truer the drive.
+    Replay(ReplayArguments),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ListArguments {
+    /// Print one JSON object.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ShowArguments {
+    /// A built-in drive or a drive file.
+    #[arg(value_name = "NAME|FILE")]
+    pub(crate) drive: String,
+    /// Print one JSON object.
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// Write the plots into a new file (SVG).
+    #[arg(long, value_name = "FILE")]
+    pub(crate) svg: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ImportArguments {
+    /// Parameter files (.diskspecs, .model, .layout, .seek, .parv) or folders with them, of
+    /// one disk.
+    #[arg(value_name = "PATH", required = true)]
+    pub(crate) paths: Vec<PathBuf>,
+    /// Where the drive file goes, a new file.
+    #[arg(short, long, value_name = "OUT")]
+    pub(crate) output: PathBuf,
+    /// What the drive file calls the drive; otherwise the name in the parameter files.
+    #[arg(long, value_name = "NAME", value_parser = printable)]
+    pub(crate) name: Option<String>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ReplayArguments {
+    /// A built-in drive or a drive file, with mechanics or chips.
+    #[arg(value_name = "DRIVE")]
+    pub(crate) drive: String,
+    /// The measured trace.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) trace: PathBuf,
+    /// Fixes everything random.
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub(crate) seed: u64,
+    /// Print one JSON object.
+    #[arg(long)]
+    pub(crate) json: bool,
+}

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! What is drawn of a drive: its seek curve, its zones, its batch tables.
+
+use drive::mechanical::{Layout, SeekCurve};
+use model::drive_file::MeasuredTable;
+use model::mechanics::{Mechanics, MechanicsError, Seek};
+use model::{DriveFile, Lba, Op};
+
+use super::axis::{Axis, Unit};
+
+/// Milliseconds of nanoseconds.
+const MS: Unit = ("ms", 1_000_000);
+/// Gigabytes and megabytes of bytes, as disks are sold.
+const GB: Unit = ("GB", 1_000_000_000);
+const MB: Unit = ("MB", 1_000_000);
+
+/// A curve over two axes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Chart {
+    pub(crate) title: String,
+    pub(crate) x: Axis,
+    pub(crate) y: Axis,
+    /// Points to be joined, in order of x.
+    pub(crate) curve: Vec<(u64, u64)>,
+}
+
+/// All charts of a drive: of its mechanics, or else of its tables.
+pub(crate) fn of_drive(file: &DriveFile) -> Result<Vec<Chart>, MechanicsError> {
+    match &file.mechanics {
+        Some(mechanics) => Ok(vec![seek(mechanics)?, zones(mechanics)?]),
+        None => Ok(file.batch.iter().map(batch).collect()),
+    }
+}
+
+fn seek(mechanics: &Mechanics) -> Result<Chart, MechanicsError> {
+    let curve = SeekCurve::new(&mechanics.seek, mechanics.cylinders)?;
+    let stroke = mechanics.cylinders.saturating_sub(1).max(1);
+    let points = distances(&mechanics.seek, stroke);
+    let points = points.into_iter().map(|distance| (distance.into(), curve.time(distance).ns()));
+    let points: Vec<(u64, u64)> = points.collect();
+    let highest = points.iter().map(|point| point.1).max().unwrap_or(0);
+    Ok(Chart {
+        title: "Seek time by distance".to_owned(),
+        x: Axis::ending_at(stroke.into(), "distance", ("cylinders", 1)),
+        y: Axis::reaching(highest, "seek time", MS),
+        curve: points,
+    })
+}
+
+/// Distances at which the curve is looked at: evenly over the disk, and where it was measured.
+fn distances(seek: &Seek, stroke: u32) -> Vec<u32> {
+    const EVENLY: u64 = 800;
+    let even = (0..=EVENLY).map(|index| index * u64::from(stroke) / EVENLY);
+    let even = even.map(|distance| u32::try_from(distance).expect("not beyond the disk"));
+    let mut distances: Vec<u32> = even.chain([1]).filter(|&distance| distance > 0).collect();
+    if let Seek::Points(points) = seek {
+        distances.extend(points.iter().map(|point| point.0).filter(|&at| at <= stroke));
+    }
+    distances.sort_unstable();
+    distances.dedup();
+    distances
+}
+
+fn zones(mechanics: &Mechanics) -> Result<Chart, MechanicsError> {
+    let zones = Layout::new(mechanics)?.zones();
+    let bytes = |sectors: u64| sectors.saturating_mul(Lba::SECTOR_BYTES);
+    let steps = zones.iter().flat_map(|zone| {
+        let sectors_per_track = u64::from(zone.sectors_per_track);
+        let begin = zone.start.get();
+        [begin, begin + zone.sectors].map(|at| (bytes(at), sectors_per_track))
+    });
+    let steps: Vec<(u64, u64)> = steps.collect();
+    let highest = steps.iter().map(|step| step.1).max().unwrap_or(0);
+    let size = bytes(mechanics.sectors);
+    let unit = if size >= 2 * GB.1 { GB } else { MB };
+    Ok(Chart {
+        title: "Sectors per track by position".to_owned(),
+        x: Axis::ending_at(size, "position", unit),
+        y: Axis::reaching(highest, "", ("sectors", 1)),
+        curve: steps,
+    })
+}
+
+fn batch(measured: &MeasuredTable) -> Chart {
+    let times = (1..).zip(measured.ns_max.iter().copied());
+    let times: Vec<(u64, u64)> = times.collect();
+    let highest = times.iter().map(|time| time.1).max().unwrap_or(0);
+    let what = match (measured.op.map(Op::name), measured.size) {
+        (Some(op), Some(size)) => format!(" ({op}s of {size})"),
+        _ => String::new(),
+    };
+    Chart {
+        title: format!("b(i), the longest time of i requests at once{what}"),
+        x: Axis::ending_at(measured.ns_max.len() as u64, "", ("requests at once", 1)),
+        y: Axis::reaching(highest, "longest time", MS),
+        curve: times,
+    }
+}

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! Parameter files from the file system, under the limits that all files have here.
+
+use std::fs::{self, File};
+use std::io::{self, Read as _};
+use std::path::{Path, PathBuf};
+
+use drive::import::Files;
+
+use crate::text_file::{self, ReadError};
+
+/// Enough of a file to tell what it is: comments may come first.
+const HEAD_BYTES: u64 = 16 << 10;
+
+/// The file system.
+pub(crate) struct DiskFiles;
+
+impl Files for DiskFiles {
+    fn text(&self, path: &Path) -> io::Result<String> {
+        text_file::read(path).map_err(|error| match error {
+            ReadError::Refused(error) => error,
+            ReadError::TooLarge => io::Error::new(io::ErrorKind::FileTooLarge, error),
+            ReadError::NotText { .. } => io::Error::new(io::ErrorKind::InvalidData, error),
+            ReadError::NoFile { .. } => io::Error::other(error),
+        })
+    }
+
+    fn head(&self, path: &Path) -> io::Result<String> {
+        // Before it is opened: opening a pipe waits for its other end.
+        if !fs::metadata(path)?.is_file() {
+            return Err(io::ErrorKind::InvalidInput.into());
+        }
+        let mut bytes = Vec::new();
+        File::open(path)?.take(HEAD_BYTES).read_to_end(&mut bytes)?;
+        // The last letter may be cut.
+        Ok(String::from_utf8_lossy(&bytes).into_owned())
+    }
+
+    fn folder(&self, path: &Path) -> io::Result<Option<Vec<PathBuf>>> {
+        // What does not exist is found missing when it is read.
+        if !path.is_dir() {
+            return Ok(None);
+        }
+        let inside = fs::read_dir(path)?.map(|entry| Ok(entry?.path()));
+        let mut inside = inside.collect::<io::Result<Vec<PathBuf>>>()?;
+        inside.retain(|path| path.is_file());
+        inside.sort();
+        Ok(Some(inside))
+    }
+}

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! The figures by which seek curves are known.
+
+use drive::mechanical::SeekCurve;
+use model::Duration;
+use model::mechanics::{Mechanics, MechanicsError};
+
+/// The figures by which a seek curve is known.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct SeekFacts {
+    /// To the next cylinder.
+    pub(crate) one_cylinder: Duration,
+    /// The mean over all pairs of cylinders, those of no distance included.
+    pub(crate) mean: Duration,
+    /// From the outermost cylinder to the innermost.
+    pub(crate) full_stroke: Duration,
+}
+
+impl SeekFacts {
+    /// Those of a drive.
+    pub(crate) fn of(mechanics: &Mechanics) -> Result<Self, MechanicsError> {
+        let cylinders = mechanics.cylinders;
+        let curve = SeekCurve::new(&mechanics.seek, cylinders)?;
+        let stroke = cylinders.saturating_sub(1);
+        // Of N * N pairs, 2 (N - d) have the distance d.
+        let weighted = (1..=stroke).map(|distance| {
+            2 * u128::from(cylinders - distance) * u128::from(curve.time(distance).ns())
+        });
+        let mean_ns = weighted.sum::<u128>() / u128::from(cylinders.max(1)).pow(2);
+        Ok(Self {
+            one_cylinder: curve.time(1),
+            mean: Duration::from_ns(u64::try_from(mean_ns).expect("not above the longest")),
+            full_stroke: curve.time(stroke),
+        })
+    }
+}

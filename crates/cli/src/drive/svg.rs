@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! Charts as a picture (SVG 1.1) that any browser shows, one below the other.
+
+use std::fmt::Write as _;
+
+use super::axis::Axis;
+use super::chart::Chart;
+
+/// The whole picture, in pixels; each chart is `PANEL` high.
+const WIDTH: u64 = 820;
+const HEAD: u64 = 52;
+const PANEL: u64 = 360;
+
+/// The field that the curve is in.
+const LEFT: u64 = 84;
+const RIGHT: u64 = WIDTH - 28;
+const TOP: u64 = 40;
+const BOTTOM: u64 = PANEL - 62;
+
+const STYLE: &str = "\
+text { font-family: system-ui, 'DejaVu Sans', Helvetica, Arial, sans-serif; fill: #2b2f36 }
+.drive { font-size: 19px; font-weight: 600 }
+.title { font-size: 15px; font-weight: 600 }
+.tick, .label { font-size: 12px; fill: #5b626d }
+.grid { stroke: #e4e7ec; stroke-width: 1 }
+.axis { stroke: #8b929e; stroke-width: 1.2; fill: none }
+.curve { stroke: #1f6feb; stroke-width: 1.8; fill: none; stroke-linejoin: round }
+.area { fill: #1f6feb; fill-opacity: 0.10 }";
+
+/// A picture with these charts, under a heading.
+pub(crate) fn draw(heading: &str, charts: &[Chart]) -> String {
+    let height = HEAD + PANEL * charts.len() as u64;
+    let mut svg = format!(
+        "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n\
+         <svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{WIDTH}\" height=\"{height}\" \
+         viewBox=\"0 0 {WIDTH} {height}\">\n<title>{heading}</title>\n<style>\n{STYLE}\n</style>\n\
+         <rect width=\"100%\" height=\"100%\" fill=\"#ffffff\"/>\n\
+         <text class=\"drive\" x=\"{LEFT}\" y=\"34\">{heading}</text>\n",
+        heading = escaped(heading)
+    );
+    for (chart, index) in charts.iter().zip(0..) {
+        let down = HEAD + PANEL * index;
+        line(&mut svg, format_args!("<g transform=\"translate(0 {down})\">"));
+        panel(&mut svg, chart);
+        line(&mut svg, format_args!("</g>"));
+    }
+    line(&mut svg, format_args!("</svg>"));
+    svg
+}
+
+fn panel(svg: &mut String, chart: &Chart) {
+    let title = escaped(&chart.title);
+    line(svg, format_args!("<text class=\"title\" x=\"{LEFT}\" y=\"22\">{title}</text>"));
+    for (value, label) in &chart.y.ticks {
+        let y = down(&chart.y, *value);
+        line(
+            svg,
+            format_args!(
+                "<path class=\"grid\" d=\"M{LEFT} {y}H{RIGHT}\"/>\
+                 <text class=\"tick\" x=\"{}\" y=\"{y}\" dy=\"4\" text-anchor=\"end\">{label}</text>",
+                LEFT - 8
+            ),
+        );
+    }
+    for (value, label) in &chart.x.ticks {
+        let x = across(&chart.x, *value);
+        line(
+            svg,
+            format_args!(
+                "<path class=\"axis\" d=\"M{x} {BOTTOM}v5\"/>\
+                 <text class=\"tick\" x=\"{x}\" y=\"{}\" text-anchor=\"middle\">{label}</text>",
+                BOTTOM + 20
+            ),
+        );
+    }
+    curve(svg, chart);
+    line(svg, format_args!("<path class=\"axis\" d=\"M{LEFT} {TOP}V{BOTTOM}H{RIGHT}\"/>"));
+    labels(svg, chart);
+}
+
+fn curve(svg: &mut String, chart: &Chart) {
+    let place = |&(x, y): &(u64, u64)| format!("{} {}", across(&chart.x, x), down(&chart.y, y));
+    let points: Vec<String> = chart.curve.iter().map(place).collect();
+    let (Some(first), Some(last)) = (chart.curve.first(), chart.curve.last()) else { return };
+    let path = points.join("L");
+    let [begin, end] = [first, last].map(|point| across(&chart.x, point.0));
+    line(
+        svg,
+        format_args!("<path class=\"area\" d=\"M{begin} {BOTTOM}L{path}L{end} {BOTTOM}Z\"/>"),
+    );
+    line(svg, format_args!("<path class=\"curve\" d=\"M{path}\"/>"));
+}
+
+fn labels(svg: &mut String, chart: &Chart) {
+    let [x, y] = [&chart.x, &chart.y].map(axis_label);
+    let middle = u64::midpoint(LEFT, RIGHT);
+    let (below, beside) = (BOTTOM + 42, u64::midpoint(TOP, BOTTOM));
+    line(
+        svg,
+        format_args!(
+            "<text class=\"label\" x=\"{middle}\" y=\"{below}\" text-anchor=\"middle\">{x}</text>\
+             <text class=\"label\" transform=\"translate(22 {beside}) rotate(-90)\" \
+             text-anchor=\"middle\">{y}</text>"
+        ),
+    );
+}
+
+/// What is shown, and in what.
+fn axis_label(axis: &Axis) -> String {
+    match axis.label {
+        "" => axis.unit.to_owned(),
+        label => format!("{label} ({})", axis.unit),
+    }
+}
+
+/// Pixels from the left, in tenths.
+fn across(axis: &Axis, value: u64) -> String {
+    tenths(LEFT * 10 + axis.place(value, (RIGHT - LEFT) * 10))
+}
+
+/// Pixels from the top of the panel, in tenths.
+fn down(axis: &Axis, value: u64) -> String {
+    tenths(BOTTOM * 10 - axis.place(value, (BOTTOM - TOP) * 10))
+}
+
+fn tenths(tenths: u64) -> String {
+    format!("{}.{}", tenths / 10, tenths % 10)
+}
+
+fn line(svg: &mut String, text: std::fmt::Arguments<'_>) {
+    writeln!(svg, "{text}").expect("a string takes everything");
+}
+
+/// A text as it may stand between tags.
+fn escaped(text: &str) -> String {
+    let mut safe = String::new();
+    for letter in text.chars() {
+        match letter {
+            '&' => safe.push_str("&amp;"),
+            '<' => safe.push_str("&lt;"),
+            '>' => safe.push_str("&gt;"),
+            letter if letter.is_control() => (),
+            letter => safe.push(letter),
+        }
+    }
+    safe
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn chart() -> Chart {
+        Chart {
+            title: "b(i) < 5 & more".to_owned(),
+            x: Axis::ending_at(10, "requests at once", ("requests", 1)),
+            y: Axis::reaching(10, "time", ("ms", 1)),
+            curve: vec![(0, 0), (10, 10)],
+        }
+    }
+
+    #[test]
+    fn the_curve_goes_from_corner_to_corner_of_the_field() {
+        let svg = draw("d", &[chart()]);
+        let expected = format!("d=\"M{LEFT}.0 {BOTTOM}.0L{RIGHT}.0 {TOP}.0\"");
+        assert!(svg.contains(&expected), "{expected} in {svg}");
+    }
+
+    #[test]
+    fn texts_cannot_break_out_of_their_tags() {
+        let svg = draw("</title>\u{1}", &[chart()]);
+        assert!(svg.contains("&lt;/title&gt;</title>") && svg.contains("b(i) &lt; 5 &amp; more"));
+        assert!(!svg.contains('\u{1}'));
+    }
+
+    #[test]
+    fn every_tag_that_opens_closes() {
+        let svg = draw("d", &[chart(), chart()]);
+        for tag in ["svg", "g", "text", "style", "title"] {
+            let count = |text: String| svg.matches(&text).count();
+            let open = count(format!("<{tag} ")) + count(format!("<{tag}>"));
+            assert!(open > 0 && open == count(format!("</{tag}>")), "{tag}");
+        }
+        assert_eq!(svg.matches("<path").count(), svg.matches("\"/>").count() - 1, "and one rect");
+    }
+
+    #[test]
+    fn a_chart_of_nothing_has_its_axes() {
+        let empty = Chart { curve: Vec::new(), ..chart() };
+        assert!(draw("d", &[empty]).contains("class=\"axis\""));
+    }
+}
