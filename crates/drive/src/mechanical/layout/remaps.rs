@@ -3,6 +3,8 @@
 //!
 //! Drives come with few or none of them, so that a look-up first asks whether there are any.
 
+use std::fmt;
+
 use super::Position;
 use super::angles::TrackAngles;
 use super::home::Home;
@@ -50,6 +52,19 @@ pub(super) enum Clash {
     Sector(u64),
     /// They have this place in common.
     Place(Position),
+}
+
+impl fmt::Display for Clash {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Sector(sector) => write!(f, "sector {sector} is stored at two places"),
+            Self::Place(at) => write!(
+                f,
+                "two sectors are stored at cylinder {}, head {}, sector {}",
+                at.cylinder, at.head, at.sector
+            ),
+        }
+    }
 }
 
 impl Remaps {

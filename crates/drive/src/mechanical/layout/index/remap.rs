@@ -104,12 +104,5 @@ impl Disk<'_> {
 }
 
 fn clash(clash: Clash) -> MechanicsError {
-    let message = match clash {
-        Clash::Sector(sector) => format!("sector {sector} is stored at two places"),
-        Clash::Place(at) => format!(
-            "two sectors are stored at cylinder {}, head {}, sector {}",
-            at.cylinder, at.head, at.sector
-        ),
-    };
-    wrong("remaps", message, "name each sector and each place once")
+    wrong("remaps", clash.to_string(), "name each sector and each place once")
 }

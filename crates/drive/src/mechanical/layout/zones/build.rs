@@ -313,12 +313,5 @@ impl<'a> Draft<'a> {
 }
 
 fn clash(clash: Clash) -> MechanicsError {
-    let message = match clash {
-        Clash::Sector(sector) => format!("sector {sector} is stored at two places"),
-        Clash::Place(at) => format!(
-            "two sectors are stored at cylinder {}, head {}, sector {}",
-            at.cylinder, at.head, at.sector
-        ),
-    };
-    wrong("defects", message, "give each defect a spare sector of its own")
+    wrong("defects", clash.to_string(), "give each defect a spare sector of its own")
 }
