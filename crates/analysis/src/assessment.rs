@@ -20,6 +20,11 @@ pub struct Assessment {
     pub batch_max: u32,
     /// beta: batches may be filled up to so many requests with best effort; 0 without any.
     pub best_effort_fill: u32,
+    /// How much best effort may be on the drive at once, for policies that limit it apart.
+    pub best_effort_depth: u32,
+    /// What the answer rests on beside the batch table, and what a reader must be warned of: a
+    /// sentence each, without its full stop.
+    pub assumptions: Vec<String>,
     /// The answer.
     pub answer: Answer,
     /// One entry for each task, in order.
@@ -90,12 +95,10 @@ impl Assessment {
     /// The parameters for simulator and engine that this assessment speaks of.
     pub fn plan(&self, workload: &Workload) -> Plan {
         Plan {
-            depth: workload.depth,
             batch_max: self.batch_max.min(workload.table.batch_max()),
             best_effort_fill: self.best_effort_fill,
-            queued_max: Plan::QUEUED_MAX_DEFAULT,
-            tasks: workload.tasks.clone(),
-            table: workload.table.clone(),
+            best_effort_depth: self.best_effort_depth,
+            ..Plan::of(workload)
         }
     }
 }
@@ -110,15 +113,21 @@ impl Assessment {
 /// When a fixed batch size exceeds the table, which `WorkloadFile::bind` refuses.
 pub fn assess(workload: &Workload, policy: PolicyName) -> Assessment {
     match policy {
-        PolicyName::Noop => not_applicable(workload),
+        PolicyName::Noop => not_applicable(
+            workload,
+            policy,
+            "noop keeps sending while the drive is busy, so the drive may serve newer requests \
+             first for as long as they come, and b(i) says nothing about that",
+        ),
         PolicyName::Fifo => {
             let bounds = fifo_bounds(workload, &sporadic(&workload.tasks));
-            conclude(workload, policy, Choice { batch_max: 1, best_effort_fill: 0, bounds })
+            conclude(workload, policy, Choice::of_batches(1, 0, bounds))
         }
         PolicyName::Dqf => {
             let tasks = sporadic(&workload.tasks);
             conclude(workload, policy, question(workload, &tasks, workload.batch).choose())
         }
+        _ => not_applicable(workload, policy, "nothing is known of this policy"),
     }
 }
 
@@ -146,12 +155,12 @@ pub fn compare(workload: &Workload, policy: PolicyName) -> Vec<Comparison> {
 /// Whether `policy` proves these tasks on the workload's drive beside its best effort.
 pub(crate) fn is_provable(workload: &Workload, policy: PolicyName, tasks: &[SporadicTask]) -> bool {
     match policy {
-        PolicyName::Noop => false,
         PolicyName::Fifo => {
             let bounds = fifo_bounds(workload, tasks);
             tasks.iter().zip(&bounds).all(|(task, bounds)| is_met(task, bounds))
         }
         PolicyName::Dqf => question(workload, tasks, workload.batch).is_provable(),
+        _ => false,
     }
 }
 
@@ -164,17 +173,17 @@ fn question<'a>(
     Question { tasks, table: &workload.table, batch, is_shared }
 }
 
-fn not_applicable(workload: &Workload) -> Assessment {
+/// A policy of which nothing can be promised, and why: a sentence without its full stop.
+fn not_applicable(workload: &Workload, policy: PolicyName, reason: &'static str) -> Assessment {
     let task =
         TaskAssessment { bounds: Bounds::default(), response_max: None, is_deadline_met: false };
     Assessment {
-        policy: PolicyName::Noop,
+        policy,
         batch_max: workload.depth,
         best_effort_fill: 0,
-        answer: Answer::NotApplicable {
-            reason: "noop keeps sending while the drive is busy, so the drive may serve newer \
-                     requests first for as long as they come, and b(i) says nothing about that",
-        },
+        best_effort_depth: workload.depth,
+        assumptions: Vec::new(),
+        answer: Answer::NotApplicable { reason },
         tasks: vec![task; workload.tasks.len()],
         limit: None,
     }
@@ -197,6 +206,8 @@ fn conclude(workload: &Workload, policy: PolicyName, choice: Choice) -> Assessme
         policy,
         batch_max: choice.batch_max,
         best_effort_fill: choice.best_effort_fill,
+        best_effort_depth: choice.best_effort_depth.unwrap_or(workload.depth),
+        assumptions: choice.assumptions,
         answer: if is_proven { Answer::Proven } else { Answer::NotProven },
         limit: if is_within_capacity { limit(&tasks, &assessed) } else { Some(Limit::Capacity) },
         tasks: assessed,

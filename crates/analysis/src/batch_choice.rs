@@ -32,8 +32,26 @@ pub(crate) struct Choice {
     pub(crate) batch_max: u32,
     /// beta.
     pub(crate) best_effort_fill: u32,
+    /// How much best effort may be on the drive at once; none where the policy does not limit
+    /// it apart.
+    pub(crate) best_effort_depth: Option<u32>,
     /// One for each task.
     pub(crate) bounds: Vec<Bounds>,
+    /// What the proof rests on beside the table, a sentence each.
+    pub(crate) assumptions: Vec<String>,
+}
+
+impl Choice {
+    /// z and beta, for a policy that does not limit best effort apart and rests on b(i) alone.
+    pub(crate) fn of_batches(batch_max: u32, best_effort_fill: u32, bounds: Vec<Bounds>) -> Self {
+        Self {
+            batch_max,
+            best_effort_fill,
+            best_effort_depth: None,
+            bounds,
+            assumptions: Vec::new(),
+        }
+    }
 }
 
 /// How good a choice is that does not prove everything, the most important first.
@@ -139,7 +157,7 @@ impl Question<'_> {
 
     fn choice(self, batch_max: u32, best_effort_fill: u32) -> Choice {
         let bounds = dqf_bounds(&self.system(batch_max, best_effort_fill), self.is_shared);
-        Choice { batch_max, best_effort_fill, bounds }
+        Choice::of_batches(batch_max, best_effort_fill, bounds)
     }
 
     /// Whether every task has a bound within its deadline, without computing more than a no

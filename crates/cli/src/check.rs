@@ -5,7 +5,7 @@ use analysis::{
     Answer as Proof, Assessment, Comparison, Headroom, Limit, TaskAssessment, assess, compare,
     headroom,
 };
-use model::{BatchChoice, Duration, PolicyName, Task, Workload};
+use model::{BatchChoice, Duration, PolicyName, Sending, Task, Workload};
 use serde_json::{Value, json};
 
 use crate::Answer;
@@ -162,18 +162,22 @@ fn print_head(workload: &Workload, assessment: &Assessment) {
         show::count(workload.best_effort.len(), "best-effort load"),
     );
     show::labelled("Workload", &sources);
-    let batch = match (assessment.policy, workload.batch) {
-        (PolicyName::Noop, _) => "no batches: whatever comes, up to the drive's depth".to_owned(),
-        (PolicyName::Fifo, _) => "one request at a time".to_owned(),
-        (PolicyName::Dqf, BatchChoice::Auto) => {
+    let batch = match (assessment.policy.sending(), workload.batch) {
+        (Sending::UpToDepth, _) => "no batches: whatever comes, up to the drive's depth".to_owned(),
+        (Sending::OneAtATime, _) => "one request at a time".to_owned(),
+        (Sending::Batches, BatchChoice::Auto) => {
             format!("batches of at most {} (chosen: batch = \"auto\")", assessment.batch_max)
         }
-        (PolicyName::Dqf, BatchChoice::Fixed(batch_max)) => {
+        (Sending::Batches, BatchChoice::Fixed(batch_max)) => {
             format!("batches of at most {batch_max} (as asked)")
+        }
+        (Sending::BestEffortDepth, _) => {
+            let depth = show::count(assessment.best_effort_depth as usize, "request");
+            format!("at most {depth} of best effort on the drive at once")
         }
     };
     show::labelled("Policy", &format!("{}, {batch}", assessment.policy));
-    for note in &workload.notes {
+    for note in workload.notes.iter().chain(&assessment.assumptions) {
         show::labelled("Note", note);
     }
 }
@@ -284,7 +288,7 @@ impl Report {
         json!({
             "drive": workload.drive_name,
             "policy": assessment.policy.name(),
-            "batch": (assessment.policy != PolicyName::Noop).then_some(assessment.batch_max),
+            "batch": show::batch_max(assessment),
             "verdict": verdict,
             "reason": reason,
             "schedulable": assessment.answer == Proof::Proven,
@@ -293,6 +297,8 @@ impl Report {
             "best_effort_fill": assessment.best_effort_fill,
             "headroom": headroom.collect::<Vec<_>>(),
             "headroom_computed": self.headroom.is_some(),
+            "best_effort_depth": show::best_effort_depth(assessment),
+            "assumptions": assessment.assumptions,
             "notes": workload.notes,
         })
     }

@@ -3,7 +3,7 @@
 
 use analysis::Assessment;
 use host::{Distribution, Run, RunEnd, SourceMetrics, Totals};
-use model::{Duration, PolicyName, Task, Workload};
+use model::{Duration, PolicyName, Sending, Task, Workload};
 use serde_json::{Value, json};
 
 use crate::Answer;
@@ -41,6 +41,7 @@ impl TaskResult<'_> {
             "jobs": self.metrics.jobs(),
             "jobs_failed": self.metrics.failed_jobs,
             "misses": self.metrics.misses,
+            "jobs_dropped": self.metrics.dropped_jobs,
             "response_ns_min": ns(responses.min()),
             "response_ns_mean": ns(responses.mean()),
             "response_ns_p50": ns(responses.quantile(P50)),
@@ -99,7 +100,11 @@ impl PolicyResult<'_> {
                 "more requests waited than there is room for; the run ended early".to_owned(),
             )),
         }
-        let is_starved = self.policy() == PolicyName::Dqf && self.assessment.best_effort_fill == 0;
+        let is_starved = match self.policy().sending() {
+            Sending::Batches => self.assessment.best_effort_fill == 0,
+            Sending::BestEffortDepth => self.assessment.best_effort_depth == 0,
+            Sending::UpToDepth | Sending::OneAtATime => false,
+        };
         if is_starved && !self.workload.best_effort.is_empty() {
             remarks.push(("Best effort", show::best_effort(&self.assessment)));
         }
@@ -110,19 +115,15 @@ impl PolicyResult<'_> {
         remarks
     }
 
-    /// z, none where the policy makes no batches.
-    fn batch_max(&self) -> Option<u32> {
-        (self.policy() != PolicyName::Noop).then_some(self.assessment.batch_max)
-    }
-
     /// The object that `--json` prints: names end in their unit.
     pub(crate) fn to_json(&self) -> Value {
         let metrics = &self.run.metrics;
         json!({
             "policy": self.policy().name(),
             "end": self.end(),
-            "batch": self.batch_max(),
+            "batch": show::batch_max(&self.assessment),
             "best_effort_fill": self.assessment.best_effort_fill,
+            "best_effort_depth": show::best_effort_depth(&self.assessment),
             "tasks": self.tasks().map(TaskResult::to_json).collect::<Vec<_>>(),
             "real_time": totals_json(metrics.real_time()),
             "best_effort": totals_json(metrics.best_effort()),
@@ -218,13 +219,18 @@ fn throughput_row(result: &PolicyResult<'_>) -> Vec<String> {
     let metrics = &result.run.metrics;
     let (real_time, best_effort) = (rate(metrics.real_time()), rate(metrics.best_effort()));
     let best_effort_fill = result.assessment.best_effort_fill;
-    let batches = match (result.policy(), result.batch_max()) {
-        (PolicyName::Noop, _) | (_, None) => "none: up to the drive's depth".to_owned(),
-        (_, Some(1)) => "one at a time".to_owned(),
-        (_, Some(batch_max)) if best_effort_fill > 0 => {
+    let batch_max = result.assessment.batch_max;
+    let batches = match result.policy().sending() {
+        Sending::UpToDepth => "none: up to the drive's depth".to_owned(),
+        Sending::BestEffortDepth => {
+            format!("none: best effort up to {}", result.assessment.best_effort_depth)
+        }
+        Sending::OneAtATime => "one at a time".to_owned(),
+        Sending::Batches if batch_max == 1 => "one at a time".to_owned(),
+        Sending::Batches if best_effort_fill > 0 => {
             format!("at most {batch_max}, filled up to {best_effort_fill}")
         }
-        (_, Some(batch_max)) => format!("at most {batch_max}"),
+        Sending::Batches => format!("at most {batch_max}"),
     };
     vec![
         result.policy().to_string(),
@@ -282,7 +288,7 @@ mod tests {
         let DriveReference::Inline(drive) = &file.drive else { unreachable!("it is inline") };
         let workload = file.bind(drive).unwrap();
         let assessment = analysis::assess(&workload, PolicyName::Dqf);
-        let policy = policy::build(PolicyName::Dqf, &assessment.plan(&workload));
+        let policy = policy::build(PolicyName::Dqf, &assessment.plan(&workload), None).unwrap();
         let disk = Failing(PseudoDisk::new(workload.depth, workload.table.clone(), 1));
         let params = SimParams::new(&workload, Length::Jobs(3));
         let run = simulate(&params, policy, disk, &mut ());

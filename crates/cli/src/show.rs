@@ -5,7 +5,7 @@ use std::io::Write as _;
 
 use analysis::Assessment;
 use comfy_table::{CellAlignment, Table};
-use model::{Duration, PolicyName};
+use model::{Duration, PolicyName, Sending};
 
 /// Writes to standard output. Whoever closed it has seen enough: the process ends quietly
 /// with what the shell gives a program that SIGPIPE ends. Any other fault ends it too,
@@ -50,17 +50,37 @@ pub(crate) fn numbered(first: &str, last: &str) -> String {
 
 /// How best effort is served.
 pub(crate) fn best_effort(assessment: &Assessment) -> String {
-    match (assessment.policy, assessment.best_effort_fill) {
+    let never = "never served: the proof leaves no room for it beside the tasks".to_owned();
+    match (assessment.policy, assessment.policy.sending()) {
         (PolicyName::Noop | PolicyName::Fifo, _) => {
             format!("{} keeps it in the same queue as the tasks", assessment.policy)
         }
-        (PolicyName::Dqf, 0) => {
-            "never served: the proof leaves no room for it beside the tasks".to_owned()
+        (_, Sending::Batches) if assessment.best_effort_fill == 0 => never,
+        (_, Sending::Batches) => {
+            let fill = count(assessment.best_effort_fill as usize, "request");
+            format!("fills every batch up to {fill}")
         }
-        (PolicyName::Dqf, fill) => {
-            format!("fills every batch up to {}", count(fill as usize, "request"))
+        (_, Sending::BestEffortDepth) if assessment.best_effort_depth == 0 => never,
+        (_, Sending::BestEffortDepth) => {
+            let depth = count(assessment.best_effort_depth as usize, "request");
+            format!("at most {depth} of it on the drive at once")
+        }
+        (_, Sending::UpToDepth | Sending::OneAtATime) => {
+            "takes what real-time requests leave".to_owned()
         }
     }
+}
+
+/// z, none where the policy makes no batches.
+pub(crate) fn batch_max(assessment: &Assessment) -> Option<u32> {
+    let is_batched = matches!(assessment.policy.sending(), Sending::Batches | Sending::OneAtATime);
+    is_batched.then_some(assessment.batch_max)
+}
+
+/// How much best effort may be on the drive at once, none where the policy does not say.
+pub(crate) fn best_effort_depth(assessment: &Assessment) -> Option<u32> {
+    let is_limited = assessment.policy.sending() == Sending::BestEffortDepth;
+    is_limited.then_some(assessment.best_effort_depth)
 }
 
 /// A table with a header, numbers to the right from column `first_number` on.

@@ -75,8 +75,10 @@ fn try_policy(
     let params = SimParams { seed, capacity, ..defaults };
     let watch = BatchWatch::new(workload.table.clone());
     let mut observers = (Checkers::of_policy(policy, &plan), watch);
+    let access = None;
+    let built = policy::build(policy, &plan, access).map_err(|error| Failure::unusable(&error))?;
     let start = Instant::now();
-    let run = sim::simulate(&params, policy::build(policy, &plan), drive, &mut observers);
+    let run = sim::simulate(&params, built, drive, &mut observers);
     let wall_ns = u64::try_from(start.elapsed().as_nanos()).unwrap_or(u64::MAX);
     let (checkers, watch) = observers;
     Ok(Tried {

@@ -35,11 +35,7 @@
 //! let DriveReference::Inline(drive) = &file.drive else { unreachable!() };
 //! let workload = file.bind(drive)?;
 //!
-//! let plan = Plan {
-//!     depth: workload.depth, batch_max: 2, best_effort_fill: 0,
-//!     queued_max: Plan::QUEUED_MAX_DEFAULT, tasks: workload.tasks.clone(),
-//!     table: workload.table.clone(),
-//! };
+//! let plan = Plan { batch_max: 2, ..Plan::of(&workload) };
 //! let limits = Limits {
 //!     capacity: Bytes::from_kib(1 << 20),
 //!     alignment: Bytes::new(512),
@@ -57,7 +53,7 @@
 //! };
 //! let drive = PseudoDisk::new(plan.depth, plan.table.clone(), 42);
 //! let mut executor = DriveExecutor::new(drive);
-//! let found = engine::run(&params, &mut executor, &AtomicBool::new(false))?;
+//! let found = engine::run(&params, None, &mut executor, &AtomicBool::new(false))?;
 //!
 //! let metrics = &found.run.metrics;
 //! assert!(metrics.is_kept());

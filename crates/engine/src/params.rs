@@ -89,6 +89,9 @@ pub enum RunError {
         /// The source.
         source_name: String,
     },
+    /// The policy needs what nobody knows of the drive.
+    #[error(transparent)]
+    Policy(#[from] policy::BuildError),
     /// Execution failed in the middle of the run.
     #[error("the run stopped in the middle: {0}")]
     Executor(#[from] ExecutorError),

@@ -12,6 +12,7 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use host::{Executor, Host, HostParams, Memory, Run, RunEnd};
+use model::AccessTime;
 use policy::Policy;
 
 use crate::device_watch::DeviceWatch;
@@ -32,7 +33,8 @@ pub struct DeviceRun {
     pub watch: DeviceWatch,
 }
 
-/// Executes a workload under a policy and tells what was found.
+/// Executes a workload under a policy and tells what was found; `access` is what is known of
+/// the device's positions, for policies that order by them.
 ///
 /// One thread does everything. Setting `cancel` stops all releases before the next instant at
 /// which something happens; a signal that interrupts the thread makes that come at once. What
@@ -47,13 +49,14 @@ pub struct DeviceRun {
 /// device without saying until when.
 pub fn run<E: Executor>(
     params: &RunParams<'_>,
+    access: Option<Box<dyn AccessTime>>,
     executor: &mut E,
     cancel: &AtomicBool,
 ) -> Result<DeviceRun, RunError>
 where
     ExecutorError: From<E::Error>,
 {
-    let policy = policy::build(params.policy, params.plan);
+    let policy = policy::build(params.policy, params.plan, access)?;
     run_policy(params, policy, executor, cancel)
 }
 

@@ -9,8 +9,8 @@ use device::{Access, Target};
 use engine::{DeviceRun, Length, Limits, RingExecutor, RunEnd, RunError, RunParams};
 use host::SourceMetrics;
 use model::{
-    BatchChoice, BatchTable, BestEffort, Bytes, Class, Duration, Intensity, Op, Place, Plan,
-    PolicyName, Task, Time, Workload,
+    BatchTable, BestEffort, Bytes, Class, Duration, Intensity, Op, Place, Plan, PolicyName, Task,
+    Time, Workload,
 };
 
 const DEPTH: u32 = 8;
@@ -55,6 +55,8 @@ fn workload(op: Op) -> Workload {
         op,
         place: Place::Random,
         offset: Duration::ZERO,
+        quality_ppm: Task::QUALITY_ALL_PPM,
+        outstanding_max: None,
         class: Class::Soft,
     };
     let load = BestEffort {
@@ -68,36 +70,23 @@ fn workload(op: Op) -> Workload {
     Workload {
         tasks: vec![task("large", SIZE), task("small", Bytes::from_kib(4))],
         best_effort: vec![load],
-        policy: PolicyName::Dqf,
-        batch: BatchChoice::Auto,
-        entries: Vec::new(),
-        drive_name: "file".to_owned(),
-        depth: DEPTH,
-        table: BatchTable::new(&times).unwrap(),
-        notes: Vec::new(),
+        ..Workload::new("file", DEPTH, BatchTable::new(&times).unwrap())
     }
 }
 
 fn run(op: Op, policy: PolicyName, executor: &mut RingExecutor) -> Result<DeviceRun, RunError> {
     let workload = workload(op);
-    let plan = Plan {
-        depth: DEPTH,
-        batch_max: 4,
-        best_effort_fill: 4,
-        queued_max: Plan::QUEUED_MAX_DEFAULT,
-        tasks: workload.tasks.clone(),
-        table: workload.table.clone(),
-    };
+    let plan = Plan { batch_max: 4, best_effort_fill: 4, ..Plan::of(&workload) };
     let (length, limits) = (Length::Jobs(20), executor.limits());
     let params = RunParams { workload: &workload, plan: &plan, policy, length, seed: 1, limits };
-    engine::run(&params, executor, &AtomicBool::new(false))
+    engine::run(&params, None, executor, &AtomicBool::new(false))
 }
 
 #[test]
 fn real_file_serves_every_job_under_every_policy() {
     let scratch = Scratch::path("engine-read");
     let Some(mut executor) = executor(&scratch, Access::ReadOnly) else { return };
-    for policy in PolicyName::ALL {
+    for policy in [PolicyName::Noop, PolicyName::Fifo, PolicyName::Dqf] {
         let DeviceRun { run, watch } = run(Op::Read, policy, &mut executor).unwrap();
         assert_eq!(run.end, RunEnd::Complete, "{policy}");
         let metrics = run.metrics;

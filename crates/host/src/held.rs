@@ -1,87 +1,73 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Requests that the policy had no room for, and the two lines in which requests stand.
+//! Requests that the policy had no room for.
 //!
-//! Real time and best effort wait apart, because room for one is not always room for the
-//! other; each line in the order of release.
+//! Each source waits in a line of its own, in the order of release, because room for one is
+//! not always room for another: a task that sends more than its contract must not keep the
+//! others out.
 
-use std::collections::VecDeque;
-use std::ops::{Index, IndexMut};
+use std::collections::{BTreeMap, VecDeque};
 
-use model::{Class, RequestId};
+use model::{RequestId, TaskIndex};
 
-/// In which line a request stands.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Line {
-    RealTime,
-    BestEffort,
-}
-
-impl From<Class> for Line {
-    fn from(class: Class) -> Self {
-        match class {
-            Class::Hard | Class::Soft | Class::Interactive => Self::RealTime,
-            Class::BestEffort => Self::BestEffort,
-        }
-    }
-}
-
-/// Something for each line.
-#[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct ByLine<T> {
-    pub(crate) real_time: T,
-    pub(crate) best_effort: T,
-}
-
-impl<T> Index<Line> for ByLine<T> {
-    type Output = T;
-    fn index(&self, line: Line) -> &T {
-        match line {
-            Line::RealTime => &self.real_time,
-            Line::BestEffort => &self.best_effort,
-        }
-    }
-}
-
-impl<T> IndexMut<Line> for ByLine<T> {
-    fn index_mut(&mut self, line: Line) -> &mut T {
-        match line {
-            Line::RealTime => &mut self.real_time,
-            Line::BestEffort => &mut self.best_effort,
-        }
-    }
-}
-
-/// What waits for room, oldest first.
+/// What waits for room, the oldest first.
+///
+/// # Invariants
+/// - No line is empty.
 #[derive(Debug, Default)]
 pub(crate) struct Held {
-    queues: ByLine<VecDeque<RequestId>>,
+    lines: BTreeMap<TaskIndex, VecDeque<RequestId>>,
+    /// Scratch of [`Self::offer`], empty between calls: the head of every line.
+    heads: Vec<(RequestId, TaskIndex)>,
 }
 
 impl Held {
     pub(crate) fn is_empty(&self) -> bool {
-        self.is_line_empty(Line::RealTime) && self.is_line_empty(Line::BestEffort)
+        self.lines.is_empty()
     }
 
-    pub(crate) fn is_line_empty(&self, line: Line) -> bool {
-        self.queues[line].is_empty()
+    pub(crate) fn is_waiting(&self, source: TaskIndex) -> bool {
+        self.lines.contains_key(&source)
     }
 
-    pub(crate) fn push(&mut self, line: Line, id: RequestId) {
-        self.queues[line].push_back(id);
+    pub(crate) fn push(&mut self, source: TaskIndex, id: RequestId) {
+        self.lines.entry(source).or_default().push_back(id);
     }
 
-    /// Removes the oldest of a line.
-    pub(crate) fn pop(&mut self, line: Line) {
-        self.queues[line].pop_front();
+    /// Offers what is held in the order of release, each line until it is refused; whether
+    /// any was taken. Names rise with the order of release.
+    ///
+    /// # Complexity
+    /// O(lines) for each request that is taken.
+    pub(crate) fn offer(&mut self, mut is_taken: impl FnMut(RequestId) -> bool) -> bool {
+        let mut heads = std::mem::take(&mut self.heads);
+        heads.extend(self.lines.iter().map(|(&source, line)| (line[0], source)));
+        let mut is_any_taken = false;
+        while let Some(oldest) = (0..heads.len()).min_by_key(|&index| heads[index].0) {
+            let (id, source) = heads[oldest];
+            if !is_taken(id) {
+                heads.swap_remove(oldest);
+                continue;
+            }
+            is_any_taken = true;
+            match self.pop(source) {
+                Some(next) => heads[oldest].0 = next,
+                None => {
+                    heads.swap_remove(oldest);
+                }
+            }
+        }
+        self.heads = heads;
+        is_any_taken
     }
 
-    /// The oldest request of the lines that are not found full. Names rise with age.
-    pub(crate) fn oldest(&self, is_full: ByLine<bool>) -> Option<(RequestId, Line)> {
-        let front = |line: Line| {
-            let id = self.queues[line].front().filter(|_| !is_full[line])?;
-            Some((*id, line))
-        };
-        let fronts = [front(Line::RealTime), front(Line::BestEffort)];
-        fronts.into_iter().flatten().min_by_key(|(id, _)| *id)
+    /// Removes the oldest of a line; the one behind it.
+    fn pop(&mut self, source: TaskIndex) -> Option<RequestId> {
+        let line = self.lines.get_mut(&source).expect("a line that has a head");
+        line.pop_front();
+        let next = line.front().copied();
+        if next.is_none() {
+            self.lines.remove(&source);
+        }
+        next
     }
 }

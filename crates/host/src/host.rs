@@ -13,11 +13,11 @@
 //! meanwhile at the instant at which it came, but a request keeps its nominal `released`:
 //! lateness of the host is part of every response time.
 
-use model::{Outcome, Request, RequestId, Time};
+use model::{Class, Outcome, Request, RequestId, Time};
 use policy::{Decision, Event, Full, Policy};
 
 use crate::executor::{Completion, Executor};
-use crate::held::{ByLine, Held, Line};
+use crate::held::Held;
 use crate::ledger::Ledger;
 use crate::metrics::RunMetrics;
 use crate::observer::Observer;
@@ -51,8 +51,10 @@ pub struct Host<'a, E, P, O> {
     /// When the policy wants to be asked again though nothing happens.
     not_before: Option<Time>,
     events: u64,
-    /// Requests that are released and not complete.
-    left: ByLine<u64>,
+    /// Requests of tasks that are released and not complete.
+    real_time_left: u64,
+    /// Those of best-effort loads.
+    best_effort_left: u64,
     /// Requests that were submitted and did not come back.
     in_flight_count: u32,
     end: Option<RunEnd>,
@@ -83,7 +85,8 @@ impl<'a, E: Executor, P: Policy, O: Observer> Host<'a, E, P, O> {
             batch: Vec::with_capacity(depth),
             not_before: None,
             events: 0,
-            left: ByLine::default(),
+            real_time_left: 0,
+            best_effort_left: 0,
             in_flight_count: 0,
             end: None,
         }
@@ -143,8 +146,8 @@ impl<'a, E: Executor, P: Policy, O: Observer> Host<'a, E, P, O> {
             events: self.events,
             end: self.end.expect("a run comes to its end before it is finished"),
             ended,
-            real_time_left: self.left.real_time,
-            best_effort_left: self.left.best_effort,
+            real_time_left: self.real_time_left,
+            best_effort_left: self.best_effort_left,
         }
     }
 
@@ -173,7 +176,7 @@ impl<'a, E: Executor, P: Policy, O: Observer> Host<'a, E, P, O> {
     }
 
     fn is_over(&self, now: Time) -> bool {
-        let is_served = self.left.real_time == 0 && self.sources.is_real_time_over(now);
+        let is_served = self.real_time_left == 0 && self.sources.is_real_time_over(now);
         is_served || self.in_flight_count == 0 && self.next_instant().is_none()
     }
 
@@ -193,7 +196,7 @@ impl<'a, E: Executor, P: Policy, O: Observer> Host<'a, E, P, O> {
     fn complete(&mut self, now: Time, id: RequestId, outcome: Outcome) {
         self.events += 1;
         let (request, job) = self.ledger.complete(id, outcome);
-        self.left[request.class.into()] -= 1;
+        *self.left(request.class) -= 1;
         self.in_flight_count -= 1;
         self.metrics.complete_request(request.task, now, request.size, outcome);
         if let Some(job) = job {
@@ -203,6 +206,28 @@ impl<'a, E: Executor, P: Policy, O: Observer> Host<'a, E, P, O> {
         self.observer.completed(now, &request, outcome);
         let observed = self.policy.observe(now, Event::Complete { id, outcome });
         assert_eq!(observed, Ok(()), "a policy is full to releases only");
+    }
+
+    /// The count in which a request of that class stands while it is not complete.
+    fn left(&mut self, class: Class) -> &mut u64 {
+        match class {
+            Class::Hard | Class::Soft | Class::Interactive => &mut self.real_time_left,
+            Class::BestEffort => &mut self.best_effort_left,
+        }
+    }
+
+    /// The policy gave up a request that it may give up.
+    fn drop_request(&mut self, now: Time, id: RequestId) {
+        self.events += 1;
+        let (request, job) = self.ledger.drop_queued(id);
+        assert!(request.optional, "{id:?} was dropped, and its contract does not allow it");
+        *self.left(request.class) -= 1;
+        self.metrics.drop_request(request.task);
+        if let Some(job) = job {
+            self.metrics.complete_job(now, &job);
+        }
+        self.sources.note_completion(request.task);
+        self.observer.dropped(now, &request);
     }
 
     fn release_due(&mut self, now: Time) {
@@ -229,13 +254,12 @@ impl<'a, E: Executor, P: Policy, O: Observer> Host<'a, E, P, O> {
     }
 
     fn release(&mut self, now: Time, request: &Request) {
-        let line = Line::from(request.class);
         self.events += 1;
-        self.left[line] += 1;
+        *self.left(request.class) += 1;
         self.observer.released(now, request);
         // Behind what is held already, if only to keep the order.
-        if !self.held.is_line_empty(line) || self.offer(now, request) == Err(Full) {
-            self.held.push(line, request.id);
+        if self.held.is_waiting(request.task) || self.offer(now, request) == Err(Full) {
+            self.held.push(request.task, request.id);
         }
     }
 
@@ -248,18 +272,8 @@ impl<'a, E: Executor, P: Policy, O: Observer> Host<'a, E, P, O> {
         if self.held.is_empty() {
             return false;
         }
-        let mut is_any_taken = false;
-        let mut is_full = ByLine::default();
-        while let Some((id, line)) = self.held.oldest(is_full) {
-            let request = self.ledger.queued(id);
-            if self.offer(now, &request) == Ok(()) {
-                self.held.pop(line);
-                is_any_taken = true;
-            } else {
-                is_full[line] = true;
-            }
-        }
-        is_any_taken
+        let Self { held, ledger, policy, .. } = self;
+        held.offer(|id| policy.observe(now, Event::Release(ledger.queued(id))).is_ok())
     }
 
     fn dispatch(&mut self, now: Time) -> Result<(), E::Error> {
@@ -278,6 +292,7 @@ impl<'a, E: Executor, P: Policy, O: Observer> Host<'a, E, P, O> {
                 Decision::Dispatch { id, tag } => {
                     self.batch.push(self.ledger.dispatch(id, tag));
                 }
+                Decision::Drop(id) => self.drop_request(now, id),
                 Decision::NotBefore(at) => {
                     assert!(at > now, "the policy asks to be asked in the past");
                     break Some(at);

@@ -70,7 +70,28 @@ pub(crate) struct JobSlot(u32);
 #[derive(Debug)]
 struct OpenJob {
     requests_left: u32,
-    has_failed: bool,
+    /// The worst of its requests that ended.
+    ending: Ending,
+}
+
+/// How a request, or the worst of a job's, ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Ending {
+    /// The device did what was asked.
+    Served,
+    /// The policy gave it up, as its contract allows.
+    Dropped,
+    /// The device reported an error.
+    Failed,
+}
+
+impl From<Outcome> for Ending {
+    fn from(outcome: Outcome) -> Self {
+        match outcome {
+            Outcome::Done => Self::Served,
+            Outcome::Failed => Self::Failed,
+        }
+    }
 }
 
 /// A job whose last request completed, or whose run ended before that.
@@ -79,13 +100,13 @@ pub(crate) struct Job {
     pub(crate) source: TaskIndex,
     /// The nominal instant.
     pub(crate) released: Time,
-    /// One of its requests failed.
-    pub(crate) has_failed: bool,
+    /// The worst end that one of its requests came to.
+    pub(crate) ending: Ending,
 }
 
 impl Job {
-    const fn of(request: &Request, has_failed: bool) -> Self {
-        Self { source: request.task, released: request.released, has_failed }
+    const fn of(request: &Request, ending: Ending) -> Self {
+        Self { source: request.task, released: request.released, ending }
     }
 }
 
@@ -117,7 +138,7 @@ impl Ledger {
 
     /// A new job of `requests` requests, which are yet to be added.
     pub(crate) fn open_job(&mut self, requests: u32) -> JobSlot {
-        JobSlot(self.jobs.insert(OpenJob { requests_left: requests, has_failed: false }))
+        JobSlot(self.jobs.insert(OpenJob { requests_left: requests, ending: Ending::Served }))
     }
 
     /// Whether another request may be outstanding.
@@ -171,23 +192,30 @@ impl Ledger {
             .unwrap_or_else(|| panic!("{id:?} is not outstanding"))
     }
 
+    /// Removes a request that will not be served, and its job with the last of its requests.
+    pub(crate) fn drop_queued(&mut self, id: RequestId) -> (Request, Option<Job>) {
+        assert!(!self.tracked(id).is_dispatched, "{id:?} dropped after it was dispatched");
+        let tracked = self.requests.remove(Self::slot(id)).expect("just seen");
+        (tracked.request, self.complete_part(tracked.job, &tracked.request, Ending::Dropped))
+    }
+
     /// Removes a request that came back, and its job with the last of its requests.
     pub(crate) fn complete(&mut self, id: RequestId, outcome: Outcome) -> (Request, Option<Job>) {
         assert!(self.tracked(id).is_dispatched, "{id:?} completed before it was dispatched");
         let tracked = self.requests.remove(Self::slot(id)).expect("just seen");
         let request = tracked.request;
-        (request, self.complete_part(tracked.job, &request, outcome))
+        (request, self.complete_part(tracked.job, &request, outcome.into()))
     }
 
-    fn complete_part(&mut self, slot: JobSlot, request: &Request, outcome: Outcome) -> Option<Job> {
+    fn complete_part(&mut self, slot: JobSlot, request: &Request, ending: Ending) -> Option<Job> {
         let job = self.jobs.get_mut(slot.0).expect("a job outlives its requests");
         job.requests_left -= 1;
-        job.has_failed |= outcome == Outcome::Failed;
+        job.ending = job.ending.max(ending);
         if job.requests_left > 0 {
             return None;
         }
         let job = self.jobs.remove(slot.0).expect("just seen");
-        Some(Job::of(request, job.has_failed))
+        Some(Job::of(request, job.ending))
     }
 
     /// Jobs that are released and not complete, in no order that means anything.
@@ -198,7 +226,7 @@ impl Ledger {
         let mut left: Vec<&Tracked> = self.requests.entries.iter().flatten().collect();
         left.sort_unstable_by_key(|tracked| tracked.job.0);
         left.dedup_by_key(|tracked| tracked.job.0);
-        left.into_iter().map(|tracked| Job::of(&tracked.request, false))
+        left.into_iter().map(|tracked| Job::of(&tracked.request, Ending::Served))
     }
 }
 
@@ -243,7 +271,8 @@ mod tests {
         assert_eq!(serve(&mut ledger, second, Outcome::Failed), None);
         assert_eq!(ledger.unfinished_jobs().count(), 1);
         let finished = serve(&mut ledger, first, Outcome::Done);
-        let expected = Job { source: TaskIndex(3), released: Time::from_ns(7), has_failed: true };
+        let (source, released) = (TaskIndex(3), Time::from_ns(7));
+        let expected = Job { source, released, ending: Ending::Failed };
         assert_eq!(finished, Some(expected));
         assert_eq!(ledger.unfinished_jobs().count(), 0);
     }

@@ -3,10 +3,10 @@
 //!
 //! Memory does not grow with the run: times go to a [`Distribution`].
 
-use model::{Bytes, Duration, Outcome, TaskIndex, Time, Workload};
+use model::{Bytes, Duration, Outcome, Task, TaskIndex, Time, Workload};
 
 use crate::distribution::Distribution;
-use crate::ledger::Job;
+use crate::ledger::{Ending, Job};
 use crate::params::Memory;
 
 /// Requests and what they moved.
@@ -71,6 +71,13 @@ pub struct SourceMetrics {
     pub misses: u64,
     /// Jobs of which a request failed; they are in no other figure about jobs.
     pub failed_jobs: u64,
+    /// Jobs of which a request was dropped, as their task's quality allows; they are in no
+    /// other figure about jobs.
+    pub dropped_jobs: u64,
+    /// Requests that were dropped.
+    pub dropped_requests: u64,
+    /// The share of its jobs that must be served, in parts per million.
+    pub quality_ppm: u32,
     /// Jobs that were not complete when the run ended.
     pub unfinished_jobs: u64,
     /// Requests that completed in the whole run.
@@ -88,6 +95,9 @@ impl SourceMetrics {
             responses: Distribution::new(memory),
             misses: 0,
             failed_jobs: 0,
+            dropped_jobs: 0,
+            dropped_requests: 0,
+            quality_ppm: Task::QUALITY_ALL_PPM,
             unfinished_jobs: 0,
             completed: Volume::default(),
             failed_requests: 0,
@@ -100,13 +110,24 @@ impl SourceMetrics {
         self.responses.count()
     }
 
-    fn complete_job(&mut self, response: Duration, has_failed: bool) {
-        if has_failed {
-            self.failed_jobs += 1;
-            return;
+    /// Whether all its jobs but those that may be dropped were served by their deadlines,
+    /// without an error.
+    pub fn is_kept(&self) -> bool {
+        let ended = u128::from(self.jobs() + self.dropped_jobs);
+        let droppable_ppm = u128::from(Task::QUALITY_ALL_PPM - self.quality_ppm);
+        let is_quality_kept = u128::from(self.dropped_jobs) * 1_000_000 <= ended * droppable_ppm;
+        self.misses == 0 && self.failed_jobs == 0 && is_quality_kept
+    }
+
+    fn complete_job(&mut self, response: Duration, ending: Ending) {
+        match ending {
+            Ending::Failed => self.failed_jobs += 1,
+            Ending::Dropped => self.dropped_jobs += 1,
+            Ending::Served => {
+                self.responses.record(response);
+                self.hold_against_deadline(response);
+            }
         }
-        self.responses.record(response);
-        self.hold_against_deadline(response);
     }
 
     fn abandon_job(&mut self, age: Duration) {
@@ -175,13 +196,14 @@ pub struct RunMetrics {
 impl RunMetrics {
     /// Counters at zero for the sources of that workload.
     pub(crate) fn new(workload: &Workload, memory: Memory) -> Self {
-        let tasks = workload.tasks.iter().map(|task| (&task.name, Some(task.deadline)));
-        let loads = workload.best_effort.iter().map(|load| (&load.name, None));
+        let tasks = workload.tasks.iter().map(|task| SourceMetrics {
+            quality_ppm: task.quality_ppm,
+            ..SourceMetrics::new(task.name.clone(), Some(task.deadline), memory)
+        });
+        let loads = workload.best_effort.iter();
+        let loads = loads.map(|load| SourceMetrics::new(load.name.clone(), None, memory));
         Self {
-            sources: tasks
-                .chain(loads)
-                .map(|(name, deadline)| SourceMetrics::new(name.clone(), deadline, memory))
-                .collect(),
+            sources: tasks.chain(loads).collect(),
             task_count: workload.tasks.len(),
             last_release: Time::ZERO,
         }
@@ -227,10 +249,10 @@ impl RunMetrics {
         self.totals(&self.sources)
     }
 
-    /// Whether every job of every task that was released was finished by its deadline,
-    /// without an error.
+    /// Whether every job of every task that was released, but those that may be dropped, was
+    /// finished by its deadline, without an error.
     pub fn is_kept(&self) -> bool {
-        self.tasks().iter().all(|task| task.misses == 0 && task.failed_jobs == 0)
+        self.tasks().iter().all(SourceMetrics::is_kept)
     }
 
     /// Takes note that a job was released.
@@ -250,10 +272,15 @@ impl RunMetrics {
         source.complete_request(at, self.last_release, size, outcome);
     }
 
+    /// Takes note that a request was dropped.
+    pub(crate) fn drop_request(&mut self, source: TaskIndex) {
+        self.sources[source.index()].dropped_requests += 1;
+    }
+
     /// Takes note that the last request of a job completed.
     pub(crate) fn complete_job(&mut self, at: Time, job: &Job) {
         let response = at.since(job.released);
-        self.sources[job.source.index()].complete_job(response, job.has_failed);
+        self.sources[job.source.index()].complete_job(response, job.ending);
     }
 
     /// Takes note that the run ended before this job did.

@@ -19,6 +19,9 @@ pub trait Observer {
     /// The drive returned a request.
     fn completed(&mut self, _now: Time, _request: &Request, _outcome: Outcome) {}
 
+    /// The policy gave up a queued request, as the contract of its task allows.
+    fn dropped(&mut self, _now: Time, _request: &Request) {}
+
     /// Everything that happens at this instant has happened and the policy has decided.
     fn settled(&mut self, _now: Time) {}
 
@@ -42,6 +45,10 @@ impl<A: Observer, B: Observer> Observer for (A, B) {
     fn completed(&mut self, now: Time, request: &Request, outcome: Outcome) {
         self.0.completed(now, request, outcome);
         self.1.completed(now, request, outcome);
+    }
+    fn dropped(&mut self, now: Time, request: &Request) {
+        self.0.dropped(now, request);
+        self.1.dropped(now, request);
     }
     fn settled(&mut self, now: Time) {
         self.0.settled(now);

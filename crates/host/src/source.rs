@@ -32,6 +32,8 @@ pub(crate) struct Source {
     size: Bytes,
     positions: Positions,
     random: Random,
+    /// Its requests may be dropped as far as its quality allows.
+    is_optional: bool,
     /// How many jobs it may still release.
     jobs_left: u64,
 }
@@ -53,6 +55,7 @@ impl Source {
             size: task.size,
             positions,
             random,
+            is_optional: task.quality_ppm < Task::QUALITY_ALL_PPM,
             jobs_left: jobs(params.length),
         }
     }
@@ -78,6 +81,7 @@ impl Source {
             positions,
             random,
             // Beside tasks it is theirs to say when a load ends.
+            is_optional: false,
             jobs_left: if params.is_led_by_tasks() { u64::MAX } else { jobs(params.length) },
         }
     }
@@ -137,7 +141,7 @@ impl Source {
             start: self.positions.next(&mut self.random),
             size: self.size,
             fua: false,
-            optional: false,
+            optional: self.is_optional,
             tag: Tag::Simple,
         }
     }

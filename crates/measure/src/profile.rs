@@ -235,6 +235,7 @@ fn drive_file(params: &ProfileParams, identity: Identity, table: MeasuredTable) 
         identity,
         batch: vec![table],
         drain: Vec::new(),
+        priority: Vec::new(),
         starvation_max: None,
         flush_max: None,
         mechanics: None,

@@ -58,6 +58,8 @@ pub struct DriveFile {
     pub batch: Vec<MeasuredTable>,
     /// Times to empty the device after q outstanding, nothing more sent.
     pub drain: Vec<MeasuredTable>,
+    /// Times of q requests with the drive's own priority, while others keep it full.
+    pub priority: Vec<MeasuredTable>,
     /// The longest a request was starved by others.
     pub starvation_max: Option<Duration>,
     /// The longest FLUSH.
@@ -142,6 +144,8 @@ struct RawDrive {
     batch: Vec<RawTable>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     drain: Vec<RawTable>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    priority: Vec<RawTable>,
     #[serde(skip_serializing_if = "Option::is_none")]
     mechanics: Option<Spanned<Box<Mechanics>>>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -231,6 +235,7 @@ impl DriveFile {
             identity: raw.identity,
             batch: read_tables(raw.batch, "batch", depth)?,
             drain: read_tables(raw.drain, "drain", depth)?,
+            priority: read_tables(raw.priority, "priority", depth)?,
             starvation_max: raw.starvation_ns_max.map(Duration::from_ns),
             flush_max: raw.flush_ns_max.map(Duration::from_ns),
             mechanics: raw.mechanics.map(read_mechanics).transpose()?,
@@ -264,6 +269,7 @@ impl DriveFile {
             identity: self.identity.clone(),
             batch: self.batch.iter().map(write_table).collect(),
             drain: self.drain.iter().map(write_table).collect(),
+            priority: self.priority.iter().map(write_table).collect(),
             mechanics: self.mechanics.clone().map(|section| Spanned::new(0..0, section)),
             ssd: self.ssd.clone().map(|ssd| Spanned::new(0..0, ssd)),
             fit: self.fit.clone(),

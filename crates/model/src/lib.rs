@@ -7,10 +7,14 @@
 
 #![warn(clippy::float_arithmetic)]
 
+pub mod access_time;
 pub mod batch_table;
+pub mod contracts;
 pub mod drive_file;
 pub mod file_error;
 pub mod mechanics;
+pub mod names;
+pub mod parameters;
 pub mod plan;
 pub mod quantity;
 pub mod random;
@@ -21,10 +25,14 @@ pub mod units;
 pub mod workload;
 pub mod workload_file;
 
+pub use access_time::AccessTime;
 pub use batch_table::BatchTable;
+pub use contracts::Contracts;
 pub use drive_file::{DriveFile, DriveKind};
 pub use file_error::FileError;
-pub use plan::{Plan, PolicyName};
+pub use names::{PolicyName, RegulatorName, Sending};
+pub use parameters::Parameters;
+pub use plan::Plan;
 pub use random::Random;
 pub use request::{Outcome, Request, RequestId, Tag};
 pub use task::{BestEffort, Class, Intensity, Op, Place, Task, TaskIndex};

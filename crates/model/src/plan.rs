@@ -4,52 +4,20 @@
 //! Policies and analyses never meet; they agree on the meaning of these parameters
 //! because both read them here.
 
-use std::fmt;
-
 use crate::batch_table::BatchTable;
+use crate::contracts::Contracts;
+use crate::names::RegulatorName;
+use crate::parameters::Parameters;
 use crate::task::Task;
-
-/// The policies of this version, by the names that files and scripts use.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum PolicyName {
-    /// FIFO up to the drive's depth.
-    Noop,
-    /// FIFO one at a time.
-    Fifo,
-    /// Dual-queue FIFO.
-    Dqf,
-}
-
-impl PolicyName {
-    /// All of them, in the order in which they are listed to people.
-    pub const ALL: [Self; 3] = [Self::Noop, Self::Fifo, Self::Dqf];
-
-    /// The name in files and on the command line.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Noop => "noop",
-            Self::Fifo => "fifo",
-            Self::Dqf => "dqf",
-        }
-    }
-
-    /// The policy of that name.
-    pub fn from_name(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|policy| policy.name() == name)
-    }
-}
-
-impl fmt::Display for PolicyName {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.name())
-    }
-}
+use crate::units::Duration;
+use crate::workload::Workload;
 
 /// The parameters of a run, the same for analysis, simulator and engine.
 ///
 /// # Invariants
 /// - `1 <= batch_max <= depth`, and `batch_max <= table.batch_max()`.
 /// - `best_effort_fill <= batch_max`.
+/// - `best_effort_depth <= depth`.
 /// - `queued_max >= 1`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Plan {
@@ -59,15 +27,51 @@ pub struct Plan {
     pub batch_max: u32,
     /// beta: a batch may be filled up to this many requests with best effort (`docs/model.md` section 5).
     pub best_effort_fill: u32,
+    /// How many requests of best effort may be on the device at once, for policies that limit
+    /// it apart.
+    pub best_effort_depth: u32,
     /// How many requests of one class a policy holds before it answers `Full`.
     pub queued_max: u32,
     /// The tasks that were proved together.
     pub tasks: Vec<Task>,
     /// What the device was measured to need.
     pub table: BatchTable,
+    /// What else it was measured to keep.
+    pub contracts: Contracts,
+    /// What is wrapped round the policy, the outermost first.
+    pub regulators: Vec<RegulatorName>,
+    /// What the workload says of policies and regulators.
+    pub parameters: Parameters,
 }
 
 impl Plan {
     /// A queue bound that no well-behaved workload reaches, at 8 MiB of request names.
     pub const QUEUED_MAX_DEFAULT: u32 = 1 << 20;
+
+    /// The plan of a workload of which nothing was decided yet: batches as large as the table
+    /// goes, no best effort in them, and apart from them as much of it as the drive accepts.
+    pub fn of(workload: &Workload) -> Self {
+        Self {
+            depth: workload.depth,
+            batch_max: workload.table.batch_max(),
+            best_effort_fill: 0,
+            best_effort_depth: workload.depth,
+            queued_max: Self::QUEUED_MAX_DEFAULT,
+            tasks: workload.tasks.clone(),
+            table: workload.table.clone(),
+            contracts: workload.contracts.clone(),
+            regulators: workload.regulators.clone(),
+            parameters: workload.parameters.clone(),
+        }
+    }
+
+    /// E: all real-time requests that the tasks can release together.
+    pub fn real_time_requests(&self) -> u64 {
+        self.tasks.iter().map(|task| u64::from(task.requests)).sum()
+    }
+
+    /// The shortest relative deadline of all tasks.
+    pub fn deadline_min(&self) -> Option<Duration> {
+        self.tasks.iter().map(|task| task.deadline).min()
+    }
 }

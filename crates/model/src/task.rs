@@ -88,6 +88,18 @@ pub struct Task {
     pub offset: Duration,
     /// How much a miss costs.
     pub class: Class,
+    /// The share of its requests that must be served, in parts per million; the others are
+    /// optional, and a policy that can use the freedom may drop them.
+    pub quality_ppm: u32,
+    /// How many of its jobs may be under way at once, as of a program with so many buffers:
+    /// the next one is released when one of them completes. None: jobs come whatever became
+    /// of those before them.
+    pub outstanding_max: Option<u32>,
+}
+
+impl Task {
+    /// The quality of a task all of whose requests must be served.
+    pub const QUALITY_ALL_PPM: u32 = 1_000_000;
 }
 
 /// How hard a best-effort load pushes.

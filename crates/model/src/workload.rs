@@ -2,7 +2,9 @@
 //! A workload: the tasks and best-effort loads that share one drive, checked against it.
 
 use crate::batch_table::BatchTable;
-use crate::plan::PolicyName;
+use crate::contracts::Contracts;
+use crate::names::{PolicyName, RegulatorName};
+use crate::parameters::Parameters;
 use crate::task::{BestEffort, Task};
 use crate::units::Bytes;
 
@@ -38,11 +40,36 @@ pub struct Workload {
     pub depth: u32,
     /// b(i) for this workload's requests.
     pub table: BatchTable,
+    /// What else the drive was measured to keep for them.
+    pub contracts: Contracts,
+    /// What the file wraps round the policy, the outermost first.
+    pub regulators: Vec<RegulatorName>,
+    /// What the file says of policies and regulators.
+    pub parameters: Parameters,
     /// What a reader of results must know about how `table` came about, a sentence each.
     pub notes: Vec<String>,
 }
 
 impl Workload {
+    /// A workload of nobody yet on a drive of that name, depth and table, of which nothing else
+    /// was measured: dual-queue FIFO, nothing fixed.
+    pub fn new(drive_name: impl Into<String>, depth: u32, table: BatchTable) -> Self {
+        Self {
+            tasks: Vec::new(),
+            best_effort: Vec::new(),
+            entries: Vec::new(),
+            policy: PolicyName::Dqf,
+            batch: BatchChoice::Auto,
+            drive_name: drive_name.into(),
+            depth,
+            table,
+            contracts: Contracts::default(),
+            regulators: Vec::new(),
+            parameters: Parameters::default(),
+            notes: Vec::new(),
+        }
+    }
+
     /// The largest request of any source.
     ///
     /// # Panics

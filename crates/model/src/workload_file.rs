@@ -14,7 +14,8 @@ use toml::Spanned;
 
 use crate::drive_file::DriveFile;
 use crate::file_error::FileError;
-use crate::plan::PolicyName;
+use crate::names::{PolicyName, RegulatorName};
+use crate::parameters::Parameters;
 use crate::task::{BestEffort, Intensity, Task};
 use crate::units::Duration;
 use crate::workload::BatchChoice;
@@ -39,9 +40,7 @@ pub struct WorkloadFile {
     /// The drive it names or brings along.
     pub drive: DriveReference,
     entries: Vec<String>,
-    policy: PolicyName,
-    batch: BatchChoice,
-    batch_span: Range<usize>,
+    policy: Policy,
     tasks: Vec<Placed<Task>>,
     best_effort: Vec<Placed<BestEffort>>,
 }
@@ -58,6 +57,16 @@ pub enum DriveReference {
     },
     /// A `[drive]` table in the file itself.
     Inline(Box<DriveFile>),
+}
+
+/// What the file says of the policy.
+#[derive(Debug, Clone, PartialEq)]
+struct Policy {
+    name: PolicyName,
+    batch: BatchChoice,
+    batch_span: Range<usize>,
+    regulators: Vec<RegulatorName>,
+    parameters: Parameters,
 }
 
 /// A source with the place of what may not suit the drive.
@@ -83,7 +92,7 @@ impl WorkloadFile {
                 "add at least one of them",
             ));
         }
-        let (policy, batch, batch_span) = read_policy(raw.policy)?;
+        let policy = read_policy(raw.policy)?;
         let entries = raw.task.iter().map(|task| task.name.get_ref().clone()).collect();
         let mut names = BTreeSet::new();
         let mut tasks = Vec::new();
@@ -96,48 +105,63 @@ impl WorkloadFile {
             .map(|load| read_best_effort(load, &mut names))
             .collect::<Result<_, _>>()?;
         let drive = raw::read_drive(raw.drive)?;
-        Ok(Self { drive, entries, policy, batch, batch_span, tasks, best_effort })
+        Ok(Self { drive, entries, policy, tasks, best_effort })
     }
 
     /// Replaces what the file says about the batch size, as a command line may.
     pub fn set_batch(&mut self, batch: BatchChoice) {
-        self.batch = batch;
+        self.policy.batch = batch;
     }
 }
 
-fn read_policy(
-    raw: Option<RawPolicy>,
-) -> Result<(PolicyName, BatchChoice, Range<usize>), FileError> {
+fn read_policy(raw: Option<RawPolicy>) -> Result<Policy, FileError> {
     let Some(raw) = raw else {
-        return Ok((PolicyName::Dqf, BatchChoice::Auto, 0..0));
+        return Ok(Policy {
+            name: PolicyName::Dqf,
+            batch: BatchChoice::Auto,
+            batch_span: 0..0,
+            regulators: Vec::new(),
+            parameters: Parameters::default(),
+        });
     };
-    let name = raw.name.get_ref();
-    let policy = PolicyName::from_name(name).ok_or_else(|| {
+    let name = PolicyName::from_name(raw.name.get_ref()).ok_or_else(|| {
         FileError::new(
             raw.name.span(),
-            format!("there is no policy `{name}` in this version"),
+            format!("there is no policy `{}` in this version", raw.name.get_ref()),
             format!("write one of {}", PolicyName::ALL.map(PolicyName::name).join(", ")),
         )
     })?;
-    if let Some(regulator) = raw.regulators.iter().flatten().next() {
-        return Err(FileError::new(
-            regulator.span(),
-            format!("there is no regulator `{}` in this version", regulator.get_ref()),
-            "write regulators = [], or leave the line out",
-        ));
-    }
-    let Some(batch) = raw.batch else {
-        return Ok((policy, BatchChoice::Auto, 0..0));
-    };
+    let regulators = raw.regulators.iter().flatten().map(read_regulator);
+    let regulators = regulators.collect::<Result<Vec<_>, _>>()?;
+    let parameters = raw.parameters();
+    let (batch, batch_span) = read_batch(raw.batch)?;
+    Ok(Policy { name, batch, batch_span, regulators, parameters })
+}
+
+fn read_regulator(name: &Spanned<String>) -> Result<RegulatorName, FileError> {
+    RegulatorName::from_name(name.get_ref()).ok_or_else(|| {
+        FileError::new(
+            name.span(),
+            format!("there is no regulator `{}` in this version", name.get_ref()),
+            format!(
+                "write some of {}, or leave the line out",
+                RegulatorName::ALL.map(RegulatorName::name).join(", ")
+            ),
+        )
+    })
+}
+
+fn read_batch(batch: Option<Spanned<RawBatch>>) -> Result<(BatchChoice, Range<usize>), FileError> {
+    let Some(batch) = batch else { return Ok((BatchChoice::Auto, 0..0)) };
     let span = batch.span();
     match batch.into_inner() {
-        RawBatch::Auto => Ok((policy, BatchChoice::Auto, span)),
+        RawBatch::Auto => Ok((BatchChoice::Auto, span)),
         RawBatch::Fixed(0) => Err(FileError::new(
             span,
             "a batch of 0 requests serves nobody",
             "write batch = \"auto\", or a number of requests from 1 on",
         )),
-        RawBatch::Fixed(batch_max) => Ok((policy, BatchChoice::Fixed(batch_max), span)),
+        RawBatch::Fixed(batch_max) => Ok((BatchChoice::Fixed(batch_max), span)),
     }
 }
 
@@ -181,6 +205,11 @@ fn expand_task(
                 place: raw.place.0,
                 offset,
                 class: raw.class,
+                quality_ppm: raw
+                    .quality
+                    .as_ref()
+                    .map_or(Task::QUALITY_ALL_PPM, |share| share.get_ref().ppm),
+                outstanding_max: read_outstanding(raw.outstanding.as_ref())?,
             },
             size_span: raw.size.span(),
             op_span: raw.op_span(),
@@ -228,6 +257,18 @@ fn read_count(count: Option<&Spanned<u32>>, tasks_before: usize) -> Result<u32, 
         ));
     }
     Ok(*count.get_ref())
+}
+
+/// How many jobs of a task may be under way at once.
+fn read_outstanding(outstanding: Option<&Spanned<u32>>) -> Result<Option<u32>, FileError> {
+    match outstanding {
+        Some(zero) if *zero.get_ref() == 0 => Err(FileError::new(
+            zero.span(),
+            "0 jobs under way: the task never releases one",
+            "write how many jobs it has under way at once, or leave the line out",
+        )),
+        outstanding => Ok(outstanding.map(|outstanding| *outstanding.get_ref())),
+    }
 }
 
 /// The first release of each of `count` tasks.

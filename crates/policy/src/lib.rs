@@ -6,12 +6,17 @@
 
 #![warn(clippy::float_arithmetic)]
 
+mod class_queues;
 mod dqf;
 mod fifo;
+mod in_flight;
 mod noop;
 mod queue;
+mod regulators;
 
-use model::{Outcome, Plan, PolicyName, Request, RequestId, TaskIndex, Time};
+use model::{
+    AccessTime, Outcome, Plan, PolicyName, RegulatorName, Request, RequestId, TaskIndex, Time,
+};
 
 pub use model::Tag;
 
@@ -51,6 +56,8 @@ pub enum Event {
 pub enum NoticeKind {
     /// A deadline of its own was missed.
     DeadlineMissed,
+    /// The stream that it read or wrote came to its end.
+    StreamEnded,
 }
 
 /// What the host is to do now.
@@ -63,6 +70,9 @@ pub enum Decision {
         /// How the device may order it.
         tag: Tag,
     },
+    /// Forget this queued request, which its contract allows ([`Request::optional`]), and ask
+    /// again. The policy has forgotten it already.
+    Drop(RequestId),
     /// The batch, if any, is complete; ask again at this instant or at the next event.
     NotBefore(Time),
     /// The batch, if any, is complete; ask again after the next event.
@@ -78,7 +88,7 @@ pub struct Full;
 ///
 /// # The protocol
 /// - At one instant the host observes everything that happened (completions first, then
-///   releases), then calls `decide` until it stops answering `Dispatch`.
+///   releases), then calls `decide` until it stops answering `Dispatch` and `Drop`.
 /// - All that one such round dispatched goes to the device as one batch, atomically.
 /// - `observe` answers `Full` to `Release` only.
 /// - `now` never decreases.
@@ -121,13 +131,77 @@ impl<P: Policy + ?Sized> Policy for Box<P> {
     }
 }
 
-/// The policy of that name, carrying out `plan`.
-pub fn build(name: PolicyName, plan: &Plan) -> Box<dyn Policy> {
-    match name {
+/// Why a policy cannot be made.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum BuildError {
+    /// It orders by access time, and nothing is known of the drive's.
+    #[error(
+        "`{policy}` orders requests by access time, which nothing tells of this drive; name a \
+         drive file with [mechanics], or another policy"
+    )]
+    AccessTimeUnknown {
+        /// The policy.
+        policy: PolicyName,
+    },
+    /// It rests on drain times, and the drive has none.
+    #[error(
+        "`{policy}` decides by drain times, and the drive has no [[drain]] table for these \
+         requests; measure it with `tidegate profile`, or name another policy"
+    )]
+    DrainUnknown {
+        /// The policy.
+        policy: PolicyName,
+    },
+    /// This version has no such regulator.
+    #[error("`{regulator}` is not part of this version")]
+    RegulatorMissing {
+        /// The regulator.
+        regulator: RegulatorName,
+    },
+    /// This version has no such policy.
+    #[error("`{policy}` is not part of this version")]
+    Missing {
+        /// The policy.
+        policy: PolicyName,
+    },
+}
+
+/// The policies that can carry out `plan` on a drive of which nothing else is known.
+pub fn available(plan: &Plan) -> Vec<PolicyName> {
+    PolicyName::ALL.into_iter().filter(|&name| build(name, plan, None).is_ok()).collect()
+}
+
+/// The policy of that name with its regulators, carrying out `plan`; `access` is what is known
+/// of the drive's positions.
+///
+/// # Errors
+/// [`BuildError`] where the policy needs what is not known of the drive.
+pub fn build(
+    name: PolicyName,
+    plan: &Plan,
+    access: Option<Box<dyn AccessTime>>,
+) -> Result<Box<dyn Policy>, BuildError> {
+    let mut policy = build_bare(name, plan, access)?;
+    for &regulator in plan.regulators.iter().rev() {
+        policy = regulators::wrap(regulator, policy, plan)?;
+    }
+    Ok(policy)
+}
+
+/// The policy of that name without what the plan wraps round it.
+fn build_bare(
+    name: PolicyName,
+    plan: &Plan,
+    access: Option<Box<dyn AccessTime>>,
+) -> Result<Box<dyn Policy>, BuildError> {
+    let _ = access;
+    Ok(match name {
         PolicyName::Noop => Box::new(Noop::new(plan.depth, plan.queued_max)),
         PolicyName::Fifo => Box::new(Fifo::new(plan.queued_max)),
         PolicyName::Dqf => {
             Box::new(Dqf::new(plan.batch_max, plan.best_effort_fill, plan.queued_max))
         }
-    }
+        policy => return Err(BuildError::Missing { policy }),
+    })
 }

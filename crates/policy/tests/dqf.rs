@@ -4,7 +4,7 @@
 mod common;
 
 use common::{at, complete, release, request, round};
-use model::{BatchTable, Class, Duration, Plan, RequestId};
+use model::{BatchTable, Class, Duration, Plan, RequestId, Workload};
 use policy::{Dqf, Event, Full, Policy};
 
 const HARD: Class = Class::Hard;
@@ -88,14 +88,8 @@ fn a_new_plan_holds_from_the_next_batch_on() {
     let mut policy = Dqf::new(4, 0, 100);
     release(&mut policy, at(0), HARD, 1..=6);
     assert_eq!(round(&mut policy, at(0)), [1, 2, 3, 4]);
-    let plan = Plan {
-        depth: 4,
-        batch_max: 1,
-        best_effort_fill: 0,
-        queued_max: 100,
-        tasks: Vec::new(),
-        table: BatchTable::new(&[Duration::from_ms(1)]).unwrap(),
-    };
+    let table = BatchTable::new(&[Duration::from_ms(1)]).unwrap();
+    let plan = Plan { queued_max: 100, ..Plan::of(&Workload::new("test", 4, table)) };
     policy.observe(at(1), Event::Reconfigure(Box::new(plan))).unwrap();
     complete(&mut policy, at(2), 1..=4);
     assert_eq!(round(&mut policy, at(2)), [5]);

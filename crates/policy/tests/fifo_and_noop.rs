@@ -4,7 +4,7 @@
 mod common;
 
 use common::{at, complete, release, request, round};
-use model::{BatchTable, Class, Duration, Plan};
+use model::{BatchTable, Class, Duration, Plan, Workload};
 use policy::{Event, Fifo, Full, Noop, Policy};
 
 #[test]
@@ -21,14 +21,8 @@ fn fifo_sends_one_at_a_time_whatever_the_class() {
 #[test]
 fn fifo_stays_fifo_under_a_plan_with_depth() {
     let mut policy = Fifo::new(100);
-    let plan = Plan {
-        depth: 32,
-        batch_max: 8,
-        best_effort_fill: 0,
-        queued_max: 100,
-        tasks: Vec::new(),
-        table: BatchTable::new(&[Duration::from_ms(1)]).unwrap(),
-    };
+    let table = BatchTable::new(&[Duration::from_ms(1)]).unwrap();
+    let plan = Plan { queued_max: 100, ..Plan::of(&Workload::new("test", 32, table)) };
     policy.observe(at(0), Event::Reconfigure(Box::new(plan))).unwrap();
     release(&mut policy, at(0), Class::Hard, [1, 2]);
     assert_eq!(round(&mut policy, at(0)), [1]);

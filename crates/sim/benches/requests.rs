@@ -7,8 +7,7 @@ use divan::Bencher;
 use divan::counter::ItemsCount;
 use drive::{PseudoDisk, builtin};
 use model::{
-    BatchChoice, BatchTable, BestEffort, Bytes, Class, Duration, Intensity, Op, Place, Plan,
-    PolicyName, Task, Workload,
+    BatchTable, BestEffort, Bytes, Class, Duration, Intensity, Op, Place, Plan, Task, Workload,
 };
 use policy::Dqf;
 use sim::{Length, SimParams, SimRun, simulate};
@@ -41,6 +40,8 @@ fn task(number: u32) -> Task {
         op: Op::Read,
         place: Place::Random,
         offset: Duration::ZERO,
+        quality_ppm: Task::QUALITY_ALL_PPM,
+        outstanding_max: None,
         class: Class::Hard,
     }
 }
@@ -60,13 +61,7 @@ fn workload(best_effort: Vec<BestEffort>) -> Workload {
     Workload {
         tasks: (1..=16).map(task).collect(),
         best_effort,
-        policy: PolicyName::Dqf,
-        batch: BatchChoice::Auto,
-        entries: Vec::new(),
-        drive_name: "maxtor-atlas-10k-v".to_owned(),
-        depth,
-        table,
-        notes: Vec::new(),
+        ..Workload::new("maxtor-atlas-10k-v", depth, table)
     }
 }
 

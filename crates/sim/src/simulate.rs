@@ -25,7 +25,7 @@ use crate::drive_executor::DriveExecutor;
 /// One request every 20 ms on a drive that takes up to 5 ms for it.
 /// ```
 /// use drive::PseudoDisk;
-/// use model::{BatchChoice, BatchTable, Bytes, Class, Duration, Op, Place, PolicyName, Task, Workload};
+/// use model::{BatchTable, Bytes, Class, Duration, Op, Place, Task, Workload};
 /// use policy::Dqf;
 /// use sim::{Length, SimParams, simulate};
 ///
@@ -34,12 +34,9 @@ use crate::drive_executor::DriveExecutor;
 ///     name: "camera".to_owned(), entry: 0, period: Duration::from_ms(20),
 ///     deadline: Duration::from_ms(20), requests: 1, size: Bytes::from_kib(128), op: Op::Read,
 ///     place: Place::Random, offset: Duration::ZERO, class: Class::Hard,
+///     quality_ppm: Task::QUALITY_ALL_PPM, outstanding_max: None,
 /// };
-/// let workload = Workload {
-///     tasks: vec![camera], best_effort: vec![], policy: PolicyName::Dqf,
-///     batch: BatchChoice::Auto, drive_name: "example".to_owned(), depth: 1,
-///     table: table.clone(), entries: vec![], notes: vec![],
-/// };
+/// let workload = Workload { tasks: vec![camera], ..Workload::new("example", 1, table.clone()) };
 /// let params = SimParams::new(&workload, Length::Jobs(100));
 /// let run = simulate(&params, Dqf::new(1, 0, 64), PseudoDisk::new(1, table, 42), &mut ());
 ///

@@ -65,6 +65,8 @@ pub fn workload(random: &mut Pcg64, policy: PolicyName, load: Load) -> Workload 
             op: Op::Read,
             place: Place::Random,
             offset: offset(random, period, &table),
+            quality_ppm: Task::QUALITY_ALL_PPM,
+            outstanding_max: None,
             class: Class::Hard,
         });
     }
@@ -78,11 +80,7 @@ pub fn workload(random: &mut Pcg64, policy: PolicyName, load: Load) -> Workload 
         best_effort: loads(random, load, request_ns),
         policy,
         batch,
-        entries: Vec::new(),
-        drive_name: "random".to_owned(),
-        depth,
-        table,
-        notes: Vec::new(),
+        ..Workload::new("random", depth, table)
     }
 }
 

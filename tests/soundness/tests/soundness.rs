@@ -63,7 +63,8 @@ impl Trial {
     fn checked_run(&self) -> SimRun {
         let name = self.assessment.policy;
         let mut checkers = Checkers::of_policy(name, &self.plan);
-        let run = self.run(policy::build(name, &self.plan), self.drive(), &mut checkers);
+        let run =
+            self.run(policy::build(name, &self.plan, None).unwrap(), self.drive(), &mut checkers);
         let violations = checkers.violations();
         assert!(violations.is_empty(), "{}: {violations:?}", self.name());
         run
@@ -213,7 +214,12 @@ fn longest_if_first(trial: &mut Trial, part: u32) -> Option<Duration> {
     let table = trial.workload.table.clone();
     let drive = PseudoDisk::new(trial.workload.depth, table, trial.number);
     let params = SimParams::new(&trial.workload, Length::Jobs(1));
-    let run = simulate(&params, policy::build(PolicyName::Dqf, &trial.plan), drive, &mut ());
+    let run = simulate(
+        &params,
+        policy::build(PolicyName::Dqf, &trial.plan, None).unwrap(),
+        drive,
+        &mut (),
+    );
     run.metrics.tasks().iter().filter_map(|task| task.responses.max()).max()
 }
 
@@ -263,7 +269,7 @@ fn a_drive_slower_than_its_table_is_caught() {
         let times: Vec<Duration> = (1..=table.batch_max()).map(slower).collect();
         let table = BatchTable::new(&times).expect("no entry is zero");
         let drive = PseudoDisk::new(trial.workload.depth, table, trial.number);
-        let policy = policy::build(PolicyName::Dqf, &trial.plan);
+        let policy = policy::build(PolicyName::Dqf, &trial.plan, None).unwrap();
         trial.run(policy, drive, &mut Checkers::default())
     });
 }
@@ -272,7 +278,7 @@ fn a_drive_slower_than_its_table_is_caught() {
 #[test]
 fn a_policy_that_does_not_wait_for_an_idle_drive_is_caught() {
     assert_caught("no dual queue", Load::Outstanding, |trial| {
-        let policy = policy::build(PolicyName::Noop, &trial.plan);
+        let policy = policy::build(PolicyName::Noop, &trial.plan, None).unwrap();
         trial.run(policy, trial.drive(), &mut Checkers::default())
     });
 }

@@ -3,10 +3,7 @@
 
 use crate::common::{at, finish, measured, requests, table};
 use drive::{BuildError, Drive, build, builtin, measured_table};
-use model::{
-    BatchChoice, BestEffort, Bytes, DriveFile, DriveKind, Intensity, Op, Place, PolicyName,
-    Workload,
-};
+use model::{BestEffort, Bytes, DriveFile, DriveKind, Intensity, Op, Place, Workload};
 
 const ROW: [u64; 7] = [100, 200, 300, 500, 700, 800, 900];
 
@@ -21,17 +18,7 @@ fn load(op: Op, kib: u64) -> BestEffort {
 }
 
 fn workload(best_effort: Vec<BestEffort>) -> Workload {
-    Workload {
-        tasks: Vec::new(),
-        best_effort,
-        policy: PolicyName::Dqf,
-        batch: BatchChoice::Auto,
-        entries: Vec::new(),
-        drive_name: "test".to_owned(),
-        depth: 4,
-        table: table(&[10, 16]),
-        notes: Vec::new(),
-    }
+    Workload { tasks: Vec::new(), best_effort, ..Workload::new("test", 4, table(&[10, 16])) }
 }
 
 fn file(tables: &[(Op, u64, [u64; 7])]) -> DriveFile {

@@ -5,8 +5,7 @@
 use drive::PseudoDisk;
 use host::Length;
 use model::{
-    BatchChoice, BatchTable, Bytes, Class, Duration, Op, Place, Plan, PolicyName, Request, Task,
-    Time, Workload,
+    BatchTable, Bytes, Class, Duration, Op, Place, Plan, PolicyName, Request, Task, Time, Workload,
 };
 use policy::{Decision, Event, Full, Tag};
 use sim::DriveExecutor;
@@ -53,6 +52,8 @@ fn run_late(is_serving: bool) -> DeviceRun {
         op: Op::Read,
         place: Place::Random,
         offset: Duration::ZERO,
+        quality_ppm: Task::QUALITY_ALL_PPM,
+        outstanding_max: None,
         class: Class::Hard,
     };
     let table = BatchTable::new(&[Duration::from_ms(5)]).unwrap();
@@ -60,21 +61,9 @@ fn run_late(is_serving: bool) -> DeviceRun {
         tasks: vec![task.clone()],
         best_effort: Vec::new(),
         policy: PolicyName::Fifo,
-        batch: BatchChoice::Auto,
-        entries: Vec::new(),
-        drive_name: "pseudo".to_owned(),
-        depth: 1,
-        table: table.clone(),
-        notes: Vec::new(),
+        ..Workload::new("pseudo", 1, table.clone())
     };
-    let plan = Plan {
-        depth: 1,
-        batch_max: 1,
-        best_effort_fill: 0,
-        queued_max: 1,
-        tasks: vec![task],
-        table: table.clone(),
-    };
+    let plan = Plan { batch_max: 1, best_effort_fill: 0, queued_max: 1, ..Plan::of(&workload) };
     let limits = Limits {
         capacity: Bytes::from_kib(1024),
         alignment: Bytes::new(512),

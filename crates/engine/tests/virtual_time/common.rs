@@ -11,8 +11,8 @@ use drive::Drive;
 use engine::{DeviceRun, Length, Limits, RunError, RunParams};
 use host::Distribution;
 use model::{
-    BatchChoice, BatchTable, BestEffort, Bytes, Class, Duration, Intensity, Op, Outcome, Place,
-    Plan, PolicyName, Request, RequestId, Task, Time, Workload,
+    BatchTable, BestEffort, Bytes, Class, Duration, Intensity, Op, Outcome, Place, Plan,
+    PolicyName, Request, RequestId, Task, Time, Workload,
 };
 use sim::DriveExecutor;
 
@@ -79,26 +79,13 @@ pub(crate) fn workload(tasks: Vec<Task>, best_effort: Vec<BestEffort>) -> Worklo
     Workload {
         tasks,
         best_effort,
-        policy: PolicyName::Dqf,
-        batch: BatchChoice::Auto,
-        entries: Vec::new(),
-        drive_name: "in order".to_owned(),
-        depth: 8,
-        table: BatchTable::new(&times).unwrap(),
-        notes: Vec::new(),
+        ..Workload::new("in order", 8, BatchTable::new(&times).unwrap())
     }
 }
 
 /// A plan for it with batches of at most z, filled up to beta.
 pub(crate) fn plan(workload: &Workload, batch_max: u32, best_effort_fill: u32) -> Plan {
-    Plan {
-        depth: workload.depth,
-        batch_max,
-        best_effort_fill,
-        queued_max: Plan::QUEUED_MAX_DEFAULT,
-        tasks: workload.tasks.clone(),
-        table: workload.table.clone(),
-    }
+    Plan { batch_max, best_effort_fill, ..Plan::of(&workload) }
 }
 
 /// A task that releases `requests` at 0, and with every period again.
@@ -113,6 +100,8 @@ pub(crate) fn task(name: &str, period_ms: u64, requests: u32) -> Task {
         op: Op::Read,
         place: Place::Random,
         offset: Duration::ZERO,
+        quality_ppm: Task::QUALITY_ALL_PPM,
+        outstanding_max: None,
         class: Class::Hard,
     }
 }
@@ -169,7 +158,7 @@ impl Setting {
         let params = RunParams { workload, plan: &plan, policy, length, seed: 1, limits };
         let executor = DriveExecutor::new(self.drive);
         let mut executor = executor.with_lateness(self.lateness_at);
-        engine::run(&params, &mut executor, &self.cancel)
+        engine::run(&params, None, &mut executor, &self.cancel)
     }
 }
 

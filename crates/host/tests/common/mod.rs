@@ -9,8 +9,8 @@ use std::rc::Rc;
 
 use host::{Completion, Executor, Host, HostParams, Length, Run};
 use model::{
-    BatchChoice, BatchTable, BestEffort, Bytes, Class, Duration, Intensity, Op, Outcome, Place,
-    Plan, PolicyName, Request, RequestId, Task, Time, Workload,
+    BatchTable, BestEffort, Bytes, Class, Duration, Intensity, Op, Outcome, Place, Plan,
+    PolicyName, Request, RequestId, Task, Time, Workload,
 };
 
 /// Every request takes this long.
@@ -93,26 +93,13 @@ pub(crate) fn workload(tasks: Vec<Task>, best_effort: Vec<BestEffort>) -> Worklo
     Workload {
         tasks,
         best_effort,
-        policy: PolicyName::Dqf,
-        batch: BatchChoice::Auto,
-        entries: Vec::new(),
-        drive_name: "in order".to_owned(),
-        depth: 8,
-        table: BatchTable::new(&times).unwrap(),
-        notes: Vec::new(),
+        ..Workload::new("in order", 8, BatchTable::new(&times).unwrap())
     }
 }
 
 /// A plan for it with batches of at most z, filled up to beta.
 pub(crate) fn plan(workload: &Workload, batch_max: u32, best_effort_fill: u32) -> Plan {
-    Plan {
-        depth: workload.depth,
-        batch_max,
-        best_effort_fill,
-        queued_max: Plan::QUEUED_MAX_DEFAULT,
-        tasks: workload.tasks.clone(),
-        table: workload.table.clone(),
-    }
+    Plan { batch_max, best_effort_fill, ..Plan::of(&workload) }
 }
 
 /// A task that releases `requests` at 0, and with every period again.
@@ -127,6 +114,8 @@ pub(crate) fn task(name: &str, period_ms: u64, requests: u32) -> Task {
         op: Op::Read,
         place: Place::Random,
         offset: Duration::ZERO,
+        quality_ppm: Task::QUALITY_ALL_PPM,
+        outstanding_max: None,
         class: Class::Hard,
     }
 }
@@ -180,7 +169,7 @@ impl Setting {
         let params = HostParams::new(workload, self.length);
         let outstanding_max = self.outstanding_max.unwrap_or(params.outstanding_max);
         let params = HostParams { outstanding_max, ..params };
-        let policy = policy::build(self.policy, &plan);
+        let policy = policy::build(self.policy, &plan, None).unwrap();
         let mut nobody = ();
         let mut host = Host::new(&params, policy, &mut self.executor, &mut nobody);
         let Ok(()) = host.run(|| self.cancel.get());

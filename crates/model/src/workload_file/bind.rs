@@ -5,6 +5,7 @@ use std::ops::Range;
 
 use super::{Placed, WorkloadFile};
 use crate::batch_table::BatchTable;
+use crate::contracts::Contracts;
 use crate::drive_file::{DriveFile, MeasuredTable};
 use crate::file_error::FileError;
 use crate::task::Op;
@@ -50,19 +51,46 @@ impl WorkloadFile {
             [] => unreachable!("a workload has a source"),
         };
         self.check_batch(&table, drive)?;
+        let contracts = self.contracts(drive, size_max, &mut notes);
         let tasks = self.tasks.iter().map(|placed| placed.source.clone()).collect();
         let best_effort = self.best_effort.iter().map(|placed| placed.source.clone()).collect();
         Ok(Workload {
             tasks,
             best_effort,
             entries: self.entries.clone(),
-            policy: self.policy,
-            batch: self.batch,
-            drive_name: drive.name.clone(),
-            depth: drive.depth,
-            table,
+            policy: self.policy.name,
+            batch: self.policy.batch,
+            regulators: self.policy.regulators.clone(),
+            parameters: self.policy.parameters.clone(),
+            contracts,
             notes,
+            ..Workload::new(drive.name.clone(), drive.depth, table)
         })
+    }
+
+    /// What else the drive was measured to keep for requests of up to `size`. What was not
+    /// measured for every operation that the workload asks for counts as not measured.
+    fn contracts(&self, drive: &DriveFile, size: Bytes, notes: &mut Vec<String>) -> Contracts {
+        let operations = self.operations();
+        let mut covering = |tables: &[MeasuredTable], what: &str| {
+            let of_op = |asked: &Asked| covering_table(tables, asked.op, size);
+            let mut found = operations.iter().map(of_op).collect::<Option<Vec<_>>>()?;
+            // As for batches: an inline table holds for both.
+            found.dedup_by(|a, b| std::ptr::eq(*a, *b));
+            if found.len() > 1 {
+                notes.push(format!(
+                    "the workload reads and writes: a mixed {what} is charged as its reads and \
+                     its writes one after the other, which nobody measured"
+                ));
+            }
+            let tables = found.into_iter().map(|measured| measured.table.clone());
+            tables.reduce(|first, second| first.mixed_with(&second))
+        };
+        Contracts {
+            drain: covering(&drive.drain, "drain"),
+            priority: covering(&drive.priority, "batch with priority"),
+            starvation_max: drive.starvation_max,
+        }
     }
 
     /// The largest request, with where its size is written.
@@ -91,12 +119,12 @@ impl WorkloadFile {
     }
 
     fn check_batch(&self, table: &BatchTable, drive: &DriveFile) -> Result<(), FileError> {
-        let BatchChoice::Fixed(batch_max) = self.batch else { return Ok(()) };
+        let BatchChoice::Fixed(batch_max) = self.policy.batch else { return Ok(()) };
         if batch_max <= table.batch_max() {
             return Ok(());
         }
         Err(FileError::new(
-            self.batch_span.clone(),
+            self.policy.batch_span.clone(),
             format!(
                 "a batch of {batch_max} is larger than the table of `{}`, which ends at {}",
                 drive.name,
@@ -123,8 +151,7 @@ fn measured_for<'a>(
             how_to_measure(drive, &format!("--op {op} --size {size}")),
         ));
     }
-    let covering = of_op().filter(|table| table.size.is_none_or(|measured| measured >= size));
-    covering.min_by_key(|table| table.size).ok_or_else(|| {
+    covering_table(&drive.batch, asked.op, size).ok_or_else(|| {
         let sizes: Vec<String> =
             of_op().filter_map(|table| table.size).map(|size| size.to_string()).collect();
         FileError::new(
@@ -137,6 +164,14 @@ fn measured_for<'a>(
             format!("write a smaller size; {}", how_to_measure(drive, &format!("--size {size}"))),
         )
     })
+}
+
+/// The table for this operation of the smallest measured size that covers `size`.
+fn covering_table(tables: &[MeasuredTable], op: Op, size: Bytes) -> Option<&MeasuredTable> {
+    let covers = |table: &&MeasuredTable| {
+        table.op.is_none_or(|of| of == op) && table.size.is_none_or(|measured| measured >= size)
+    };
+    tables.iter().filter(covers).min_by_key(|table| table.size)
 }
 
 /// A drive that can be simulated is measured by its name or file, any other as a device.

@@ -12,8 +12,10 @@ use serde::de::{Deserializer, Error, MapAccess, SeqAccess, Visitor};
 use toml::Spanned;
 
 use super::DriveReference;
+use crate::batch_table::BatchTable;
 use crate::drive_file::{DriveFile, DriveKind, Identity, MeasuredTable, batch_table};
 use crate::file_error::FileError;
+use crate::parameters::Parameters;
 use crate::quantity::{Quantity, Share};
 use crate::task::{Class, Op, Place};
 use crate::units::{Bandwidth, Bytes, Duration, Lba};
@@ -37,6 +39,14 @@ pub(super) struct RawPolicy {
     pub(super) regulators: Option<Vec<Spanned<String>>>,
 }
 
+impl RawPolicy {
+    /// What the file says in `[policy.NAME]`, and the defaults of all else.
+    #[expect(clippy::unused_self, reason = "no parameter is read yet")]
+    pub(super) fn parameters(&self) -> Parameters {
+        Parameters::default()
+    }
+}
+
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct RawTask {
@@ -54,6 +64,8 @@ pub(super) struct RawTask {
     pub(super) offset: Option<Spanned<RawOffset>>,
     #[serde(default = "hard")]
     pub(super) class: Class,
+    pub(super) quality: Option<Spanned<Share>>,
+    pub(super) outstanding: Option<Spanned<u32>>,
 }
 
 #[derive(Deserialize)]
@@ -143,6 +155,9 @@ pub(super) struct InlineDrive {
     kind: Spanned<DriveKind>,
     depth: Option<Spanned<u32>>,
     batch_ns_max: Spanned<Vec<u64>>,
+    drain_ns_max: Option<Spanned<Vec<u64>>>,
+    priority_ns_max: Option<Spanned<Vec<u64>>>,
+    starvation_ns_max: Option<u64>,
 }
 
 /// A value that is written as a string, a number, a list or a table.
@@ -307,20 +322,32 @@ pub(super) fn read_drive(raw: Spanned<RawDrive>) -> Result<DriveReference, FileE
         kind: DriveKind::Pseudo,
         depth,
         identity: Identity::default(),
-        batch: vec![MeasuredTable {
-            op: None,
-            size: None,
-            ns_max,
-            quantiles_ns: Default::default(),
-            samples: None,
-            confidence: None,
-            table,
-        }],
-        drain: Vec::new(),
-        starvation_max: None,
+        batch: vec![inline_table(ns_max, table)],
+        drain: inline_tables(inline.drain_ns_max)?,
+        priority: inline_tables(inline.priority_ns_max)?,
+        starvation_max: inline.starvation_ns_max.map(Duration::from_ns),
         flush_max: None,
         mechanics: None,
         ssd: None,
         fit: None,
     })))
+}
+
+fn inline_tables(ns_max: Option<Spanned<Vec<u64>>>) -> Result<Vec<MeasuredTable>, FileError> {
+    let Some(ns_max) = ns_max else { return Ok(Vec::new()) };
+    let table = batch_table(ns_max.get_ref(), ns_max.span())?;
+    Ok(vec![inline_table(ns_max.into_inner(), table)])
+}
+
+/// A table for every operation and every size.
+fn inline_table(ns_max: Vec<u64>, table: BatchTable) -> MeasuredTable {
+    MeasuredTable {
+        op: None,
+        size: None,
+        ns_max,
+        quantiles_ns: Default::default(),
+        samples: None,
+        confidence: None,
+        table,
+    }
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Asserts: every request is released, dispatched and completed in that order, each once;
+//! Asserts: every request is released, dispatched and completed in that order, each once, or
+//! dropped instead of dispatched;
 //! and when the run is over no real-time request is missing.
 //!
 //! Best effort may be left over: a run does not wait for it.
@@ -60,6 +61,14 @@ impl Observer for ExactlyOnce {
         let account = self.accounts.remove(&id);
         if account.is_none_or(|account| account.stage != Stage::InFlight) {
             self.log.add(now, Breach::CompletedUndispatched { id });
+        }
+    }
+
+    fn dropped(&mut self, now: Time, request: &Request) {
+        let id = request.id;
+        let account = self.accounts.remove(&id);
+        if account.is_none_or(|account| account.stage != Stage::Queued) {
+            self.log.add(now, Breach::DroppedUnqueued { id });
         }
     }
 

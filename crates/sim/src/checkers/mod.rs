@@ -57,6 +57,7 @@ impl Checkers {
                 checkers.add(BatchSize::new(plan.batch_max, plan.best_effort_fill));
                 checkers.add(IdleDispatch::default());
             }
+            _ => {}
         }
         checkers
     }
@@ -94,6 +95,11 @@ impl Observer for Checkers {
     fn completed(&mut self, now: Time, request: &Request, outcome: Outcome) {
         for checker in &mut self.checkers {
             checker.completed(now, request, outcome);
+        }
+    }
+    fn dropped(&mut self, now: Time, request: &Request) {
+        for checker in &mut self.checkers {
+            checker.dropped(now, request);
         }
     }
     fn settled(&mut self, now: Time) {

@@ -29,6 +29,12 @@ pub enum Breach {
         /// The request.
         id: RequestId,
     },
+    /// A request was given up that was not waiting.
+    #[error("{id:?} was dropped and was not queued")]
+    DroppedUnqueued {
+        /// The request.
+        id: RequestId,
+    },
     /// A request came back that was not on the drive.
     #[error("{id:?} completed and was not in flight")]
     CompletedUndispatched {

@@ -3,8 +3,8 @@
 
 use drive::PseudoDisk;
 use model::{
-    BatchChoice, BatchTable, BestEffort, Bytes, Class, Duration, Intensity, Op, Outcome, Place,
-    Plan, PolicyName, Request, RequestId, Task, TaskIndex, Time, Workload,
+    BatchTable, BestEffort, Bytes, Class, Duration, Intensity, Op, Outcome, Place, Plan,
+    PolicyName, Request, RequestId, Task, TaskIndex, Time, Workload,
 };
 use sim::{Length, Observer, SimParams, SimRun, simulate};
 
@@ -33,6 +33,8 @@ pub(crate) fn task(name: &str, period_ms: u64) -> Task {
         op: Op::Read,
         place: Place::Random,
         offset: Duration::ZERO,
+        quality_ppm: Task::QUALITY_ALL_PPM,
+        outstanding_max: None,
         class: Class::Hard,
     }
 }
@@ -49,29 +51,12 @@ pub(crate) fn table(times_ms: &[u64]) -> BatchTable {
 /// A workload on a drive with the table b; its depth is that of the table.
 pub(crate) fn workload(times_ms: &[u64], tasks: Vec<Task>, loads: Vec<BestEffort>) -> Workload {
     let table = table(times_ms);
-    Workload {
-        tasks,
-        best_effort: loads,
-        policy: PolicyName::Dqf,
-        batch: BatchChoice::Auto,
-        entries: Vec::new(),
-        drive_name: "test".to_owned(),
-        depth: table.batch_max(),
-        table,
-        notes: Vec::new(),
-    }
+    Workload { tasks, best_effort: loads, ..Workload::new("test", table.batch_max(), table) }
 }
 
 /// The plan for batches of at most `batch_max`, filled up to `best_effort_fill`.
 pub(crate) fn plan(workload: &Workload, batch_max: u32, best_effort_fill: u32) -> Plan {
-    Plan {
-        depth: workload.depth,
-        batch_max,
-        best_effort_fill,
-        queued_max: Plan::QUEUED_MAX_DEFAULT,
-        tasks: workload.tasks.clone(),
-        table: workload.table.clone(),
-    }
+    Plan { batch_max, best_effort_fill, ..Plan::of(&workload) }
 }
 
 /// A run on the pseudo-disk.
@@ -83,7 +68,7 @@ pub(crate) fn run(
 ) -> SimRun {
     let workload = params.workload;
     let drive = PseudoDisk::new(workload.depth, workload.table.clone(), params.seed);
-    simulate(params, policy::build(name, plan), drive, observer)
+    simulate(params, policy::build(name, plan, None).unwrap(), drive, observer)
 }
 
 /// As `run`, with dual-queue FIFO, so many jobs for each task, and nobody watching.

@@ -1,0 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! Parameters of policies and regulators that a workload file may set in `[policy.NAME]`.
+
+/// The parameters of every policy and regulator that has any, with their defaults.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Parameters {}
