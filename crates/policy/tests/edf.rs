@@ -77,26 +77,32 @@ fn best_effort_goes_only_when_nothing_real_time_is_queued() {
     }
 }
 
-/// Head at 0: upwards 100, 300, 500 of those due at 10; then 400 of those due at 20 though
-/// the head is past it.
+/// Head at 0: upwards 1000, 3000, 5000 of those due at 10; then of those due at 20 the one
+/// above the head, and 4000, which the head is past, last.
 #[test]
 fn scan_edf_sends_equal_dues_upwards_from_the_head() {
     let mut policy = ScanEdf::new(100);
     release_all(
         &mut policy,
-        &[due(1, 20, 400), due(2, 10, 500), due(3, 10, 100), due(4, 10, 300), due(5, 20, 900)],
+        &[
+            due(1, 20, 4_000),
+            due(2, 10, 5_000),
+            due(3, 10, 1_000),
+            due(4, 10, 3_000),
+            due(5, 20, 9_000),
+        ],
     );
     assert_eq!(one_by_one(&mut policy), [3, 4, 2, 5, 1]);
 }
 
-/// The head stands behind a request of best effort at 600: 700 and 900, then from the lowest.
+/// The head stands behind a request of best effort at 4000: 7000 and 9000, then the lowest.
 #[test]
 fn scan_edf_goes_on_from_where_best_effort_left_the_head() {
     let mut policy = ScanEdf::new(100);
-    let backup = Request { start: Lba::new(400), ..request(101, BEST_EFFORT) };
+    let backup = Request { start: Lba::new(4_000), ..request(101, BEST_EFFORT) };
     policy.observe(at(0), Event::Release(backup)).unwrap();
     assert_eq!(round(&mut policy, at(0)), [101]);
-    release_all(&mut policy, &[due(1, 10, 100), due(2, 10, 900), due(3, 10, 700)]);
+    release_all(&mut policy, &[due(1, 10, 1_000), due(2, 10, 9_000), due(3, 10, 7_000)]);
     complete(&mut policy, at(1), [101]);
     assert_eq!(one_by_one(&mut policy), [3, 2, 1]);
 }

@@ -143,7 +143,7 @@ pub fn dq_edf_released_together(system: &System) -> Result<Vec<Verdict>, Inappli
 
 /// What is due no later than the job, all released at once behind a batch of `carry_in`, the
 /// last batch full of whatever there is; for periods above that.
-fn released_together_by_due(system: &System, carry_in: u32, has_freeloaders: bool) -> Vec<Verdict> {
+fn released_together_by_due(system: &System, carry_in: u32) -> Vec<Verdict> {
     let response = |task: &SporadicTask| {
         let urgent = system.tasks.iter().filter(|other| other.deadline <= task.deadline);
         let urgent: u32 = urgent.map(|task| task.requests).sum();
