@@ -64,8 +64,11 @@ fn verdicts(system: &System, is_shared: bool) -> Vec<Verdict> {
     let request_ns = system.table.time_max(1).ns();
     let demand = Demand::new(&system.tasks);
     let kinds = kinds(&system.tasks);
+    // What may be in service first, of a later deadline: without two deadlines there is none.
+    let has_later = kinds.iter().any(|(task, _)| task.deadline != kinds[0].0.deadline);
+    let blocking = u128::from(is_shared || has_later);
     let busy_ns = least_fixed_point(1, |length| {
-        serial_time_ns(request_ns, demand.half_open(length).checked_add(1)?)
+        serial_time_ns(request_ns, demand.half_open(length).checked_add(blocking)?)
     });
     let search = busy_ns.map(|busy_ns| Search { kinds: &kinds, request_ns, busy_ns, is_shared });
     let verdicts: BTreeMap<SporadicTask, Verdict> = kinds

@@ -55,7 +55,7 @@ impl Checkers {
             }
             PolicyName::Edf | PolicyName::ScanEdf => {
                 checkers.add(WorkConservation::new(1, true));
-                checkers.add(DueOrder::default());
+                checkers.add(DueOrder::new(plan.queued_max));
                 checkers.add(BatchSize::new(1, 1));
                 checkers.add(IdleDispatch::default());
             }
@@ -66,7 +66,7 @@ impl Checkers {
             }
             PolicyName::DqEdf => {
                 checkers.add(WorkConservation::new(1, plan.best_effort_fill > 0));
-                checkers.add(DueOrder::default());
+                checkers.add(DueOrder::new(plan.queued_max));
                 checkers.add(BatchSize::new(plan.batch_max, plan.best_effort_fill));
                 checkers.add(IdleDispatch::default());
             }
