@@ -5,11 +5,11 @@
 
 use model::{BatchChoice, Duration, Intensity, Plan, PolicyName, Task, Workload};
 
-use crate::batch_choice::{Choice, Question};
-use crate::bounds::{BoundName, Bounds, bound_of, is_met, zip_bounds};
+use crate::batch_choice::{Choice, Order, Question};
+use crate::bounds::{BoundName, Bounds, bound_of, edf_bounds, edf_responses, is_met, zip_bounds};
 use crate::dqf::Demand;
 use crate::fifo::BestEffortAhead;
-use crate::{Inapplicable, SporadicTask, System, dqf, edf, fifo};
+use crate::{Inapplicable, SporadicTask, System, dqf, fifo};
 
 /// What may be promised to a workload under a policy.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -63,7 +63,7 @@ pub struct TaskAssessment {
 pub struct Comparison {
     /// First in, first out, one at a time, best effort in the same queue.
     pub fifo: Option<Duration>,
-    /// Earliest deadline first, one at a time, without best effort.
+    /// Earliest deadline first, one at a time, best effort behind it.
     pub edf: Option<Duration>,
     /// Dual-queue FIFO with the batch size that suits it best.
     pub dqf: Option<Duration>,
@@ -123,9 +123,26 @@ pub fn assess(workload: &Workload, policy: PolicyName) -> Assessment {
             let bounds = fifo_bounds(workload, &sporadic(&workload.tasks));
             conclude(workload, policy, Choice::of_batches(1, 0, bounds))
         }
+        PolicyName::Edf | PolicyName::ScanEdf => {
+            let system = single(workload, &sporadic(&workload.tasks));
+            let bounds = edf_bounds(&system, is_shared(workload));
+            conclude(workload, policy, Choice::of_batches(1, 0, bounds))
+        }
+        PolicyName::GroupEdf => not_applicable(
+            workload,
+            policy,
+            "g-edf lets later deadlines of a group go first as long as they are smaller or nearer, \
+             and nobody has proved how long that may go on",
+        ),
+        PolicyName::DqEdf => {
+            let tasks = sporadic(&workload.tasks);
+            let question = question(workload, &tasks, workload.batch, Order::Due);
+            conclude(workload, policy, question.choose())
+        }
         PolicyName::Dqf => {
             let tasks = sporadic(&workload.tasks);
-            conclude(workload, policy, question(workload, &tasks, workload.batch).choose())
+            let question = question(workload, &tasks, workload.batch, Order::Release);
+            conclude(workload, policy, question.choose())
         }
         _ => not_applicable(workload, policy, "nothing is known of this policy"),
     }
@@ -137,16 +154,18 @@ pub fn assess(workload: &Workload, policy: PolicyName) -> Assessment {
 /// As [`assess`] of each of them.
 pub fn compare(workload: &Workload, policy: PolicyName) -> Vec<Comparison> {
     let tasks = sporadic(&workload.tasks);
-    let edf = edf::responses(&single(workload, &tasks));
+    // By the same bound, `scan-edf` promises what `edf` does.
+    let is_edf = matches!(policy, PolicyName::Edf | PolicyName::ScanEdf);
+    let edf = (!is_edf).then(|| edf_responses(&single(workload, &tasks), is_shared(workload)));
     let fifo = (policy != PolicyName::Fifo).then(|| {
         let ahead = best_effort_ahead(workload);
         fifo::responses_with_best_effort(&single(workload, &tasks), &ahead)
     });
     let dqf = (policy != PolicyName::Dqf)
-        .then(|| question(workload, &tasks, BatchChoice::Auto).choose().bounds);
+        .then(|| question(workload, &tasks, BatchChoice::Auto, Order::Release).choose().bounds);
     let comparison = |task: usize| Comparison {
         fifo: fifo.as_ref().and_then(|fifo| bound_of(fifo, task)),
-        edf: bound_of(&edf, task),
+        edf: edf.as_ref().and_then(|edf| bound_of(edf, task)),
         dqf: dqf.as_ref().and_then(|dqf| dqf[task].least()).map(|(bound, _)| bound),
     };
     (0..tasks.len()).map(comparison).collect()
@@ -159,7 +178,12 @@ pub(crate) fn is_provable(workload: &Workload, policy: PolicyName, tasks: &[Spor
             let bounds = fifo_bounds(workload, tasks);
             tasks.iter().zip(&bounds).all(|(task, bounds)| is_met(task, bounds))
         }
-        PolicyName::Dqf => question(workload, tasks, workload.batch).is_provable(),
+        PolicyName::Edf | PolicyName::ScanEdf => {
+            let bounds = edf_bounds(&single(workload, tasks), is_shared(workload));
+            tasks.iter().zip(&bounds).all(|(task, bounds)| is_met(task, bounds))
+        }
+        PolicyName::DqEdf => question(workload, tasks, workload.batch, Order::Due).is_provable(),
+        PolicyName::Dqf => question(workload, tasks, workload.batch, Order::Release).is_provable(),
         _ => false,
     }
 }
@@ -168,9 +192,15 @@ fn question<'a>(
     workload: &'a Workload,
     tasks: &'a [SporadicTask],
     batch: BatchChoice,
+    order: Order,
 ) -> Question<'a> {
-    let is_shared = !workload.best_effort.is_empty();
-    Question { tasks, table: &workload.table, batch, is_shared }
+    let is_shared = is_shared(workload);
+    Question { tasks, table: &workload.table, order, batch, is_shared }
+}
+
+/// Whether there is best effort beside the tasks.
+fn is_shared(workload: &Workload) -> bool {
+    !workload.best_effort.is_empty()
 }
 
 /// A policy of which nothing can be promised, and why: a sentence without its full stop.

@@ -11,14 +11,25 @@ use std::cmp::Reverse;
 
 use model::{BatchChoice, BatchTable};
 
-use crate::bounds::{Bounds, dqf_bounds, is_met};
-use crate::{SporadicTask, System, Verdict, dqf};
+use crate::bounds::{Bounds, dq_edf_bounds, dqf_bounds, is_met};
+use crate::{SporadicTask, System, Verdict, dq_edf, dqf};
+
+/// In which order requests wait for their batch.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Order {
+    /// Of their release: `dqf`.
+    Release,
+    /// Of their deadlines: `dq-edf`.
+    Due,
+}
 
 /// Tasks on a device, before z and beta are chosen.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Question<'a> {
     pub(crate) tasks: &'a [SporadicTask],
     pub(crate) table: &'a BatchTable,
+    /// Of the policy that forms the batches.
+    pub(crate) order: Order,
     /// What the workload asks for.
     pub(crate) batch: BatchChoice,
     /// Whether there is best effort.
@@ -156,7 +167,11 @@ impl Question<'_> {
     }
 
     fn choice(self, batch_max: u32, best_effort_fill: u32) -> Choice {
-        let bounds = dqf_bounds(&self.system(batch_max, best_effort_fill), self.is_shared);
+        let system = self.system(batch_max, best_effort_fill);
+        let bounds = match self.order {
+            Order::Release => dqf_bounds(&system, self.is_shared),
+            Order::Due => dq_edf_bounds(&system),
+        };
         Choice::of_batches(batch_max, best_effort_fill, bounds)
     }
 
@@ -164,6 +179,9 @@ impl Question<'_> {
     /// needs.
     fn proves_all(self, batch_max: u32, best_effort_fill: u32) -> bool {
         let system = self.system(batch_max, best_effort_fill);
+        if self.order == Order::Due {
+            return dq_edf::are_deadlines_met(&system);
+        }
         let by_min_period = || {
             let verdicts = dqf::min_period(&system).ok()?;
             let is_met = |(verdict, task): (&Verdict, &SporadicTask)| {

@@ -3,7 +3,7 @@
 
 use model::Duration;
 
-use crate::{Inapplicable, SporadicTask, System, Verdict, dqf};
+use crate::{Inapplicable, SporadicTask, System, Verdict, dq_edf, dqf, edf};
 
 /// The bounds of one task; `None` where one does not apply or does not exist.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -14,7 +14,8 @@ pub struct Bounds {
     pub busy_interval: Option<Duration>,
     /// [`dqf::min_period`].
     pub min_period: Option<Duration>,
-    /// [`dqf::tight`], for `fifo` [`crate::fifo::responses_with_best_effort`].
+    /// [`dqf::tight`]; for `fifo` [`crate::fifo::responses_with_best_effort`], for `edf` and
+    /// `scan-edf` [`edf::responses`], for `dq-edf` [`dq_edf::tight`].
     pub tight: Option<Duration>,
 }
 
@@ -27,7 +28,7 @@ pub enum BoundName {
     BusyInterval,
     /// Theorem 9.2.7.
     MinPeriod,
-    /// Theorems 1 to 3, or the exact FIFO bound.
+    /// Theorems 1 to 3, their form for deadlines, or the exact bounds of FIFO and EDF.
     Tight,
 }
 
@@ -74,6 +75,29 @@ pub(crate) fn dqf_bounds(system: &System, is_shared: bool) -> Vec<Bounds> {
         system.tasks.len(),
         [dqf::linear(system), dqf::busy_interval(system), min_period, dqf::tight(system)],
     )
+}
+
+/// The bound of dual-queue EDF: those that rest on release order do not hold.
+pub(crate) fn dq_edf_bounds(system: &System) -> Vec<Bounds> {
+    only_tight(system, &dq_edf::tight(system))
+}
+
+/// The bound of one-at-a-time EDF; it is exact.
+pub(crate) fn edf_bounds(system: &System, is_shared: bool) -> Vec<Bounds> {
+    only_tight(system, &edf_responses(system, is_shared))
+}
+
+/// The bound of one-at-a-time EDF beside best effort, or without.
+pub(crate) fn edf_responses(
+    system: &System,
+    is_shared: bool,
+) -> Result<Vec<Verdict>, Inapplicable> {
+    if is_shared { edf::responses_with_best_effort(system) } else { edf::responses(system) }
+}
+
+fn only_tight(system: &System, tight: &Result<Vec<Verdict>, Inapplicable>) -> Vec<Bounds> {
+    let bounds = |task| Bounds { tight: bound_of(tight, task), ..Bounds::default() };
+    (0..system.tasks.len()).map(bounds).collect()
 }
 
 /// One `Bounds` per task from one list per bound; a bound that does not apply has none.

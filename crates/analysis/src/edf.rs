@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! EDF, one request on the device at a time: what a scheduler in the host could promise
-//! without the drive's own queue. For comparison; `fifo` is the policy that exists.
+//! EDF, one request on the device at a time: what a scheduler in the host can promise without
+//! the drive's own queue. Equal deadlines may go in any order, so this is the bound of `edf`
+//! and of `scan-edf` alike.
 
 use std::collections::BTreeMap;
 
@@ -8,10 +9,11 @@ use crate::dqf::Demand;
 use crate::search::{least_fixed_point, serial_time_ns, verdict};
 use crate::{Inapplicable, SporadicTask, System, Verdict};
 
-/// Steps after which the comparison is given up.
-const STEPS_MAX: usize = 1 << 19;
+/// Steps after which a search is given up: a set of a thousand different tasks shall not
+/// wait for it.
+const STEPS_MAX: usize = 1 << 22;
 
-/// The response-time bound of each task under EDF at request boundaries.
+/// The response-time bound of each task under EDF at request boundaries, without best effort.
 ///
 /// # Bound
 /// For a job of task k released at a in a deadline busy interval, with
@@ -21,34 +23,63 @@ const STEPS_MAX: usize = 1 << 19;
 /// `R_k = max over a of L + b(1) - a`, where `B = b(1)` if some deadline is later.
 ///
 /// # Source
-/// L. George, N. Rivierre and M. Spuri, INRIA RR-2966, 1996, section on non-preemptive EDF,
-/// with the deviation that only the last request of a job is non-preemptable and that a
-/// blocking request is charged in full instead of less one tick (safe).
+/// L. George, N. Rivierre and M. Spuri, "Preemptive and Non-Preemptive Real-Time
+/// Uni-Processor Scheduling", INRIA RR-2966, 1996, section on non-preemptive EDF, which
+/// builds on M. Spuri, "Analysis of Deadline Scheduled Real-Time Systems", INRIA RR-2772,
+/// 1996; deadlines may exceed periods. Two deviations. A job is e requests of b(1), and only
+/// its last cannot be preempted any more. A blocking request is charged in full instead of
+/// less one tick, since the device may take it up at the very instant of the release, before
+/// it. Exact: the release pattern of every term can happen, jobs of several requests
+/// included.
 ///
 /// # Errors
 /// Never: where the busy interval does not end, the verdict says so.
 ///
 /// # Complexity
 /// O(offsets * k) per kind and round of the fixed point, for k different tasks. Where that
-/// exceeds 2^19 steps, the verdict is "no bound": this is a comparison, and a set of
-/// a thousand different tasks shall not wait for it.
+/// exceeds 2^22 steps, the verdict is "no bound".
 pub fn responses(system: &System) -> Result<Vec<Verdict>, Inapplicable> {
+    Ok(verdicts(system, false))
+}
+
+/// The bound of [`responses`] when best effort is sent while no real-time request is queued.
+///
+/// # Bound
+/// As there, with `B = b(1)` in any case: a request of best effort may be in service when a
+/// busy interval begins, and within one no other is sent.
+///
+/// # Source
+/// As there; exact where best effort never runs out.
+///
+/// # Errors
+/// As [`responses`].
+///
+/// # Complexity
+/// As [`responses`].
+pub fn responses_with_best_effort(system: &System) -> Result<Vec<Verdict>, Inapplicable> {
+    Ok(verdicts(system, true))
+}
+
+fn verdicts(system: &System, is_shared: bool) -> Vec<Verdict> {
     let request_ns = system.table.time_max(1).ns();
     let demand = Demand::new(&system.tasks);
     let kinds = kinds(&system.tasks);
+    // What may be in service first, of a later deadline: without two deadlines there is none.
+    let has_later = kinds.iter().any(|(task, _)| task.deadline != kinds[0].0.deadline);
+    let blocking = u128::from(is_shared || has_later);
     let busy_ns = least_fixed_point(1, |length| {
-        serial_time_ns(request_ns, demand.half_open(length).checked_add(1)?)
+        serial_time_ns(request_ns, demand.half_open(length).checked_add(blocking)?)
     });
-    let search = busy_ns.map(|busy_ns| Search { kinds: &kinds, request_ns, busy_ns });
+    let search = busy_ns.map(|busy_ns| Search { kinds: &kinds, request_ns, busy_ns, is_shared });
     let verdicts: BTreeMap<SporadicTask, Verdict> = kinds
         .iter()
         .map(|(task, _)| (*task, verdict(search.as_ref().and_then(|s| s.response_ns(task)))))
         .collect();
-    Ok(system.tasks.iter().map(|task| verdicts[task]).collect())
+    system.tasks.iter().map(|task| verdicts[task]).collect()
 }
 
 /// Different tasks with how many there are of each.
-fn kinds(tasks: &[SporadicTask]) -> Vec<(SporadicTask, u64)> {
+pub(crate) fn kinds(tasks: &[SporadicTask]) -> Vec<(SporadicTask, u64)> {
     let mut counts: BTreeMap<SporadicTask, u64> = BTreeMap::new();
     for task in tasks {
         *counts.entry(*task).or_default() += 1;
@@ -61,12 +92,18 @@ struct Search<'a> {
     kinds: &'a [(SporadicTask, u64)],
     request_ns: u64,
     busy_ns: u64,
+    /// Whether best effort may be in service at first.
+    is_shared: bool,
 }
 
 impl Search<'_> {
     fn response_ns(&self, task: &SporadicTask) -> Option<u64> {
         let mut worst = self.request_ns;
         for release_ns in self.releases(task)? {
+            // All that is released in the interval is complete at its end.
+            if self.busy_ns - release_ns <= worst {
+                break;
+            }
             let start_ns = least_fixed_point(0, |start_ns| {
                 self.last_request_start(task, release_ns, start_ns)
             })?;
@@ -109,7 +146,7 @@ impl Search<'_> {
         let due = release_ns.checked_add(task.deadline.ns())?;
         let own_jobs = release_ns / task.period.ns() + 1;
         let mut requests = u128::from(own_jobs) * u128::from(task.requests);
-        let mut is_blocked = false;
+        let mut is_blocked = self.is_shared;
         for (other, count) in self.kinds {
             // One of the equal tasks is the job's own.
             let others = count - u64::from(other == task);

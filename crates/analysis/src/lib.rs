@@ -10,11 +10,13 @@
 mod assessment;
 mod batch_choice;
 mod bounds;
+mod climb;
 mod headroom;
 mod search;
 mod system;
 mod verdict;
 
+pub mod dq_edf;
 pub mod dqf;
 pub mod edf;
 pub mod fifo;

@@ -90,7 +90,9 @@ impl Report {
         if policy != PolicyName::Fifo {
             columns.push(("fifo", bound(|row| row.comparison.fifo)));
         }
-        columns.push(("edf", bound(|row| row.comparison.edf)));
+        if !is_edf(policy) {
+            columns.push(("edf", bound(|row| row.comparison.edf)));
+        }
         if policy != PolicyName::Dqf {
             columns.push(("dqf", bound(|row| row.comparison.dqf)));
         }
@@ -328,9 +330,17 @@ fn task_json(task: &Task, assessed: &TaskAssessment, comparison: &Value) -> Valu
     })
 }
 
+/// Whether the bound of `edf` is that of the policy itself.
+fn is_edf(policy: PolicyName) -> bool {
+    matches!(policy, PolicyName::Edf | PolicyName::ScanEdf)
+}
+
 /// What the other policies would give: the policy itself is not among them.
 fn comparison_json(policy: PolicyName, comparison: &Comparison) -> Value {
-    let mut value = json!({ "edf_ns": ns(comparison.edf) });
+    let mut value = json!({});
+    if !is_edf(policy) {
+        value["edf_ns"] = ns(comparison.edf).into();
+    }
     if policy != PolicyName::Fifo {
         value["fifo_ns"] = ns(comparison.fifo).into();
     }

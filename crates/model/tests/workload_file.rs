@@ -290,6 +290,27 @@ fn slips_of_the_pen_are_refused_with_their_place() {
 }
 
 #[test]
+fn the_group_of_g_edf_is_a_share() {
+    let file = |policy: &str| {
+        format!(
+            "drive = \"x\"\n{policy}[[best_effort]]\nname = \"b\"\noutstanding = 1\nsize = \"4KiB\"\n"
+        )
+    };
+    let group_ppm = |policy: &str| bind(&file(policy)).unwrap().parameters.group_edf.group_ppm;
+    assert_eq!(group_ppm(""), 400_000);
+    assert_eq!(
+        group_ppm("[policy]\nname = \"g-edf\"\n[policy.g-edf]\ngroup = \"12.5%\"\n"),
+        125_000
+    );
+    let wrong = |line: &str| {
+        refused(&file(&format!("[policy]\nname = \"g-edf\"\n[policy.g-edf]\n{line}\n"))).0
+    };
+    assert!(wrong("group = 40").contains("no unit"));
+    assert!(wrong("group = \"140%\"").contains("more than 100%"));
+    assert!(wrong("size = \"40%\"").contains("unknown field"));
+}
+
+#[test]
 fn a_load_is_either_closed_or_open() {
     let load = "drive = \"x\"\n[[best_effort]]\nname = \"b\"\nsize = \"4KiB\"\n";
     assert!(refused(load).0.contains("how hard the load pushes"));

@@ -7,7 +7,10 @@
 #![warn(clippy::float_arithmetic)]
 
 mod class_queues;
+mod dq_edf;
 mod dqf;
+mod dual_queue;
+mod edf;
 mod fifo;
 mod in_flight;
 mod noop;
@@ -20,7 +23,9 @@ use model::{
 
 pub use model::Tag;
 
+pub use dq_edf::DqEdf;
 pub use dqf::Dqf;
+pub use edf::{Edf, GroupEdf, ScanEdf};
 pub use fifo::Fifo;
 pub use noop::Noop;
 
@@ -199,6 +204,15 @@ fn build_bare(
     Ok(match name {
         PolicyName::Noop => Box::new(Noop::new(plan.depth, plan.queued_max)),
         PolicyName::Fifo => Box::new(Fifo::new(plan.queued_max)),
+        PolicyName::Edf => Box::new(Edf::new(plan.queued_max)),
+        PolicyName::ScanEdf => Box::new(ScanEdf::new(plan.queued_max)),
+        PolicyName::GroupEdf => {
+            let group_ppm = plan.parameters.group_edf.group_ppm;
+            Box::new(GroupEdf::new(group_ppm, &plan.tasks, plan.queued_max))
+        }
+        PolicyName::DqEdf => {
+            Box::new(DqEdf::new(plan.batch_max, plan.best_effort_fill, plan.queued_max))
+        }
         PolicyName::Dqf => {
             Box::new(Dqf::new(plan.batch_max, plan.best_effort_fill, plan.queued_max))
         }

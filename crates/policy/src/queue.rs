@@ -1,11 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! A bounded first-in first-out queue of request names, shared by the FIFO policies.
+//! What real-time requests wait in, and the simplest of it: a bounded first-in first-out
+//! queue of request names, shared by the FIFO policies.
 
 use std::collections::VecDeque;
 
-use model::RequestId;
+use model::{Plan, Request, RequestId};
 
 use crate::Full;
+
+/// Real-time requests that are released and not dispatched, in the order of a policy, bounded.
+pub(crate) trait RealTimeQueue {
+    /// Takes a request in, or answers [`Full`].
+    fn push(&mut self, request: &Request) -> Result<(), Full>;
+
+    /// Takes out the one that goes next.
+    fn pop(&mut self) -> Option<RequestId>;
+
+    /// Removes a request from anywhere; whether it was there. O(queued).
+    fn cancel(&mut self, id: RequestId) -> bool;
+
+    /// A smaller bound than what is queued loses nothing: it only refuses what comes.
+    fn reconfigure(&mut self, plan: &Plan);
+
+    /// How many are queued.
+    fn len(&self) -> u32;
+}
 
 /// Requests that are released and not dispatched, oldest first, at most `queued_max`.
 #[derive(Debug)]
@@ -45,5 +64,23 @@ impl FifoQueue {
 
     pub(crate) fn len(&self) -> u32 {
         u32::try_from(self.requests.len()).expect("bounded by queued_max")
+    }
+}
+
+impl RealTimeQueue for FifoQueue {
+    fn push(&mut self, request: &Request) -> Result<(), Full> {
+        Self::push(self, request.id)
+    }
+    fn pop(&mut self) -> Option<RequestId> {
+        Self::pop(self)
+    }
+    fn cancel(&mut self, id: RequestId) -> bool {
+        Self::cancel(self, id)
+    }
+    fn reconfigure(&mut self, plan: &Plan) {
+        self.set_queued_max(plan.queued_max);
+    }
+    fn len(&self) -> u32 {
+        Self::len(self)
     }
 }

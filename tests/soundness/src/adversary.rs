@@ -82,6 +82,12 @@ struct State {
     is_fresh: bool,
 }
 
+impl State {
+    fn packed(&self) -> u64 {
+        pack(self.cooldown, self.left, self.is_fresh)
+    }
+}
+
 struct Search<'a> {
     system: &'a SmallSystem,
     rules: Rules,
@@ -128,7 +134,7 @@ impl<'a> Search<'a> {
         let start = State { cooldown: [0; TASKS_MAX], queued: 0, left: 0, is_fresh: false };
         let mut extent = self.visit(start);
         while let (Ok(()), Some(state)) = (extent, self.open.pop()) {
-            if self.frontiers[state.queued as usize].contains(pack(&state)) {
+            if self.frontiers[state.queued as usize].contains(state.packed()) {
                 extent = self.expand(&state);
             }
         }
@@ -226,7 +232,7 @@ impl<'a> Search<'a> {
         let Some(frontier) = self.frontiers.get_mut(state.queued as usize) else {
             return Err(Extent::BacklogUnbounded);
         };
-        if !frontier.insert(pack(&state)) {
+        if !frontier.insert(state.packed()) {
             return Ok(());
         }
         self.states += 1;
@@ -236,12 +242,12 @@ impl<'a> Search<'a> {
 }
 
 /// All of a state but the queue, each field the better for the adversary the smaller.
-fn pack(state: &State) -> u64 {
-    let done = u64::from(BATCH_TIME_MAX - state.left) << 2 | u64::from(state.is_fresh);
-    state.cooldown.iter().fold(done, |word, &cooldown| word << COOLDOWN_BITS | u64::from(cooldown))
+pub(crate) fn pack(cooldown: [Ticks; TASKS_MAX], left: Ticks, is_fresh: bool) -> u64 {
+    let done = u64::from(BATCH_TIME_MAX - left) << 2 | u64::from(is_fresh);
+    cooldown.iter().fold(done, |word, &cooldown| word << COOLDOWN_BITS | u64::from(cooldown))
 }
 
-fn guards() -> u64 {
+pub(crate) fn guards() -> u64 {
     let done = 1_u64 << (LEFT_BITS - 1) << 2 | 0b10;
     (0..TASKS_MAX).fold(done, |word, _| word << COOLDOWN_BITS | 1 << (COOLDOWN_BITS - 1))
 }

@@ -13,6 +13,7 @@
 
 pub mod adversary;
 pub mod busy_interval;
+pub mod dq_edf;
 pub mod edf;
 pub mod frontier;
 pub mod generate;

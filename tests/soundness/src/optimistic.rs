@@ -3,7 +3,7 @@
 //!
 //! A harness that catches none of them would catch nothing. None may ever leave this crate.
 
-use analysis::{Inapplicable, System, Verdict};
+use analysis::{Inapplicable, SporadicTask, System, Verdict};
 use model::Duration;
 
 /// Theorem 2 without the batch in flight at release: b(E).
@@ -121,6 +121,40 @@ pub fn edf_without_blocking(system: &System) -> Result<Vec<Verdict>, Inapplicabl
         verdict(once.then_some(response))
     });
     Ok(verdicts.collect())
+}
+
+/// Dual-queue EDF without a batch in flight: what is due no later, released together, and
+/// those of later deadlines in the last batch.
+///
+/// # Errors
+/// Never.
+pub fn dq_edf_without_carry_in(system: &System) -> Result<Vec<Verdict>, Inapplicable> {
+    Ok(released_together_by_due(system, 0))
+}
+
+/// Dual-queue EDF behind a full batch, all tasks releasing at once: a job that is released
+/// later finds requests of longer deadlines that have become due before it.
+///
+/// # Errors
+/// Never.
+pub fn dq_edf_released_together(system: &System) -> Result<Vec<Verdict>, Inapplicable> {
+    Ok(released_together_by_due(system, system.batch_max))
+}
+
+/// What is due no later than the job, all released at once behind a batch of `carry_in`, the
+/// last batch full of whatever there is; for periods above that.
+fn released_together_by_due(system: &System, carry_in: u32) -> Vec<Verdict> {
+    let response = |task: &SporadicTask| {
+        let urgent = system.tasks.iter().filter(|other| other.deadline <= task.deadline);
+        let urgent: u32 = urgent.map(|task| task.requests).sum();
+        let full_count = (urgent - 1) / system.batch_max;
+        let full = cost(system, system.batch_max) * u64::from(full_count + 1);
+        let first = if carry_in == 0 { Duration::ZERO } else { cost(system, carry_in) };
+        first + full
+    };
+    let responses: Vec<Duration> = system.tasks.iter().map(response).collect();
+    let once = responses.iter().zip(&system.tasks).all(|(&r, task)| r < task.period);
+    responses.into_iter().map(|response| verdict(once.then_some(response))).collect()
 }
 
 /// `max over S without k of cost(e(S)) + cost(E - e(S))` if z >= E and `holds(R_k, p_k)` for

@@ -5,7 +5,7 @@
 use drive::{BatchTimes, Mix, SpacedDrive};
 use model::{
     Bandwidth, BatchChoice, BatchTable, BestEffort, Bytes, Class, Duration, Intensity, Op, Place,
-    PolicyName, Task, Workload,
+    PolicyName, Sending, Task, Workload,
 };
 use rand::RngExt;
 use rand_pcg::Pcg64;
@@ -46,7 +46,7 @@ pub fn workload(random: &mut Pcg64, policy: PolicyName, load: Load) -> Workload 
         (0..task_count).map(|_| random.random_range(1..=requests_max)).collect();
     // Each task uses an equal share of the capacity, give or take, or all have one period.
     let capacity_percent: u64 = random.random_range(10..=100);
-    let batch = if policy == PolicyName::Fifo { 1 } else { depth };
+    let batch = if policy.sending() == Sending::OneAtATime { 1 } else { depth };
     let request_ns = table.time_max(batch).ns() / u64::from(batch);
     let share_ns = request_ns * u64::from(task_count) * 100 / capacity_percent;
     let is_alike = random.random_bool(0.4);
@@ -81,6 +81,15 @@ pub fn workload(random: &mut Pcg64, policy: PolicyName, load: Load) -> Workload 
         policy,
         batch,
         ..Workload::new("random", depth, table)
+    }
+}
+
+/// Gives every task a random deadline between a third of its period and twice its period.
+pub fn give_random_deadlines(random: &mut Pcg64, workload: &mut Workload) {
+    for task in &mut workload.tasks {
+        let period_ns = task.period.ns();
+        let deadline_ns = random.random_range(period_ns.div_ceil(3)..=2 * period_ns);
+        task.deadline = Duration::from_ns(deadline_ns);
     }
 }
 

@@ -32,18 +32,22 @@ pub fn busy_interval(system: &System) -> Result<Vec<Verdict>, Inapplicable> {
 /// The bound in ns, or `None` where no window closes within the horizon.
 pub(super) fn response_ns(system: &System, demand: &Demand) -> Option<u64> {
     let full_batch_ns = system.table.time_max(system.batch_max).ns();
-    let batches = window_batches(demand, 1, system.batch_max, full_batch_ns, full_batch_ns)?;
+    let released = |window_ns| demand.half_open(window_ns);
+    let batches = window_batches(released, 1, system.batch_max, full_batch_ns, full_batch_ns)?;
     let response = batches.checked_add(1)?.checked_mul(full_batch_ns)?;
     Some(response).filter(|&ns| ns <= HORIZON_NS)
 }
 
-/// The least `x >= first` with `half_open(lead + (x - 1) b(z)) <= x z`: no window that
+/// The least `x >= first` with `released(lead + (x - 1) b(z)) <= x z`: no window that
 /// starts `lead_ns` before a dispatch feeds more than x batches.
 ///
+/// `released` counts, in a window of that length, what can be in the batches and behind them:
+/// half-open where requests of the last instant go last, closed where they may go first.
+///
 /// `None` where x passes the horizon or 10,000 rounds. From `first` on the iteration
-/// x := ceil(half_open / z) cannot pass the least solution, since half_open is monotone.
-pub(super) fn window_batches(
-    demand: &Demand,
+/// x := ceil(released / z) cannot pass the least solution, since `released` is monotone.
+pub(crate) fn window_batches(
+    released: impl Fn(u64) -> u128,
     first: u64,
     batch_max: u32,
     lead_ns: u64,
@@ -54,6 +58,6 @@ pub(super) fn window_batches(
         if window_ns > HORIZON_NS {
             return None;
         }
-        u64::try_from(demand.half_open(window_ns).div_ceil(u128::from(batch_max))).ok()
+        u64::try_from(released(window_ns).div_ceil(u128::from(batch_max))).ok()
     })
 }

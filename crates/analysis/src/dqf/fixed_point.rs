@@ -12,17 +12,10 @@
 //! requests are in the carry-in.
 
 use crate::System;
+use crate::climb::{self, Responses, exceeds};
 use crate::dqf::demand::Kind;
-use crate::dqf::{Demand, busy_interval, linear, two_batches};
+use crate::dqf::{Demand, busy_interval, carry_in, linear, two_batches};
 use crate::search::{HORIZON_NS, OFFSETS_MAX};
-
-/// Rounds of exact iteration before the responses that still grow jump to their cap.
-const EXACT_ROUNDS: u32 = 48;
-/// Rounds that may lower a bound after a jump.
-const LOWERING_ROUNDS: u32 = 16;
-
-/// A response per kind in ns; `None` = no bound yet.
-type Responses = Vec<Option<u64>>;
 
 /// A bound on the response of each kind, or `None` where there is none.
 ///
@@ -53,51 +46,9 @@ fn climb(system: &System, demand: &Demand, limits_ns: Option<&[u64]>) -> Option<
     };
     let busy = busy_interval::response_ns(system, demand);
     let cap = [linear, busy].into_iter().flatten().min();
-    let mut current: Responses = vec![Some(0); demand.kinds.len()];
-    let mut round = 0;
-    loop {
-        let next = capped(Step::new(system, demand, &current).responses(), cap);
-        // Up to the first jump `next` never passes the least fixed point.
-        if round <= EXACT_ROUNDS && limits_ns.is_some_and(|limits| exceeds(&next, limits)) {
-            return None;
-        }
-        let grown: Vec<bool> =
-            next.iter().zip(&current).map(|(next, current)| is_above(*next, *current)).collect();
-        if !grown.contains(&true) {
-            return Some(lower(system, demand, cap, next));
-        }
-        round += 1;
-        for ((current, next), grown) in current.iter_mut().zip(next).zip(grown) {
-            if grown {
-                *current = if round > EXACT_ROUNDS { cap } else { next };
-            }
-        }
-    }
-}
-
-fn exceeds(responses: &Responses, limits_ns: &[u64]) -> bool {
-    responses.iter().zip(limits_ns).any(|(response, &limit)| is_above(*response, Some(limit)))
-}
-
-/// Applies F to a bound that holds already: F(R) <= R holds again, and may be lower.
-fn lower(system: &System, demand: &Demand, cap: Option<u64>, mut bound: Responses) -> Responses {
-    for _ in 0..LOWERING_ROUNDS {
-        let next = capped(Step::new(system, demand, &bound).responses(), cap);
-        if next == bound {
-            break;
-        }
-        bound = next;
-    }
-    bound
-}
-
-fn capped(responses: Responses, cap: Option<u64>) -> Responses {
-    responses.into_iter().map(|response| [response, cap].into_iter().flatten().min()).collect()
-}
-
-/// Whether `a` is a larger response than `b`, no bound being the largest.
-fn is_above(a: Option<u64>, b: Option<u64>) -> bool {
-    b.is_some_and(|b| a.is_none_or(|a| a > b))
+    climb::climb(demand.kinds.len(), cap, limits_ns, |current| {
+        Step::new(system, demand, current).responses()
+    })
 }
 
 /// One evaluation of F at R.
@@ -155,26 +106,10 @@ impl<'a> Step<'a> {
     /// window does not close within the horizon.
     fn by_window(&self) -> Option<Vec<u64>> {
         let mut worst = vec![0; self.demand.kinds.len()];
-        for requests in self.carry_sizes() {
+        for requests in carry_in::sizes(self.system, self.demand, self.within_period.is_some()) {
             self.raise_by_carry_in(&self.carry_in(requests), &mut worst)?;
         }
         Some(worst)
-    }
-
-    /// How many requests the carry-in batch can have.
-    fn carry_sizes(&self) -> Vec<u64> {
-        if self.within_period.is_none() {
-            return (0..=self.batch_max).collect();
-        }
-        if self.requests_sum <= self.batch_max {
-            return totals(&self.demand.subset_sums());
-        }
-        self.multiples_to(self.batch_max.min(self.requests_sum))
-    }
-
-    fn multiples_to(&self, last: u64) -> Vec<u64> {
-        let step = self.demand.requests_gcd(self.system.batch_max);
-        (0..=last / step).map(|multiple| multiple * step).collect()
     }
 
     fn carry_in(&self, requests: u64) -> CarryIn {
@@ -194,7 +129,7 @@ impl<'a> Step<'a> {
         // x >= 2 where nothing is in flight at first: the first batch starts at once.
         let first = if carry_in.time_ns > 0 { 1 } else { 2 };
         let batches = busy_interval::window_batches(
-            self.demand,
+            |window_ns| self.demand.half_open(window_ns),
             first,
             self.system.batch_max,
             carry_in.time_ns,
@@ -288,24 +223,12 @@ impl<'a> Step<'a> {
         if carry_in.again_ns.is_empty() || carry_in.requests == 0 {
             return 0;
         }
-        // Requests by the jobs that each of them costs, in place of sorting: nearly all
-        // cost one. Counting those that cost more than the last as the last errs to the
-        // safe side.
-        let mut requests_by_jobs = [0_u64; 8];
-        for (kind, &again_ns) in self.demand.kinds.iter().zip(&carry_in.again_ns) {
+        let jobs_lost = |(kind, &again_ns): (&Kind, &u64)| {
             let after = delta_ns.checked_sub(again_ns).map_or(0, |rest| kind.jobs_closed(rest));
-            let jobs = kind.jobs_closed(delta_ns) - after;
-            let bucket = usize::try_from(jobs).unwrap_or(usize::MAX);
-            requests_by_jobs[bucket.min(requests_by_jobs.len() - 1)] += kind.requests_sum();
-        }
-        let mut left = carry_in.requests;
-        let mut loss = 0;
-        for (jobs, requests) in (0_u64..).zip(requests_by_jobs) {
-            let taken = left.min(requests);
-            loss += u128::from(jobs) * u128::from(taken);
-            left -= taken;
-        }
-        loss
+            (kind.jobs_closed(delta_ns) - after, kind.requests_sum())
+        };
+        let kinds = self.demand.kinds.iter().zip(&carry_in.again_ns);
+        carry_in::loss(carry_in.requests, kinds.map(jobs_lost))
     }
 
     /// A: no task has two jobs pending, so E - y requests at most are queued behind a
@@ -318,7 +241,8 @@ impl<'a> Step<'a> {
             return two_batches::longest_pair_ns(self.system, self.demand);
         }
         let others = self.requests_sum - self.demand.kinds[kind].requests;
-        let in_flight = self.multiples_to(self.batch_max.min(others)).into_iter();
+        let last = self.batch_max.min(others);
+        let in_flight = carry_in::multiples_to(self.system, self.demand, last).into_iter();
         let response = |first: u64| {
             let queued = self.requests_sum - first;
             let batches = queued.div_ceil(self.batch_max);
@@ -331,9 +255,4 @@ impl<'a> Step<'a> {
         let responses: Option<Vec<u64>> = in_flight.map(response).collect();
         responses?.into_iter().max().filter(|&ns| ns <= HORIZON_NS)
     }
-}
-
-/// The indices that are set.
-fn totals(reachable: &[bool]) -> Vec<u64> {
-    (0_u64..).zip(reachable).filter(|&(_, &is_set)| is_set).map(|(total, _)| total).collect()
 }

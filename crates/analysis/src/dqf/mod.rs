@@ -12,7 +12,8 @@
 //! requests costs b(max(j, beta)), which never exceeds b(z), the only cost that the first
 //! two bounds use.
 
-mod busy_interval;
+pub(crate) mod busy_interval;
+pub(crate) mod carry_in;
 mod demand;
 mod fixed_point;
 mod linear;

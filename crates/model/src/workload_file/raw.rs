@@ -15,7 +15,7 @@ use super::DriveReference;
 use crate::batch_table::BatchTable;
 use crate::drive_file::{DriveFile, DriveKind, Identity, MeasuredTable, batch_table};
 use crate::file_error::FileError;
-use crate::parameters::Parameters;
+use crate::parameters::{GroupEdfParams, Parameters};
 use crate::quantity::{Quantity, Share};
 use crate::task::{Class, Op, Place};
 use crate::units::{Bandwidth, Bytes, Duration, Lba};
@@ -37,13 +37,26 @@ pub(super) struct RawPolicy {
     pub(super) name: Spanned<String>,
     pub(super) batch: Option<Spanned<RawBatch>>,
     pub(super) regulators: Option<Vec<Spanned<String>>>,
+    #[serde(rename = "g-edf")]
+    group_edf: Option<RawGroupEdf>,
+}
+
+/// `[policy.g-edf]`.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct RawGroupEdf {
+    group: Option<Share>,
 }
 
 impl RawPolicy {
     /// What the file says in `[policy.NAME]`, and the defaults of all else.
-    #[expect(clippy::unused_self, reason = "no parameter is read yet")]
     pub(super) fn parameters(&self) -> Parameters {
-        Parameters::default()
+        Parameters { group_edf: self.group_edf() }
+    }
+
+    fn group_edf(&self) -> GroupEdfParams {
+        let group = self.group_edf.as_ref().and_then(|raw| raw.group);
+        group.map_or_else(GroupEdfParams::default, |group| GroupEdfParams { group_ppm: group.ppm })
     }
 }
 

@@ -6,6 +6,7 @@
 //! the tests, a policy that is broken on purpose and must be caught.
 
 mod batch_size;
+mod due_order;
 mod exactly_once;
 mod idle_dispatch;
 mod release_order;
@@ -17,6 +18,7 @@ use model::{Class, Outcome, Plan, PolicyName, Request, Time};
 use crate::Observer;
 
 pub use batch_size::BatchSize;
+pub use due_order::DueOrder;
 pub use exactly_once::ExactlyOnce;
 pub use idle_dispatch::IdleDispatch;
 pub use release_order::{Lines, ReleaseOrder};
@@ -49,6 +51,23 @@ impl Checkers {
                 checkers.add(WorkConservation::new(1, true));
                 checkers.add(ReleaseOrder::new(Lines::Common));
                 checkers.add(BatchSize::new(1, 1));
+                checkers.add(IdleDispatch::default());
+            }
+            PolicyName::Edf | PolicyName::ScanEdf => {
+                checkers.add(WorkConservation::new(1, true));
+                checkers.add(DueOrder::new(plan.queued_max));
+                checkers.add(BatchSize::new(1, 1));
+                checkers.add(IdleDispatch::default());
+            }
+            PolicyName::GroupEdf => {
+                checkers.add(WorkConservation::new(1, true));
+                checkers.add(BatchSize::new(1, 1));
+                checkers.add(IdleDispatch::default());
+            }
+            PolicyName::DqEdf => {
+                checkers.add(WorkConservation::new(1, plan.best_effort_fill > 0));
+                checkers.add(DueOrder::new(plan.queued_max));
+                checkers.add(BatchSize::new(plan.batch_max, plan.best_effort_fill));
                 checkers.add(IdleDispatch::default());
             }
             PolicyName::Dqf => {

@@ -63,6 +63,14 @@ pub enum Breach {
         /// One that was released later and had been sent before.
         younger: RequestId,
     },
+    /// A request was sent before one that is due earlier.
+    #[error("{id:?} was dispatched and left {waiting:?} queued, which is due earlier")]
+    LaterDueFirst {
+        /// The request of the latest due in the batch.
+        id: RequestId,
+        /// The one that is due earlier.
+        waiting: RequestId,
+    },
     /// A batch was larger than it may be.
     #[error("a batch of {requests} requests, {real_time} of them real time; {batch_max} allowed")]
     BatchTooLarge {

@@ -3,6 +3,7 @@
 
 mod canaries;
 mod common;
+mod due_order;
 mod endings;
 mod full_policies;
 mod invariants;

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! The fixed point of all responses together, shared by the bounds of batches.
+//!
+//! If `F_k(R) <= R_k` for every task k, then R bounds all responses. F is nondecreasing, so
+//! iterating from R = 0 reaches the least such R; any R with F(R) <= R will do, which is what
+//! makes it safe to jump upwards when the iteration creeps.
+
+/// Rounds of exact iteration before the responses that still grow jump to their cap.
+const EXACT_ROUNDS: u32 = 48;
+/// Rounds that may lower a bound after a jump.
+const LOWERING_ROUNDS: u32 = 16;
+
+/// A response per kind in ns; `None` = no bound yet.
+pub(crate) type Responses = Vec<Option<u64>>;
+
+/// Climbs from R = 0 to a fixed point of `step` for so many kinds, never above `cap`, which
+/// bounds every response by itself; `None` as soon as it must lie beyond `limits_ns`.
+pub(crate) fn climb(
+    count: usize,
+    cap: Option<u64>,
+    limits_ns: Option<&[u64]>,
+    step: impl Fn(&Responses) -> Responses,
+) -> Option<Responses> {
+    let mut current: Responses = vec![Some(0); count];
+    let mut round = 0;
+    loop {
+        let next = capped(step(&current), cap);
+        // Up to the first jump `next` never passes the least fixed point.
+        if round <= EXACT_ROUNDS && limits_ns.is_some_and(|limits| exceeds(&next, limits)) {
+            return None;
+        }
+        let grown: Vec<bool> =
+            next.iter().zip(&current).map(|(next, current)| is_above(*next, *current)).collect();
+        if !grown.contains(&true) {
+            return Some(lower(cap, next, step));
+        }
+        round += 1;
+        for ((current, next), grown) in current.iter_mut().zip(next).zip(grown) {
+            if grown {
+                *current = if round > EXACT_ROUNDS { cap } else { next };
+            }
+        }
+    }
+}
+
+/// Whether some response is beyond its limit; no bound is beyond every limit.
+pub(crate) fn exceeds(responses: &Responses, limits_ns: &[u64]) -> bool {
+    responses.iter().zip(limits_ns).any(|(response, &limit)| is_above(*response, Some(limit)))
+}
+
+/// Applies F to a bound that holds already: F(R) <= R holds again, and may be lower.
+fn lower(
+    cap: Option<u64>,
+    mut bound: Responses,
+    step: impl Fn(&Responses) -> Responses,
+) -> Responses {
+    for _ in 0..LOWERING_ROUNDS {
+        let next = capped(step(&bound), cap);
+        if next == bound {
+            break;
+        }
+        bound = next;
+    }
+    bound
+}
+
+fn capped(responses: Responses, cap: Option<u64>) -> Responses {
+    responses.into_iter().map(|response| [response, cap].into_iter().flatten().min()).collect()
+}
+
+/// Whether `a` is a larger response than `b`, no bound being the largest.
+fn is_above(a: Option<u64>, b: Option<u64>) -> bool {
+    b.is_some_and(|b| a.is_none_or(|a| a > b))
+}

@@ -1,0 +1,239 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! One evaluation of F at R for dual-queue EDF; the symbols are those of [`super::tight`].
+
+use std::cell::Cell;
+
+use crate::climb::Responses;
+use crate::dqf::busy_interval::window_batches;
+use crate::dqf::{Demand, carry_in};
+use crate::search::{HORIZON_NS, OFFSETS_MAX, least_fixed_point};
+use crate::{SporadicTask, System};
+
+/// Terms of N after which a round is given up: a few tenths of a second.
+const TERMS_MAX: u64 = 1 << 26;
+
+/// One evaluation of F at R.
+pub(super) struct Step<'a> {
+    system: &'a System,
+    demand: &'a Demand,
+    kinds: &'a [(SporadicTask, u64)],
+    /// R per kind, where every R_i <= p_i: then no task has two jobs in a carry-in.
+    within_period: Option<Vec<u64>>,
+    /// Every R_i < p_i: then no task has two jobs pending.
+    is_strictly_within: bool,
+    requests_sum: u64,
+    full_batch_ns: u64,
+    terms_left: Cell<u64>,
+}
+
+/// A carry-in batch and the window of full batches behind it.
+struct Window {
+    /// s.
+    carried: u64,
+    /// b(s).
+    carry_in_ns: u64,
+    /// theta per kind; empty where some response may exceed its period.
+    again_ns: Vec<u64>,
+    /// When the last batch is sent at the latest.
+    end_ns: u64,
+}
+
+/// A job in a window.
+struct Job<'a> {
+    window: &'a Window,
+    kind: usize,
+    release_ns: u64,
+    due_ns: u64,
+}
+
+impl<'a> Step<'a> {
+    pub(super) fn new(
+        system: &'a System,
+        demand: &'a Demand,
+        kinds: &'a [(SporadicTask, u64)],
+        current: &Responses,
+    ) -> Self {
+        let pairs = || current.iter().zip(kinds);
+        let within = |(response, (task, _)): (&Option<u64>, &(SporadicTask, u64))| {
+            response.filter(|&response| response <= task.period.ns())
+        };
+        let strictly = |(response, (task, _)): (&Option<u64>, &(SporadicTask, u64))| {
+            response.is_some_and(|response| response < task.period.ns())
+        };
+        Self {
+            system,
+            demand,
+            kinds,
+            within_period: pairs().map(within).collect(),
+            is_strictly_within: pairs().all(strictly),
+            requests_sum: system.requests_sum(),
+            full_batch_ns: system.table.time_max(system.batch_max).ns(),
+            terms_left: Cell::new(TERMS_MAX),
+        }
+    }
+
+    /// F(R), per kind.
+    pub(super) fn responses(&self) -> Responses {
+        let Some(windows) = self.windows() else {
+            return vec![None; self.kinds.len()];
+        };
+        (0..self.kinds.len()).map(|kind| self.response_ns(kind, &windows)).collect()
+    }
+
+    /// The windows behind all carry-ins, the longest carry-in first; `None` where one does
+    /// not close within the horizon.
+    fn windows(&self) -> Option<Vec<Window>> {
+        let sizes = carry_in::sizes(self.system, self.demand, self.within_period.is_some());
+        sizes.into_iter().rev().map(|carried| self.window(carried)).collect()
+    }
+
+    fn window(&self, carried: u64) -> Option<Window> {
+        let carry_in_ns = self.system.batch_time_of_ns(carried);
+        // x >= 2 where nothing is in flight at first: the first batch starts at once.
+        let first = if carry_in_ns > 0 { 1 } else { 2 };
+        let batch_max = self.system.batch_max;
+        // Closed: what is released when a batch is sent may be in it, before what waited.
+        let released = |window_ns| self.demand.closed(window_ns);
+        let batches = window_batches(released, first, batch_max, carry_in_ns, self.full_batch_ns)?;
+        // Saturated: a re-release beyond the horizon is as good as none.
+        let again = |(&response, (task, _)): (&u64, &(SporadicTask, u64))| {
+            carry_in_ns.saturating_add(task.period.ns() - response)
+        };
+        let again_ns = match &self.within_period {
+            Some(responses) => responses.iter().zip(self.kinds).map(again).collect(),
+            None => Vec::new(),
+        };
+        // Within the horizon: `window_batches` looked at it.
+        let end_ns = carry_in_ns + (batches - 1) * self.full_batch_ns;
+        Some(Window { carried, carry_in_ns, again_ns, end_ns })
+    }
+
+    /// The worst over all windows and all releases in them; `None` where the search is given
+    /// up.
+    fn response_ns(&self, kind: usize, windows: &[Window]) -> Option<u64> {
+        let mut worst = 0;
+        for window in windows {
+            let latest_ns = window.end_ns.checked_add(self.full_batch_ns)?;
+            for release_ns in self.releases(kind, window)? {
+                let longest = latest_ns - release_ns;
+                if longest <= worst {
+                    break;
+                }
+                let due_ns = release_ns.checked_add(self.kinds[kind].0.deadline.ns())?;
+                let job = Job { window, kind, release_ns, due_ns };
+                worst = self.response_of_ns(&job)?.min(longest).max(worst);
+            }
+        }
+        Some(worst)
+    }
+
+    /// The releases of the job at which the count of what is due before it can change,
+    /// ascending.
+    fn releases(&self, own: usize, window: &Window) -> Option<Vec<u64>> {
+        let deadline_ns = self.kinds[own].0.deadline.ns();
+        let mut releases = vec![0];
+        for (kind, (task, _)) in self.kinds.iter().enumerate() {
+            let period_ns = task.period.ns();
+            for start_ns in [Some(0), window.again_ns.get(kind).copied()].into_iter().flatten() {
+                let due_ns = start_ns.checked_add(task.deadline.ns())?;
+                // The first m with m p_i + start + d_i >= d_k.
+                let skipped = deadline_ns.saturating_sub(due_ns).div_ceil(period_ns);
+                let first = due_ns.checked_add(skipped.checked_mul(period_ns)?)? - deadline_ns;
+                self.append(&mut releases, first, period_ns, window.end_ns)?;
+                if kind == own {
+                    self.append(&mut releases, start_ns, period_ns, window.end_ns)?;
+                }
+            }
+        }
+        releases.sort_unstable();
+        releases.dedup();
+        Some(releases)
+    }
+
+    /// Appends `first`, and all that lie whole periods behind it before `end_ns`.
+    fn append(
+        &self,
+        releases: &mut Vec<u64>,
+        first: u64,
+        period_ns: u64,
+        end_ns: u64,
+    ) -> Option<()> {
+        let mut release = first;
+        while release < end_ns {
+            releases.push(release);
+            if releases.len() > OFFSETS_MAX {
+                return None;
+            }
+            release = release.checked_add(period_ns)?;
+        }
+        self.spend(1)
+    }
+
+    /// The longest response of a job; 0 where it cannot be released there. `None` where the
+    /// search is given up.
+    fn response_of_ns(&self, job: &Job<'_>) -> Option<u64> {
+        let batches = least_fixed_point(1, |batches| {
+            let ahead = self.requests_ahead(job, self.sent_ns(job, batches)?)?;
+            u64::try_from(ahead.div_ceil(u128::from(self.system.batch_max))).ok()
+        })?;
+        let sent_ns = self.sent_ns(job, batches)?;
+        if sent_ns < job.release_ns || self.requests_ahead(job, sent_ns)? == 0 {
+            return Some(0);
+        }
+        (sent_ns - job.release_ns).checked_add(self.last_batch_ns(job, batches))
+    }
+
+    /// When batch x is sent at the latest.
+    fn sent_ns(&self, job: &Job<'_>, batches: u64) -> Option<u64> {
+        let full_ns = (batches - 1).checked_mul(self.full_batch_ns)?;
+        job.window.carry_in_ns.checked_add(full_ns).filter(|&ns| ns <= HORIZON_NS)
+    }
+
+    /// N: requests due no later than the job and released by `sent_ns`, its own included.
+    fn requests_ahead(&self, job: &Job<'_>, sent_ns: u64) -> Option<u128> {
+        self.spend(self.kinds.len() as u64)?;
+        let mut ahead = 0_u128;
+        let mut carried = Vec::with_capacity(self.kinds.len() + 1);
+        for (kind, (task, count)) in self.kinds.iter().enumerate() {
+            let is_own = kind == job.kind;
+            let again_ns = job.window.again_ns.get(kind).copied();
+            let mut add = |tasks: u64, last_ns: u64| {
+                let jobs_from = |start_ns: u64| {
+                    last_ns.checked_sub(start_ns).map_or(0, |rest| rest / task.period.ns() + 1)
+                };
+                let requests = tasks * u64::from(task.requests);
+                ahead += u128::from(jobs_from(0)) * u128::from(requests);
+                if let Some(again_ns) = again_ns {
+                    carried.push((jobs_from(0) - jobs_from(again_ns), requests));
+                }
+            };
+            if is_own {
+                add(1, job.release_ns);
+            }
+            match job.due_ns.checked_sub(task.deadline.ns()) {
+                Some(latest_ns) => add(count - u64::from(is_own), latest_ns.min(sent_ns)),
+                // Due later: it may be in the carry-in and costs the window nothing.
+                None if again_ns.is_some() => carried.push((0, count * u64::from(task.requests))),
+                None => {}
+            }
+        }
+        Some(ahead.saturating_sub(carry_in::loss(job.window.carried, carried.into_iter())))
+    }
+
+    /// The cost of the job's last batch, requests of later deadlines included.
+    fn last_batch_ns(&self, job: &Job<'_>, batches: u64) -> u64 {
+        let batch_max = u64::from(self.system.batch_max);
+        if !self.is_strictly_within {
+            return self.full_batch_ns;
+        }
+        // No task has two jobs pending: what was sent just before is not queued again.
+        let sent_before = if batches == 1 { job.window.carried } else { batch_max };
+        let most = self.requests_sum.saturating_sub(sent_before).min(batch_max);
+        self.system.batch_time_of_ns(most)
+    }
+
+    fn spend(&self, terms: u64) -> Option<()> {
+        self.terms_left.set(self.terms_left.get().checked_sub(terms)?);
+        Some(())
+    }
+}

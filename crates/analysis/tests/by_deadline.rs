@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! What `edf`, `scan-edf`, `g-edf` and `dq-edf` may promise to whole workloads.
+
+use analysis::{Answer, Assessment, BoundName, assess, compare, headroom};
+use model::workload_file::DriveReference;
+use model::workload_file::WorkloadFile;
+use model::{Duration, PolicyName, Workload};
+
+const BACKUP: &str = "[[best_effort]]\nname = \"backup\"\noutstanding = 9\nsize = \"4KiB\"\n";
+
+/// Sources on a drive with b(n) = 6 ms + 4 n ms, n to 8.
+fn workload(sources: &str) -> Workload {
+    let times: Vec<String> = (1..=8).map(|n| format!("{}", (6 + 4 * n) * 1_000_000)).collect();
+    let drive = format!("[drive]\nkind = \"pseudo\"\nbatch_ns_max = [{}]\n", times.join(", "));
+    let file = WorkloadFile::parse(&format!("{drive}{sources}")).unwrap();
+    let DriveReference::Inline(drive) = &file.drive else { panic!("an inline drive") };
+    file.bind(drive).unwrap()
+}
+
+fn tasks(name: &str, count: u32, period_ms: u32, deadline_ms: u32) -> String {
+    format!(
+        "[[task]]\nname = \"{name}\"\ncount = {count}\nperiod = \"{period_ms}ms\"\n\
+         deadline = \"{deadline_ms}ms\"\nsize = \"4KiB\"\n"
+    )
+}
+
+fn responses(assessment: &Assessment) -> Vec<Option<u64>> {
+    let bound = |(bound, _): (Duration, BoundName)| bound.ns() / 1_000_000;
+    assessment.tasks.iter().map(|task| task.response_max.map(bound)).collect()
+}
+
+/// b(1) = 10 ms. The urgent task waits for one request in service: 20 ms; the other for that
+/// and for the urgent one: 20 ms alone, 30 ms with best effort in service first.
+#[test]
+fn edf_waits_for_one_request_in_service() {
+    let sources = tasks("urgent", 1, 100, 25) + &tasks("calm", 1, 100, 100);
+    let alone = workload(&sources);
+    let shared = workload(&format!("{sources}{BACKUP}"));
+    for policy in [PolicyName::Edf, PolicyName::ScanEdf] {
+        assert_eq!(responses(&assess(&alone, policy)), [Some(20), Some(20)]);
+        let beside = assess(&shared, policy);
+        assert_eq!(responses(&beside), [Some(20), Some(30)]);
+        assert_eq!((beside.answer, beside.batch_max), (Answer::Proven, 1));
+        assert_eq!(compare(&shared, policy)[0].edf, None);
+    }
+    let comparison = compare(&shared, PolicyName::Dqf);
+    assert_eq!(comparison[1].edf, Some(Duration::from_ms(30)));
+}
+
+#[test]
+fn headroom_under_edf_is_what_edf_proves() {
+    let one = workload(&tasks("camera", 1, 100, 100));
+    assert_eq!(headroom(&one, PolicyName::Edf).unwrap()[0].count_max, 10);
+    let shared = workload(&format!("{}{BACKUP}", tasks("camera", 1, 100, 100)));
+    assert_eq!(headroom(&shared, PolicyName::Edf).unwrap()[0].count_max, 9);
+}
+
+#[test]
+fn g_edf_has_no_bound_and_says_why() {
+    let assessment = assess(&workload(&tasks("a", 2, 100, 100)), PolicyName::GroupEdf);
+    let Answer::NotApplicable { reason } = assessment.answer else { panic!("not applicable") };
+    assert!(reason.contains("nobody has proved"));
+}
+
+/// Where all requests fit into a batch the two are one scheduler, z and beta are chosen alike
+/// and the bounds are equal.
+#[test]
+fn dual_queue_edf_is_dual_queue_fifo_where_everything_fits_into_a_batch() {
+    let shared = workload(&format!("{}{BACKUP}", tasks("camera", 5, 100, 100)));
+    let by_due = assess(&shared, PolicyName::DqEdf);
+    let by_release = assess(&shared, PolicyName::Dqf);
+    assert_eq!(by_due.answer, Answer::Proven);
+    assert_eq!(by_due.batch_max, by_release.batch_max);
+    assert_eq!(by_due.best_effort_fill, by_release.best_effort_fill);
+    assert_eq!(responses(&by_due), responses(&by_release));
+    // Beyond the queue the bound by deadline is the looser one.
+    let room = |policy| headroom(&shared, policy).unwrap()[0].count_max;
+    assert_eq!((room(PolicyName::DqEdf), room(PolicyName::Dqf)), (15, 16));
+}
+
+/// E = 46 requests on a drive that takes 8: one urgent task behind 45 calm ones. In release
+/// order it waits for all of them; by deadline for the batch in flight, and then rides in the
+/// next. Batches of two are enough to keep up, one at a time is not: 2 b(2) = 28 ms.
+#[test]
+fn dual_queue_edf_pays_where_the_requests_exceed_the_queue() {
+    let mixed = workload(&(tasks("urgent", 1, 400, 80) + &tasks("calm", 45, 400, 400)));
+    let by_due = assess(&mixed, PolicyName::DqEdf);
+    assert_eq!((by_due.answer, responses(&by_due)[0]), (Answer::Proven, Some(28)));
+    assert_eq!(by_due.batch_max, 2);
+    assert_eq!(assess(&mixed, PolicyName::Dqf).answer, Answer::NotProven);
+    assert_eq!(assess(&mixed, PolicyName::Edf).answer, Answer::NotProven);
+}
+
+#[test]
+fn beyond_capacity_there_is_no_bound_by_deadline_either() {
+    let flood = workload(&tasks("a", 30, 100, 100));
+    for policy in [PolicyName::Edf, PolicyName::DqEdf] {
+        let assessment = assess(&flood, policy);
+        assert_eq!(
+            (assessment.answer, assessment.tasks[0].response_max),
+            (Answer::NotProven, None)
+        );
+    }
+}

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! `dq-edf`: dual-queue batches in order of deadline.
+//!
+//! Rule: requests wait in the host in order of their absolute deadlines, equal ones in order
+//! of release; when the drive is idle, and only then, a batch of at most z of the earliest
+//! goes to the drive. Best effort fills batches up to beta as in `dqf`; how batches are
+//! formed stands in `dual_queue`.
+//!
+//! Source: the extension that the dissertation proposes in 9.5. Bound, and when this pays:
+//! `analysis::dq_edf`. While everything pending fits into a batch this is `dqf`.
+
+use model::Time;
+
+use crate::dual_queue::DualQueue;
+use crate::edf::DueQueue;
+use crate::{Decision, Event, Full, Policy};
+
+/// Dual-queue EDF; see the module's text.
+#[derive(Debug)]
+pub struct DqEdf {
+    batches: DualQueue<DueQueue>,
+}
+
+impl DqEdf {
+    /// A policy with batches of at most `batch_max` (z), filled with best effort up to
+    /// `best_effort_fill` (beta) requests, holding at most `queued_max` of each kind.
+    /// With beta 0 best effort is never served: the proof left no room for it.
+    ///
+    /// # Panics
+    /// When `batch_max` is 0 or `best_effort_fill` exceeds it.
+    pub fn new(batch_max: u32, best_effort_fill: u32, queued_max: u32) -> Self {
+        let real_time = DueQueue::new(queued_max);
+        Self { batches: DualQueue::new(real_time, batch_max, best_effort_fill, queued_max) }
+    }
+}
+
+impl Policy for DqEdf {
+    fn observe(&mut self, _now: Time, event: Event) -> Result<(), Full> {
+        self.batches.observe(event)
+    }
+
+    fn decide(&mut self, _now: Time) -> Decision {
+        self.batches.decide()
+    }
+}

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! The second of the two queues: batches to an idle drive, whatever the order of the first.
+//!
+//! `dqf` and `dq-edf` differ in the order in which real-time requests wait, and in nothing
+//! else. When the drive is idle, and only then, a batch of at most z goes to it; best effort
+//! fills a batch that holds j real-time requests up to f(j) = max(j, beta) in total.
+//!
+//! ```text
+//!            idle drive, something      batch is
+//!            may be sent                complete
+//!   Idle ------------------> Forming --------------> Serving
+//!     ^                                                 |
+//!     +-------------------------------------------------+
+//!                 last request of the batch completes
+//! ```
+
+use model::Class;
+
+use crate::queue::{FifoQueue, RealTimeQueue};
+use crate::{Decision, Event, Full, Tag};
+
+/// Where the one batch stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Phase {
+    /// The drive is empty, no batch is begun.
+    Idle,
+    /// A batch is begun; so many of each kind are still to be named.
+    Forming { real_time_left: u32, best_effort_left: u32, in_flight_count: u32 },
+    /// The batch is on the drive; so many of it are not yet complete.
+    Serving { in_flight_count: u32 },
+}
+
+/// Real-time requests in the order of `Q`, best effort in order of release, one batch at a
+/// time; see the module's text.
+///
+/// # Invariants
+/// - In `Forming` both queues hold at least what is left to be named.
+/// - In `Serving` at least one request is in flight.
+/// - `best_effort_fill <= batch_max`.
+#[derive(Debug)]
+pub(crate) struct DualQueue<Q> {
+    real_time: Q,
+    best_effort: FifoQueue,
+    batch_max: u32,
+    best_effort_fill: u32,
+    phase: Phase,
+}
+
+impl<Q: RealTimeQueue> DualQueue<Q> {
+    /// Batches of at most `batch_max` (z), filled with best effort up to `best_effort_fill`
+    /// (beta) requests, at most `queued_max` of best effort queued.
+    ///
+    /// # Panics
+    /// When `batch_max` is 0 or `best_effort_fill` exceeds it.
+    pub(crate) fn new(
+        real_time: Q,
+        batch_max: u32,
+        best_effort_fill: u32,
+        queued_max: u32,
+    ) -> Self {
+        assert!(batch_max >= 1, "a batch has at least one request");
+        assert!(best_effort_fill <= batch_max, "best effort fills a batch up to z at most");
+        let best_effort = FifoQueue::new(queued_max);
+        Self { real_time, best_effort, batch_max, best_effort_fill, phase: Phase::Idle }
+    }
+
+    /// The batch that an idle drive gets now, or `Idle` if there is nothing to send.
+    fn begin_batch(&self) -> Phase {
+        let real_time_left = self.real_time.len().min(self.batch_max);
+        // f(j) = max(j, beta), `docs/model.md` section 5.
+        let room = self.best_effort_fill.max(real_time_left) - real_time_left;
+        let best_effort_left = self.best_effort.len().min(room);
+        if real_time_left + best_effort_left == 0 {
+            return Phase::Idle;
+        }
+        Phase::Forming { real_time_left, best_effort_left, in_flight_count: 0 }
+    }
+
+    fn complete(&mut self) {
+        self.phase = match self.phase {
+            Phase::Serving { in_flight_count: 1 } => Phase::Idle,
+            Phase::Serving { in_flight_count } => {
+                Phase::Serving { in_flight_count: in_flight_count - 1 }
+            }
+            phase => panic!("completion while nothing is on the drive: {phase:?}"),
+        };
+    }
+
+    /// As [`crate::Policy::observe`].
+    pub(crate) fn observe(&mut self, event: Event) -> Result<(), Full> {
+        // A batch is formed within one round of `decide`: hosts observe between rounds.
+        assert!(!matches!(self.phase, Phase::Forming { .. }), "event in the middle of a round");
+        match event {
+            Event::Release(request) if request.class == Class::BestEffort => {
+                self.best_effort.push(request.id)?;
+            }
+            Event::Release(request) => RealTimeQueue::push(&mut self.real_time, &request)?,
+            Event::Complete { .. } => self.complete(),
+            Event::Cancel(id) => {
+                let _ = self.real_time.cancel(id) || self.best_effort.cancel(id);
+            }
+            Event::Notice { .. } => {}
+            Event::Reconfigure(plan) => {
+                self.batch_max = plan.batch_max;
+                self.best_effort_fill = plan.best_effort_fill;
+                self.real_time.reconfigure(&plan);
+                self.best_effort.set_queued_max(plan.queued_max);
+            }
+        }
+        Ok(())
+    }
+
+    /// As [`crate::Policy::decide`].
+    pub(crate) fn decide(&mut self) -> Decision {
+        if self.phase == Phase::Idle {
+            self.phase = self.begin_batch();
+        }
+        let Phase::Forming { real_time_left, best_effort_left, in_flight_count } = self.phase
+        else {
+            return Decision::AwaitEvent;
+        };
+        let (id, real_time_left, best_effort_left) = if real_time_left > 0 {
+            (self.real_time.pop(), real_time_left - 1, best_effort_left)
+        } else if best_effort_left > 0 {
+            (self.best_effort.pop(), 0, best_effort_left - 1)
+        } else {
+            self.phase = Phase::Serving { in_flight_count };
+            return Decision::AwaitEvent;
+        };
+        let id = id.expect("counted when the batch was begun");
+        let in_flight_count = in_flight_count + 1;
+        self.phase = Phase::Forming { real_time_left, best_effort_left, in_flight_count };
+        Decision::Dispatch { id, tag: Tag::Simple }
+    }
+}

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! Real-time requests in groups of near deadlines, inside a group the smallest first, equal
+//! sizes by distance from the head.
+
+use std::collections::BTreeMap;
+
+use model::{Bytes, Duration, Lba, Plan, Request, RequestId, Task, TaskIndex, Time};
+
+use super::due_queue::due_of;
+use super::one_at_a_time::{PlacedQueue, end_of};
+use crate::Full;
+use crate::queue::RealTimeQueue;
+
+/// What the order inside a group asks of a request.
+#[derive(Debug, Clone, Copy)]
+struct Entry {
+    task: TaskIndex,
+    /// From the instant its deadline counts from.
+    until_due: Duration,
+    start: Lba,
+    size: Bytes,
+}
+
+/// The group of the earliest due, in it the smallest first, then the nearest, then the oldest.
+///
+/// # Complexity
+/// O(log queued) for `push`; O(group) for `pop`, all that is queued at worst: nearness of
+/// deadlines and nearness of positions have no common order to keep.
+#[derive(Debug)]
+pub(crate) struct GroupQueue {
+    requests: BTreeMap<(Time, RequestId), Entry>,
+    /// Relative deadlines; index = task.
+    deadlines: Vec<Duration>,
+    group_ppm: u32,
+    head: Lba,
+    queued_max: u32,
+}
+
+impl GroupQueue {
+    /// An empty queue whose groups span `group_ppm` of the earliest request's relative
+    /// deadline, before a head at the drive's first sector.
+    pub(crate) fn new(group_ppm: u32, tasks: &[Task], queued_max: u32) -> Self {
+        Self {
+            requests: BTreeMap::new(),
+            deadlines: deadlines(tasks),
+            group_ppm,
+            head: Lba::new(0),
+            queued_max,
+        }
+    }
+
+    /// The latest due of the group that begins with this request.
+    fn group_end(&self, due: Time, earliest: &Entry) -> Time {
+        // A task that the plan does not know has the deadline that its request shows.
+        let deadline = self.deadlines.get(earliest.task.index()).unwrap_or(&earliest.until_due);
+        let span = u128::from(deadline.ns()) * u128::from(self.group_ppm) / 1_000_000;
+        let span = u64::try_from(span).expect("a share of a u64");
+        // Saturation: beyond the last instant there is no later due to leave out.
+        Time::from_ns(due.ns().saturating_add(span))
+    }
+
+    fn next(&self) -> Option<(Time, RequestId)> {
+        let (&(due, _), earliest) = self.requests.first_key_value()?;
+        let last = (self.group_end(due, earliest), RequestId(u64::MAX));
+        let group = self.requests.range(..=last);
+        let rank = |entry: &Entry| (entry.size, entry.start.get().abs_diff(self.head.get()));
+        group.min_by_key(|&(&(_, id), entry)| (rank(entry), id)).map(|(&key, _)| key)
+    }
+}
+
+fn deadlines(tasks: &[Task]) -> Vec<Duration> {
+    tasks.iter().map(|task| task.deadline).collect()
+}
+
+impl RealTimeQueue for GroupQueue {
+    fn push(&mut self, request: &Request) -> Result<(), Full> {
+        if self.len() >= self.queued_max {
+            return Err(Full);
+        }
+        let due = due_of(request);
+        // Saturation: a due before the release leaves no time at all.
+        let until_due = Duration::from_ns(due.ns().saturating_sub(request.eligible.ns()));
+        let Request { id, task, start, size, .. } = *request;
+        self.requests.insert((due, id), Entry { task, until_due, start, size });
+        Ok(())
+    }
+
+    fn pop(&mut self) -> Option<RequestId> {
+        let key = self.next()?;
+        let entry = self.requests.remove(&key)?;
+        self.head = end_of(entry.start, entry.size.sectors_ceil());
+        Some(key.1)
+    }
+
+    fn cancel(&mut self, id: RequestId) -> bool {
+        let key = self.requests.keys().find(|&&(_, queued)| queued == id).copied();
+        key.is_some_and(|key| self.requests.remove(&key).is_some())
+    }
+
+    fn reconfigure(&mut self, plan: &Plan) {
+        self.queued_max = plan.queued_max;
+        self.group_ppm = plan.parameters.group_edf.group_ppm;
+        self.deadlines = deadlines(&plan.tasks);
+    }
+
+    fn len(&self) -> u32 {
+        u32::try_from(self.requests.len()).expect("bounded by queued_max")
+    }
+}
+
+impl PlacedQueue for GroupQueue {
+    fn note_sent(&mut self, best_effort: &Request) {
+        self.head = end_of(best_effort.start, best_effort.size.sectors_ceil());
+    }
+}

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! One request on the drive at a time: real time in the order of a queue, best effort in the
+//! order of release, and only when no real-time request is queued.
+//!
+//! ```text
+//!          something is queued
+//!   idle ----------------------> busy
+//!     ^                            |
+//!     +----------------------------+
+//!           the request completes
+//! ```
+
+use std::collections::VecDeque;
+
+use model::{Class, Lba, Request};
+
+use crate::queue::RealTimeQueue;
+use crate::{Decision, Event, Full, Tag};
+
+/// A queue that may depend on where the drive's head was left.
+pub(crate) trait PlacedQueue: RealTimeQueue {
+    /// A request of best effort was sent, which this queue did not hold.
+    fn note_sent(&mut self, _best_effort: &Request) {}
+}
+
+/// Where the head stands after this request.
+pub(crate) fn end_of(start: Lba, sectors: u64) -> Lba {
+    // Saturation: no drive has 2^64 sectors, and a request that says so is at the end.
+    Lba::new(start.get().saturating_add(sectors))
+}
+
+/// One request at a time; see the module's text.
+#[derive(Debug)]
+pub(crate) struct OneAtATime<Q> {
+    real_time: Q,
+    best_effort: VecDeque<Request>,
+    queued_max: u32,
+    is_busy: bool,
+}
+
+impl<Q: PlacedQueue> OneAtATime<Q> {
+    /// A drive that gets one request at a time, at most `queued_max` of best effort queued.
+    pub(crate) fn new(real_time: Q, queued_max: u32) -> Self {
+        Self { real_time, best_effort: VecDeque::new(), queued_max, is_busy: false }
+    }
+
+    /// As [`crate::Policy::observe`].
+    pub(crate) fn observe(&mut self, event: Event) -> Result<(), Full> {
+        match event {
+            Event::Release(request) if request.class == Class::BestEffort => {
+                if self.best_effort.len() >= self.queued_max as usize {
+                    return Err(Full);
+                }
+                self.best_effort.push_back(request);
+            }
+            Event::Release(request) => self.real_time.push(&request)?,
+            Event::Complete { .. } => {
+                assert!(self.is_busy, "completion while nothing is on the drive");
+                self.is_busy = false;
+            }
+            Event::Cancel(id) => {
+                if !self.real_time.cancel(id) {
+                    self.best_effort.retain(|queued| queued.id != id);
+                }
+            }
+            Event::Notice { .. } => {}
+            Event::Reconfigure(plan) => {
+                self.queued_max = plan.queued_max;
+                self.real_time.reconfigure(&plan);
+            }
+        }
+        Ok(())
+    }
+
+    /// As [`crate::Policy::decide`].
+    pub(crate) fn decide(&mut self) -> Decision {
+        if self.is_busy {
+            return Decision::AwaitEvent;
+        }
+        let next = self.real_time.pop().or_else(|| {
+            let request = self.best_effort.pop_front()?;
+            self.real_time.note_sent(&request);
+            Some(request.id)
+        });
+        let Some(id) = next else {
+            return Decision::AwaitEvent;
+        };
+        self.is_busy = true;
+        Decision::Dispatch { id, tag: Tag::Simple }
+    }
+}
