@@ -206,7 +206,7 @@ impl Found {
         self.samples = self.samples.into_iter().chain(samples).min();
         self.is_cancelled |= is_cancelled;
         let (asked, depth) = (params.samples, params.depth);
-        self.warnings.extend(is_cancelled.then(|| match samples {
+        self.warnings.extend(is_cancelled.then_some(match samples {
             Some(samples) => Warning::Cancelled { experiment, samples, asked, entries, depth },
             None => Warning::NotBegun { experiment },
         }));
