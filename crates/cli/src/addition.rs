@@ -45,15 +45,26 @@ pub(crate) fn check_device(
 /// `existing` with the tables of `measured`, which replace those of the same kind.
 pub(crate) fn with_tables_of(existing: &DriveFile, measured: &DriveFile) -> DriveFile {
     let mut file = existing.clone();
-    for table in &measured.batch {
-        let how = how_of_table(&file, measured, table);
-        file.identity.how = Some(match file.identity.how.take() {
-            Some(known) => format!("{known}; {how}"),
-            None => how,
-        });
-        file.batch.retain(|known| !is_same_kind(known, table));
-        file.batch.push(table.clone());
+    let sections = [
+        ("", &mut file.batch, &measured.batch),
+        ("drains of ", &mut file.drain, &measured.drain),
+        ("priority of ", &mut file.priority, &measured.priority),
+    ];
+    let mut added: Vec<String> = Vec::new();
+    for (section, known, tables) in sections {
+        for table in tables {
+            added.push(format!("{section}{}", name_of_table(known, table)));
+            known.retain(|known| !is_same_kind(known, table));
+            known.push(table.clone());
+        }
     }
+    if let Some(starved) = measured.starvation_max {
+        added.push("starvation".to_owned());
+        file.starvation_max = Some(starved);
+    }
+    let how = (!added.is_empty()).then(|| how_of(&added, &measured.identity));
+    let hows: Vec<_> = file.identity.how.take().into_iter().chain(how).collect();
+    file.identity.how = (!hows.is_empty()).then(|| hows.join("; "));
     file.depth = file.depth.max(measured.depth);
     for line in &measured.identity.host {
         if !file.identity.host.contains(line) {
@@ -64,15 +75,23 @@ pub(crate) fn with_tables_of(existing: &DriveFile, measured: &DriveFile) -> Driv
 }
 
 /// `writes of 128KiB, 2026-05-04T03:02:01Z: tidegate profile ..`.
-fn how_of_table(existing: &DriveFile, measured: &DriveFile, table: &MeasuredTable) -> String {
-    let is_again = existing.batch.iter().any(|known| is_same_kind(known, table));
+fn how_of(added: &[String], measured: &Identity) -> String {
     format!(
-        "{}s of {}{}, {}: {}",
+        "{}, {}: {}",
+        added.join(" and "),
+        measured.when.as_deref().unwrap_or("at an unknown time"),
+        measured.how.as_deref().unwrap_or("by an unknown method"),
+    )
+}
+
+/// `writes of 128KiB measured again`.
+fn name_of_table(existing: &[MeasuredTable], table: &MeasuredTable) -> String {
+    let is_again = existing.iter().any(|known| is_same_kind(known, table));
+    format!(
+        "{}s of {}{}",
         table.op.map_or("request", Op::name),
         table.size.unwrap_or_default(),
         if is_again { " measured again" } else { "" },
-        measured.identity.when.as_deref().unwrap_or("at an unknown time"),
-        measured.identity.how.as_deref().unwrap_or("by an unknown method"),
     )
 }
 

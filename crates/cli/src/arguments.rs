@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
+use measure::Experiment;
 use model::quantity::Quantity;
 use model::{Bytes, DriveKind, Duration, Op, PolicyName};
 
@@ -28,7 +29,7 @@ pub(crate) enum Command {
     Check(CheckArguments),
     /// Try policies side by side on a simulated drive, in virtual time.
     Sim(SimArguments),
-    /// Measure how long a device takes for 1, 2, .. K requests at once, and write a drive file.
+    /// Measure how long a device takes for 1, 2, .. K requests, and write a drive file.
     Profile(ProfileArguments),
     /// Run the workload against a real device or file, with the policy deciding.
     Run(RunArguments),
@@ -102,10 +103,21 @@ pub(crate) struct ProfileArguments {
     /// Where the drive file goes, a new file; it is printed if this is left out.
     #[arg(short, long, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
-    /// Add the table to the drive file that exists at --output, for example writes to reads.
+    /// Add the tables to the drive file that exists at --output, for example writes to reads.
     #[arg(long, requires = "output")]
     pub(crate) add: bool,
-    /// Batches of each size; 72704 and more for 99 % confidence at four sigma.
+    /// What to measure: batch, drain, drain-adversary, priority, starvation.
+    ///
+    /// batch: so many requests at once, until the last is complete; every guarantee needs it.
+    /// drain: from the end of a flow of requests until the device is empty; policies that stop
+    /// best effort need it; it takes about 25 times as long as batch.
+    /// drain-adversary: the same with requests far apart; shown and not written; with all
+    /// depths some hundred times as long as batch.
+    /// priority: requests of the drive's own priority; simulated drives only.
+    /// starvation: how long others can hold up one request; seconds for each sample.
+    #[arg(long, value_name = "A,B,..", value_delimiter = ',', value_parser = experiment, default_value = "batch,drain", verbatim_doc_comment)]
+    pub(crate) only: Vec<Experiment>,
+    /// Samples of each entry; 72704 and more for 99 % confidence at four sigma.
     #[arg(long, value_name = "N", default_value_t = 1000, value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) samples: u32,
     /// Stop after this time with what was measured until then, for example 10min.
@@ -120,6 +132,9 @@ pub(crate) struct ProfileArguments {
     /// What to measure.
     #[arg(long, value_name = "OP", default_value = "read")]
     pub(crate) op: OpArgument,
+    /// A simulated drive as this, instead of from its parts: pseudo, from its own batches.
+    #[arg(long, value_name = "MODEL")]
+    pub(crate) model: Option<Model>,
     /// Permit writing: the data on the target is lost.
     #[arg(long)]
     pub(crate) allow_writes: bool,
@@ -202,6 +217,13 @@ fn policy(name: &str) -> Result<PolicyName, String> {
     PolicyName::from_name(name).ok_or_else(|| {
         let known = PolicyName::ALL.map(PolicyName::name).join(", ");
         format!("there is no policy of that name in this version; write one of {known}")
+    })
+}
+
+fn experiment(name: &str) -> Result<Experiment, String> {
+    Experiment::from_name(name).ok_or_else(|| {
+        let known = Experiment::ALL.map(Experiment::name).join(", ");
+        format!("write one of {known}")
     })
 }
 

@@ -15,6 +15,7 @@ mod made_target;
 mod output_file;
 mod profile;
 mod profile_simulated;
+mod profile_tables;
 mod results;
 mod run;
 mod show;

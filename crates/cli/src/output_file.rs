@@ -76,6 +76,11 @@ impl OutputFile {
             .map_or(Ok(()), |known| addition::check_device(&self.named, known, measured))
     }
 
+    /// Whether something stands there that is added to.
+    pub(crate) fn is_added_to(&self) -> bool {
+        self.existing.is_some()
+    }
+
     /// How the user calls it.
     pub(crate) fn name(&self) -> String {
         self.named.display().to_string()

@@ -7,7 +7,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use device::{Access, DeviceFacts, RingError, Target, realtime};
 use indicatif::{ProgressBar, ProgressStyle};
-use measure::{Profile, ProfileError, ProfileParams, Progress};
+use measure::{Experiment, Profile, ProfileError, ProfileParams, Progress, StartTimes, Warning};
 use model::{Bytes, DriveFile, Op};
 
 use crate::Answer;
@@ -16,8 +16,8 @@ use crate::failure::Failure;
 use crate::interrupt;
 use crate::made_target::MadeTarget;
 use crate::output_file::OutputFile;
-use crate::profile_simulated;
-use crate::show::{self, out, outln};
+use crate::show;
+use crate::{profile_simulated, profile_tables};
 
 /// Runs the command.
 pub(crate) fn profile(arguments: &ProfileArguments) -> Result<Answer, Failure> {
@@ -25,11 +25,20 @@ pub(crate) fn profile(arguments: &ProfileArguments) -> Result<Answer, Failure> {
         profile_simulated::run(arguments)?;
         return Ok(Answer::Yes);
     }
+    if arguments.model.is_some() {
+        return Err(Failure::input("--model is for simulated drives", "leave it out"));
+    }
     let op = Op::from(arguments.op);
     if op == Op::Write && !arguments.allow_writes {
         return Err(Failure::input(
             "measuring writes destroys what is on the target",
             "add --allow-writes if that is meant",
+        ));
+    }
+    if !arguments.only.contains(&Experiment::Batch) && !arguments.add {
+        return Err(Failure::input(
+            "a drive file needs a table of batches",
+            "put batch into --only, or add to a drive file that exists with --add",
         ));
     }
     if let Some(size) = arguments.create {
@@ -45,11 +54,15 @@ pub(crate) fn profile(arguments: &ProfileArguments) -> Result<Answer, Failure> {
     let params = params(arguments, op, &target);
     print_head(&target, &params);
     let profile = measure(arguments, &target, made, &params, &interrupted)?;
-    for warning in &profile.warnings {
+    print_warnings(&profile.warnings);
+    publish(output.as_ref(), &profile.file, &profile.starts)?;
+    Ok(Answer::Yes)
+}
+
+pub(crate) fn print_warnings(warnings: &[Warning]) {
+    for warning in warnings {
         eprintln!("{:<12} {warning}", "Warning");
     }
-    publish(output.as_ref(), &profile.file)?;
-    Ok(Answer::Yes)
 }
 
 /// Refuses what is sure to be refused once the target is made.
@@ -101,7 +114,7 @@ fn measure(
     params: &ProfileParams,
     interrupted: &AtomicBool,
 ) -> Result<Profile, Failure> {
-    let bar = bar("batches");
+    let bar = bar("trials");
     let mut is_measured = false;
     let progress = |progress: Progress| {
         is_measured |= progress.done > 0;
@@ -126,6 +139,7 @@ fn params(arguments: &ProfileArguments, op: Op, target: &Target) -> ProfileParam
     });
     let defaults = ProfileParams::new(name, facts);
     ProfileParams {
+        experiments: arguments.only.clone(),
         op,
         size: arguments.size,
         depth: arguments.depth.unwrap_or(defaults.depth),
@@ -154,9 +168,11 @@ fn print_head(target: &Target, params: &ProfileParams) {
 /// Says what is measured, and how.
 pub(crate) fn print_measuring(what: &str, params: &ProfileParams) {
     eprintln!("{:<12} {what}", "Target");
+    let names: Vec<_> = params.experiments.iter().map(|it| it.name()).collect();
     eprintln!(
-        "{:<12} b(1) to b({}) for {}s of {}: {} samples of each, seed {}",
+        "{:<12} {} of 1 to {} {}s of {}: {} samples of each, seed {}",
         "Measuring",
+        names.join(", "),
         params.depth,
         params.op.name(),
         params.size,
@@ -171,7 +187,7 @@ pub(crate) fn bar(unit: &str) -> ProgressBar {
         return ProgressBar::hidden();
     }
     let bar = ProgressBar::no_length();
-    let count = if unit == "bytes" { "{bytes} of {total_bytes}" } else { "{pos} of {len} batches" };
+    let count = if unit == "bytes" { "{bytes} of {total_bytes}" } else { "{msg}: {pos} of {len}" };
     let template = format!("{{bar:40}} {{percent:>3}} %  {count}, {{eta}} left");
     let style = ProgressStyle::with_template(&template).expect("the template is fixed");
     bar.set_style(style.progress_chars("=> "));
@@ -179,6 +195,7 @@ pub(crate) fn bar(unit: &str) -> ProgressBar {
 }
 
 pub(crate) fn show_progress(bar: &ProgressBar, progress: Progress) {
+    bar.set_message(progress.experiment.name());
     bar.set_length(progress.total);
     bar.set_position(progress.done);
 }
@@ -194,52 +211,19 @@ pub(crate) fn profile_failure(error: ProfileError) -> Failure {
     }
 }
 
-/// What was measured, at a few batch sizes, beside what one at a time would take.
-fn print_table(file: &DriveFile) {
-    let Some(measured) = file.batch.first() else { return };
-    let ms = |ns: u64| show::ms_ceil(model::Duration::from_ns(ns));
-    let [_, _, p50, _, _, p999] = &measured.quantiles_ns;
-    let last = measured.ns_max.len();
-    let powers = std::iter::successors(Some(1), |size| Some(size * 2));
-    let sizes = powers.take_while(|&size| size < last).chain([last]);
-    let single = measured.ns_max[0];
-    let rows = sizes.map(|n: usize| {
-        let (batch, n_wide) = (measured.ns_max[n - 1].max(1), n as u64);
-        vec![
-            n.to_string(),
-            ms(p50[n - 1]),
-            ms(p999[n - 1]),
-            ms(measured.ns_max[n - 1]),
-            ms(batch / n_wide),
-            gain(single, batch, n_wide),
-        ]
-    });
-    let header =
-        ["requests", "median", "99.9 %", "b(i): maximum", "per request", "gain over one at a time"];
-    outln!();
-    out!("{}", show::table(&header, rows.collect(), 0));
-    outln!();
-    if let Some(confidence) = &measured.confidence {
-        show::labelled("Confidence", confidence);
-    }
-}
-
-/// How many times faster a batch is than its requests one at a time, rounded down.
-fn gain(single_ns: u64, batch_ns: u64, requests: u64) -> String {
-    let one_at_a_time = u128::from(single_ns) * u128::from(requests);
-    let percent = one_at_a_time * 100 / u128::from(batch_ns);
-    format!("{}.{:02}x", percent / 100, percent % 100)
-}
-
 /// Writes or prints the drive file; where writing fails it is printed, for a measurement is
 /// not lost.
-pub(crate) fn publish(output: Option<&OutputFile>, measured: &DriveFile) -> Result<(), Failure> {
+pub(crate) fn publish(
+    output: Option<&OutputFile>,
+    measured: &DriveFile,
+    starts: &[StartTimes],
+) -> Result<(), Failure> {
     let Some(output) = output else { return print_toml(measured) };
     if let Err(failure) = output.publish(measured) {
         print_toml(measured)?;
         return Err(failure.after_measuring());
     }
-    print_table(measured);
+    profile_tables::print(measured, starts);
     show::labelled("Written", &output.name());
     Ok(())
 }
@@ -253,17 +237,4 @@ fn print_toml(file: &DriveFile) -> Result<(), Failure> {
         let said = format!("cannot write to standard output: {error}; the result stands above");
         Failure::environment(&io::Error::new(error.kind(), said))
     })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn gain_is_how_often_a_batch_would_fit_into_its_requests_alone() {
-        assert_eq!(gain(10, 10, 1), "1.00x");
-        assert_eq!(gain(10, 30, 8), "2.66x");
-        assert_eq!(gain(1, 1, 4096), "4096.00x", "faster than the clock");
-        assert_eq!(gain(u64::MAX, 1 << 63, 2), "3.99x");
-    }
 }

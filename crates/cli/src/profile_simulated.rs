@@ -3,8 +3,12 @@
 //! virtual time on what the file says the drive is made of.
 
 use std::path::Path;
+use std::sync::atomic::Ordering;
+use std::time::Instant;
 
-use measure::{Profile, ProfileParams, Progress};
+use drive::{Drive, PseudoDisk};
+use measure::{Profile, ProfileParams, Progress, Warning};
+use model::drive_file::{Identity, MeasuredTable};
 use model::{DriveFile, DriveKind, Op};
 
 use crate::arguments::ProfileArguments;
@@ -33,14 +37,64 @@ pub(crate) fn run(arguments: &ProfileArguments) -> Result<(), Failure> {
     if let Some(output) = &output {
         output.check_device(&file.identity)?;
     }
-    let measured = measure(arguments, &file)?;
-    let [table] = <[_; 1]>::try_from(measured.file.batch).expect("one table was measured");
-    profile::publish(output.as_ref(), &DriveFile { batch: vec![table], ..file })
+    let mut measured = measure(arguments, &file)?;
+    if !honours_priority(&file) && !measured.file.priority.is_empty() {
+        measured.warnings.push(Warning::PriorityIgnored);
+    }
+    profile::print_warnings(&measured.warnings);
+    if output.as_ref().is_some_and(OutputFile::is_added_to) {
+        let identity = Identity { how: measured.file.identity.how.clone(), ..file.identity };
+        let tables = DriveFile { identity, ..measured.file };
+        return profile::publish(output.as_ref(), &tables, &measured.starts);
+    }
+    let whole = with_tables(file, measured.file);
+    profile::publish(output.as_ref(), &whole, &measured.starts)
+}
+
+/// The drive with the tables that were measured in place of its own of the same section.
+fn with_tables(file: DriveFile, measured: DriveFile) -> DriveFile {
+    let or = |new: Vec<MeasuredTable>, old| if new.is_empty() { old } else { new };
+    let hows = [file.identity.how, measured.identity.how];
+    let how = hows.into_iter().flatten().collect::<Vec<_>>().join("; ");
+    DriveFile {
+        identity: Identity { how: Some(how), ..file.identity },
+        batch: or(measured.batch, file.batch),
+        drain: or(measured.drain, file.drain),
+        priority: or(measured.priority, file.priority),
+        starvation_max: measured.starvation_max.or(file.starvation_max),
+        ..file
+    }
+}
+
+fn honours_priority(file: &DriveFile) -> bool {
+    file.mechanics.as_ref().is_some_and(|mechanics| mechanics.queue.priority)
+}
+
+/// The drive from its parts, or as slow as its table of batches allows.
+fn drive_of(
+    arguments: &ProfileArguments,
+    file: &DriveFile,
+    seed: u64,
+) -> Result<(DriveKind, Box<dyn Drive + Send>), Failure> {
+    let parts = if file.ssd.is_some() { DriveKind::Ssd } else { DriveKind::Mechanical };
+    let kind = arguments.model.map_or(parts, DriveKind::from);
+    if kind != DriveKind::Pseudo {
+        let drive = drive::from_parts(kind, file, seed).map_err(|it| Failure::unusable(&it))?;
+        return Ok((kind, drive));
+    }
+    let (op, size) = (Op::from(arguments.op), arguments.size);
+    let measured = drive::measured_table(file, op, size).ok_or_else(|| {
+        Failure::input(
+            format!("`{}` has no table of batches for {}s of {size}", file.name, op.name()),
+            "name a size that it has, or leave --model out",
+        )
+    })?;
+    Ok((kind, Box::new(PseudoDisk::new(file.depth, measured.table.clone(), seed))))
 }
 
 fn measure(arguments: &ProfileArguments, file: &DriveFile) -> Result<Profile, Failure> {
-    let kind = if file.ssd.is_some() { DriveKind::Ssd } else { DriveKind::Mechanical };
     let params = ProfileParams {
+        experiments: arguments.only.clone(),
         op: Op::from(arguments.op),
         size: arguments.size,
         depth: arguments.depth.unwrap_or(file.depth.min(ProfileParams::DEPTH)),
@@ -54,13 +108,20 @@ fn measure(arguments: &ProfileArguments, file: &DriveFile) -> Result<Profile, Fa
             format!("ask for at most --depth {}", file.depth),
         ));
     }
-    let mut drive =
-        drive::from_parts(kind, file, params.seed).map_err(|error| Failure::unusable(&error))?;
+    let (kind, mut drive) = drive_of(arguments, file, params.seed)?;
     let capacity = file.capacity().expect("a drive that can be simulated has a capacity");
     profile::print_measuring(&format!("{} as {}", file.name, kind.name()), &params);
-    let bar = profile::bar("batches");
-    let progress = |progress: Progress| profile::show_progress(&bar, progress);
-    let interrupted = interrupt::flag()?;
+    let bar = profile::bar("trials");
+    let (interrupted, begun) = (interrupt::flag()?, Instant::now());
+    let progress = |progress: Progress| {
+        profile::show_progress(&bar, progress);
+        if arguments
+            .time_limit
+            .is_some_and(|limit| begun.elapsed() >= std::time::Duration::from_nanos(limit.ns()))
+        {
+            interrupted.store(true, Ordering::Relaxed);
+        }
+    };
     let measured =
         measure::profile_drive(&mut *drive, &file.name, capacity, &params, progress, &interrupted);
     bar.finish_and_clear();

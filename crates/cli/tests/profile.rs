@@ -12,8 +12,18 @@ use std::process::{Child, Stdio};
 use common::Folder;
 
 /// Measures 8 MiB in no time.
-const MEASURE: [&str; 9] =
-    ["profile", "disk.img", "--size", "64KiB", "--depth", "4", "--samples", "20", "--seed=1"];
+const MEASURE: [&str; 10] = [
+    "profile",
+    "disk.img",
+    "--size",
+    "64KiB",
+    "--depth",
+    "4",
+    "--only=batch",
+    "--samples",
+    "20",
+    "--seed=1",
+];
 
 /// With a new file of 8 MiB; false, with its reason, where that cannot be measured.
 fn is_measurable(folder: &Folder) -> bool {
@@ -88,7 +98,7 @@ fn the_target_is_no_output_and_neighbours_are_left_alone() {
 /// A profile to `d.toml` that takes a while, as soon as it says that it measures.
 fn measuring(folder: &Folder) -> (Child, BufReader<std::process::ChildStderr>) {
     let mut child = folder
-        .command(&[&MEASURE[..6], &["--samples", "2000", "-o", "d.toml"]].concat())
+        .command(&[&MEASURE[..7], &["--samples", "2000", "-o", "d.toml"]].concat())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
         .spawn()

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Measures b(i) for i = 1 to K and makes a drive file of it.
+//! Makes the experiments that are asked for and makes a drive file of what they gave.
 //!
-//! Batches of i requests at random places are given to the device at once, each with one
-//! submission; what is measured is the time until the last is complete. This is also the
-//! time to drain i requests that the device was just given.
+//! The first is b(i) for i = 1 to K: batches of i requests at random places are given to the
+//! idle device at once, each with one submission; what is measured is the time until the last
+//! is complete. The others have files of their own.
 //!
-//! Source: Stanovich, dissertation, 7.4.2 (batches, confidence) and 8.3.2 (draining).
+//! Source: Stanovich, dissertation, 7.4.2 (batches, confidence).
 
 use std::sync::atomic::AtomicBool;
 use std::time::SystemTime;
@@ -15,15 +15,17 @@ use device::realtime::RealTime;
 use device::steal::ProcessorTime;
 use device::{Access, Clock, DeviceFacts, Ring, RingError, Target};
 use drive::Drive;
-use model::drive_file::{Identity, MeasuredTable};
-use model::{Bytes, DriveFile, DriveKind, Op};
-use rand::SeedableRng;
-use rand_pcg::Pcg64;
+use model::drive_file::Identity;
+use model::{Bytes, DriveFile, DriveKind, Duration, Op, Time};
 
 use crate::confidence::{CONFIDENCE, FOUR_SIGMA, samples_needed};
+use crate::drain::Start;
+use crate::experiment::Experiment;
 use crate::lateness;
+use crate::places::Places;
 use crate::record::{self, HostRecord};
-use crate::rounds::{Measured, Progress, Rounds};
+use crate::rounds::Progress;
+use crate::run::{Found, Run};
 use crate::subject::{RealSubject, SimulatedSubject, SubjectError};
 use crate::warning::{self, Warning};
 
@@ -32,13 +34,15 @@ use crate::warning::{self, Warning};
 pub struct ProfileParams {
     /// What people will call the drive.
     pub name: String,
+    /// What is measured; the order does not matter.
+    pub experiments: Vec<Experiment>,
     /// Read or write. Writing destroys what is on the target.
     pub op: Op,
     /// Size of every request.
     pub size: Bytes,
     /// K, the largest batch.
     pub depth: u32,
-    /// How often each batch size is measured.
+    /// How often each is measured.
     pub samples: u32,
     /// Decides all places and orders.
     pub seed: u64,
@@ -58,6 +62,7 @@ impl ProfileParams {
     pub fn new(name: impl Into<String>, facts: &DeviceFacts) -> Self {
         Self {
             name: name.into(),
+            experiments: Experiment::USUAL.to_vec(),
             op: Op::Read,
             size: Self::SIZE,
             depth: warning::accepted(facts).map_or(Self::DEPTH, |count| count.min(Self::DEPTH)),
@@ -73,11 +78,11 @@ impl ProfileParams {
     /// [`ProfileError`]: what [`profile()`] would refuse before it sends a request. The
     /// alignment of the target is not known here.
     pub fn check(&self, capacity: Bytes) -> Result<(), ProfileError> {
-        self.rounds(capacity).map(drop)
+        self.places(capacity).map(drop)
     }
 
-    /// The rounds on a target of `capacity`.
-    fn rounds(&self, capacity: Bytes) -> Result<Rounds, ProfileError> {
+    /// The places on a target of `capacity`.
+    fn places(&self, capacity: Bytes) -> Result<Places, ProfileError> {
         let Self { size, depth, samples, .. } = *self;
         if samples == 0 {
             return Err(ProfileError::SamplesZero);
@@ -88,24 +93,37 @@ impl ProfileParams {
         if size.get() == 0 || !size.get().is_multiple_of(512) {
             return Err(ProfileError::SizeOdd { size });
         }
-        let places = capacity.get() / size.get();
-        if places < u64::from(depth) {
+        let places = Places::of(capacity, size);
+        if places.count < depth as usize {
             return Err(ProfileError::TooSmall { capacity, size, depth });
         }
-        let places = usize::try_from(places).unwrap_or(usize::MAX);
-        Ok(Rounds { samples, depth, size, places })
+        Ok(places)
     }
 }
 
 /// What was measured.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Profile {
-    /// The drive file, ready to be written.
+    /// The drive file, ready to be written: what was not measured is not in it.
     pub file: DriveFile,
+    /// The longest drains from each start that was tried.
+    pub starts: Vec<StartTimes>,
     /// What its readers have to know.
     pub warnings: Vec<Warning>,
     /// Whether the measurement was stopped before the end.
     pub is_cancelled: bool,
+}
+
+/// The longest drains from one start.
+///
+/// # Shape
+/// Entry `q - 1` of `longest` is about q outstanding.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct StartTimes {
+    /// Which start.
+    pub start: Start,
+    /// The longest times.
+    pub longest: Vec<Duration>,
 }
 
 /// Why there is no profile.
@@ -150,7 +168,7 @@ pub enum ProfileError {
     Subject(#[from] SubjectError),
 }
 
-/// Measures a block device or a file. `progress` is told after every batch, when the
+/// Measures a block device or a file. `progress` is told after every trial, when the
 /// device is idle; after `cancelled` becomes true what was measured so far is returned: a
 /// shorter table where larger batches have no sample yet.
 ///
@@ -162,10 +180,10 @@ pub enum ProfileError {
 pub fn profile(
     target: &Target,
     params: &ProfileParams,
-    progress: impl FnMut(Progress),
+    mut progress: impl FnMut(Progress),
     cancelled: &AtomicBool,
 ) -> Result<Profile, ProfileError> {
-    let rounds = params.rounds(target.size())?;
+    let places = params.places(target.size())?;
     if params.op == Op::Write && target.access() == Access::ReadOnly {
         return Err(ProfileError::ReadOnly);
     }
@@ -174,14 +192,16 @@ pub fn profile(
     let (clock, setup) = (Clock::start(), ring.setup());
     let lateness = lateness::highest(&mut ring, clock)?;
     let meter = Meter::start(target.facts());
-    let mut subject = RealSubject { ring, clock, op: params.op, size: params.size };
-    let mut random = Pcg64::seed_from_u64(params.seed);
-    let measured = rounds.measure(&mut subject, &mut random, progress, cancelled)?;
-    let (processor, other_load) = meter.stop(target.facts(), params, &measured);
+    let (op, size) = (params.op, params.size);
+    let mut subject = RealSubject { ring, clock, op, size, sent_count: 0 };
+    let (begun, progress) = (clock.now(), &mut progress);
+    let mut run = Run { params, places, has_tags: false, begun, progress, cancelled };
+    let found = run.make(&mut subject)?;
+    let (processor, other_load) = meter.stop(target.facts(), params, subject.sent_count);
     let host = HostRecord { real_time: params.real_time, setup, lateness, processor, other_load };
     let identity = record::identity(params, target.facts(), measured_at, &host);
     let before = warnings_of_target(target, params);
-    finish(params, measured, identity, before.into_iter().chain(warnings_of_run(&host)))
+    finish(params, found, identity, before.into_iter().chain(warnings_of_run(&host)))
 }
 
 /// Measures a simulated drive of `capacity` in virtual time; `model` says what it is.
@@ -196,47 +216,52 @@ pub fn profile_drive(
     model: &str,
     capacity: Bytes,
     params: &ProfileParams,
-    progress: impl FnMut(Progress),
+    mut progress: impl FnMut(Progress),
     cancelled: &AtomicBool,
 ) -> Result<Profile, ProfileError> {
-    let rounds = params.rounds(capacity)?;
+    let places = params.places(capacity)?;
     let mut subject = SimulatedSubject::new(drive, params.op, params.size);
-    let mut random = Pcg64::seed_from_u64(params.seed);
-    let measured = rounds.measure(&mut subject, &mut random, progress, cancelled)?;
+    let (begun, progress) = (Time::ZERO, &mut progress);
+    let mut run = Run { params, places, has_tags: true, begun, progress, cancelled };
+    let found = run.make(&mut subject)?;
     let identity = Identity {
         model: Some(model.to_owned()),
         place: Some("a simulated drive, in virtual time".to_owned()),
         how: Some(record::how(params)),
         ..Identity::default()
     };
-    finish(params, measured, identity, [])
+    finish(params, found, identity, [])
 }
 
 fn finish(
     params: &ProfileParams,
-    measured: Measured,
+    found: Found,
     identity: Identity,
     warnings: impl IntoIterator<Item = Warning>,
 ) -> Result<Profile, ProfileError> {
-    let is_cancelled = measured.is_cancelled;
-    let (table, samples) = record::table(params, measured)?;
-    let asked = params.samples;
-    let (batch_max, depth) = (table.table.batch_max(), params.depth);
-    let cancelled = is_cancelled.then_some(Warning::Cancelled { samples, asked, batch_max, depth });
-    let warnings = cancelled.into_iter().chain(few_samples(samples)).chain(warnings).collect();
-    Ok(Profile { file: drive_file(params, identity, table), warnings, is_cancelled })
+    if found.samples.is_none() && found.is_cancelled {
+        return Err(ProfileError::NothingMeasured);
+    }
+    let mut said = found.warnings.clone();
+    said.extend(found.samples.and_then(few_samples));
+    said.extend(warnings);
+    let is_cancelled = found.is_cancelled;
+    let starts = found.starts.clone();
+    Ok(Profile { file: drive_file(params, identity, found), starts, warnings: said, is_cancelled })
 }
 
-fn drive_file(params: &ProfileParams, identity: Identity, table: MeasuredTable) -> DriveFile {
+fn drive_file(params: &ProfileParams, identity: Identity, found: Found) -> DriveFile {
+    let tables = [&found.batch, &found.drain, &found.priority];
+    let entries = tables.into_iter().flatten().map(|table| table.table.batch_max());
     DriveFile {
         name: params.name.clone(),
         kind: DriveKind::Recorded,
-        depth: table.table.batch_max(),
+        depth: entries.max().unwrap_or(params.depth),
         identity,
-        batch: vec![table],
-        drain: Vec::new(),
-        priority: Vec::new(),
-        starvation_max: None,
+        batch: found.batch.into_iter().collect(),
+        drain: found.drain.into_iter().collect(),
+        priority: found.priority.into_iter().collect(),
+        starvation_max: found.starvation_max,
         flush_max: None,
         mechanics: None,
         ssd: None,
@@ -286,13 +311,13 @@ impl Meter {
         &self,
         facts: &DeviceFacts,
         params: &ProfileParams,
-        measured: &Measured,
+        sent_count: u64,
     ) -> (Option<ProcessorTime>, Option<Completed>) {
         let passed = |earlier| Some(ProcessorTime::read()?.since(earlier));
         let pieces = facts.splits(params.size).map_or(1, |splitting| splitting.pieces);
         let others = |earlier| {
             let all = Completed::read(facts)?.since(earlier);
-            Some(without(all, params.op, measured.requests.saturating_mul(pieces)))
+            Some(without(all, params.op, sent_count.saturating_mul(pieces)))
         };
         (self.processor.and_then(passed), self.completed.and_then(others))
     }

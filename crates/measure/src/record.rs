@@ -11,10 +11,10 @@ use model::drive_file::{Identity, MeasuredTable};
 use model::{BatchTable, Duration};
 
 use crate::confidence;
+use crate::experiment::Experiment;
 use crate::lateness;
 use crate::order_statistics::Summary;
-use crate::profile::{ProfileError, ProfileParams};
-use crate::rounds::Measured;
+use crate::profile::ProfileParams;
 
 /// What the host did during a measurement.
 #[derive(Debug, Clone, Copy)]
@@ -31,33 +31,39 @@ pub(crate) struct HostRecord {
     pub(crate) other_load: Option<Completed>,
 }
 
-/// The table of what was measured, and the least number of samples in it. It ends before
-/// the first batch without a sample.
+/// The table of what was measured in so many ways for each number of requests, and the least
+/// number of samples in it; none without a sample. It ends before the first number without a sample of each way.
+///
+/// Each figure is the greatest of those that the ways have, so that it holds for each of
+/// them.
 pub(crate) fn table(
     params: &ProfileParams,
-    measured: Measured,
-) -> Result<(MeasuredTable, u32), ProfileError> {
-    let summaries = summaries(measured.times)?;
-    let highest: Vec<_> = summaries.iter().map(|summary| summary.highest).collect();
-    let samples = summaries.iter().map(|summary| summary.count).min().unwrap_or(0);
-    let level = |index: usize| summaries.iter().map(|it| it.quantiles[index].ns()).collect();
+    ways: usize,
+    times: Vec<Vec<Duration>>,
+) -> Option<(MeasuredTable, u32)> {
+    let mut all: Vec<_> =
+        times.into_iter().map_while(|mut times| Summary::of(&mut times)).collect();
+    all.truncate(all.len() / ways * ways);
+    let entries: Vec<&[Summary]> = all.chunks(ways).collect();
+    let samples = all.iter().map(|summary| summary.count).min()?;
+    let greatest = |figure: &dyn Fn(&Summary) -> Duration| -> Vec<Duration> {
+        let of_entry = |entry: &&[Summary]| entry.iter().map(figure).max();
+        entries.iter().filter_map(of_entry).collect()
+    };
+    let ns = |list: Vec<Duration>| list.into_iter().map(Duration::ns).collect();
+    let highest = greatest(&|summary| summary.highest);
     let table = MeasuredTable {
         op: Some(params.op),
         size: Some(params.size),
-        ns_max: highest.iter().map(|time| time.ns()).collect(),
-        quantiles_ns: std::array::from_fn(level),
+        table: BatchTable::new(&highest).expect("every batch has a time above zero"),
+        ns_max: ns(highest),
+        quantiles_ns: std::array::from_fn(|index| {
+            ns(greatest(&|summary| summary.quantiles[index]))
+        }),
         samples: Some(u64::from(samples)),
         confidence: Some(confidence::statement(samples)),
-        table: BatchTable::new(&highest).expect("every batch has a time above zero"),
     };
-    Ok((table, samples))
-}
-
-/// One summary for each batch size up to the first without a sample.
-fn summaries(times: Vec<Vec<Duration>>) -> Result<Vec<Summary>, ProfileError> {
-    let summaries: Vec<_> =
-        times.into_iter().map_while(|mut times| Summary::of(&mut times)).collect();
-    if summaries.is_empty() { Err(ProfileError::NothingMeasured) } else { Ok(summaries) }
+    Some((table, samples))
 }
 
 /// Which device was measured, and how.
@@ -93,11 +99,37 @@ pub(crate) fn instant(at: SystemTime) -> String {
 /// The options that repeat the measurement, and what a time is.
 pub(crate) fn how(params: &ProfileParams) -> String {
     let ProfileParams { op, size, depth, samples, seed, .. } = params;
+    let chosen = Experiment::ALL.into_iter().filter(|it| params.experiments.contains(it));
+    let names: Vec<_> = chosen.clone().map(Experiment::name).collect();
+    let times: Vec<_> = chosen.map(what_a_time_is).collect();
     format!(
-        "tidegate profile --op {} --size {size} --depth {depth} --samples {samples} --seed {seed}; \
-         a time runs from just before one submission of the whole batch to its last completion",
-        op.name()
+        "tidegate profile --only {} --op {} --size {size} --depth {depth} --samples {samples} \
+         --seed {seed}; {}",
+        names.join(","),
+        op.name(),
+        times.join("; ")
     )
+}
+
+fn what_a_time_is(experiment: Experiment) -> &'static str {
+    match experiment {
+        Experiment::Batch => {
+            "a time runs from just before one submission of the whole batch to its last completion"
+        }
+        Experiment::Drain => {
+            "a drain runs from the last submission to the last completion, after random requests: \
+             so many at once, or at the end of a flow of that depth or of the full depth; each \
+             figure is the greatest of the three"
+        }
+        Experiment::DrainAdversary => "drains after requests far apart are not in the table",
+        Experiment::Priority => {
+            "a time of priority runs from one submission of all requests of priority to their \
+             last completion, while random others keep the device full"
+        }
+        Experiment::Starvation => {
+            "starved: one request in the highest fifth, all others in the lowest"
+        }
+    }
 }
 
 /// `sda`, or `a file on ext4 on sda`: no paths, drive files are shared.

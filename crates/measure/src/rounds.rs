@@ -1,18 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The order in which batches are measured.
+//! The order in which samples are taken.
 //!
-//! A round measures every batch size once, in an order of its own: what drifts during the
-//! measurement (temperature, other load, the drive's own housekeeping) falls on all sizes
-//! alike, and a measurement that is stopped has samples of all of them. The first round
+//! A round tries every cell (every batch size, every number to drain from every start) once,
+//! in an order of its own: what drifts during the measurement (temperature, other load, the
+//! drive's own housekeeping) falls on all alike, and one that is stopped has samples of all. The first round
 //! warms up and is not counted. The second goes up from 1: stopped within it, there is a
 //! shorter table, and not one with gaps.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use model::{Bytes, Duration, Lba};
-use rand::seq::{SliceRandom, index};
+use model::{Duration, Time};
+use rand::seq::SliceRandom;
 use rand_pcg::Pcg64;
 
+use crate::experiment::Experiment;
 use crate::subject::{Subject, SubjectError};
 
 /// A clock too coarse to see a batch does not make it free.
@@ -21,99 +22,96 @@ const SHORTEST: Duration = Duration::from_ns(1);
 /// The rounds before this one warm up.
 const FIRST_COUNTED: u32 = 1;
 
-/// How far a measurement is.
+/// How far an experiment is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Progress {
-    /// Batches measured.
+    /// Which.
+    pub experiment: Experiment,
+    /// Trials made.
     pub done: u64,
-    /// Batches to be measured.
+    /// Trials to be made.
     pub total: u64,
-    /// How long the measurement has lasted, the warm-up included; of a simulated drive in
-    /// its virtual time.
+    /// How long the measurement has lasted, what warmed up and earlier experiments included;
+    /// of a simulated drive in its virtual time.
     pub elapsed: Duration,
 }
 
-/// What is measured how often.
+/// How often what is tried.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Rounds {
-    /// Samples of each batch size.
+    /// What is measured.
+    pub(crate) experiment: Experiment,
+    /// Samples of each cell.
     pub(crate) samples: u32,
-    /// The largest batch.
-    pub(crate) depth: u32,
-    /// Size of every request.
-    pub(crate) size: Bytes,
-    /// How many places there are for a request.
-    pub(crate) places: usize,
+    /// How many different trials a round has, the cheapest first.
+    pub(crate) cells: usize,
+    /// When the first experiment began.
+    pub(crate) begun: Time,
 }
 
 /// What was measured.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Measured {
-    /// Entry `i - 1`: times of batches of i requests, in the order they were taken.
+    /// Entry c: times of the trials of cell c, in the order they were taken.
     pub(crate) times: Vec<Vec<Duration>>,
-    /// Requests given to the device, those that warmed up included.
-    pub(crate) requests: u64,
     /// Whether it was stopped before the end.
     pub(crate) is_cancelled: bool,
 }
 
 impl Rounds {
-    /// Measures round by round, until done or `cancelled`.
+    /// Measures round by round, until done or `cancelled`. `trial` takes one sample of a
+    /// cell and leaves the subject idle.
     pub(crate) fn measure(
         &self,
         subject: &mut dyn Subject,
         random: &mut Pcg64,
-        mut progress: impl FnMut(Progress),
+        mut trial: impl FnMut(&mut dyn Subject, usize, &mut Pcg64) -> Result<Duration, SubjectError>,
+        progress: &mut dyn FnMut(Progress),
         cancelled: &AtomicBool,
     ) -> Result<Measured, SubjectError> {
-        let mut measured = self.nothing();
-        let mut order: Vec<u32> = (1..=self.depth).collect();
-        let total = u64::from(self.samples) * u64::from(self.depth);
-        let begun = subject.now();
-        let mut told = Progress { done: 0, total, elapsed: Duration::ZERO };
+        let times = (0..self.cells).map(|_| Vec::with_capacity(self.samples as usize)).collect();
+        let mut measured = Measured { times, is_cancelled: false };
+        let mut order: Vec<usize> = (0..self.cells).collect();
+        let mut told = self.nothing();
         for round in 0..=self.samples {
             match round {
                 FIRST_COUNTED => order.sort_unstable(),
                 _ => order.shuffle(random),
             }
-            for &requests in &order {
+            for &cell in &order {
                 if cancelled.load(Ordering::Relaxed) {
                     measured.is_cancelled = true;
                     return Ok(measured);
                 }
-                let took = subject.serve(&self.places(requests, random))?.max(SHORTEST);
-                measured.requests += u64::from(requests);
+                let took = trial(subject, cell, random)?.max(SHORTEST);
                 if round >= FIRST_COUNTED {
-                    measured.times[requests as usize - 1].push(took);
+                    measured.times[cell].push(took);
                     told.done += 1;
                 }
-                told.elapsed = subject.now().since(begun);
+                told.elapsed = subject.now().since(self.begun);
                 progress(told);
             }
         }
         Ok(measured)
     }
 
-    fn nothing(&self) -> Measured {
-        let times = (0..self.depth).map(|_| Vec::with_capacity(self.samples as usize)).collect();
-        Measured { times, requests: 0, is_cancelled: false }
-    }
-
-    /// So many different places, uniformly random: what is asked for twice in one batch
-    /// would come from the drive's cache.
-    fn places(&self, requests: u32, random: &mut Pcg64) -> Vec<Lba> {
-        let sectors = self.size.sectors_ceil();
-        index::sample(random, self.places, requests as usize)
-            .iter()
-            .map(|place| Lba::new(u64::try_from(place).expect("a place fits") * sectors))
-            .collect()
+    fn nothing(&self) -> Progress {
+        let cells = u64::try_from(self.cells).expect("a number of cells fits");
+        Progress {
+            experiment: self.experiment,
+            done: 0,
+            total: u64::from(self.samples) * cells,
+            elapsed: Duration::ZERO,
+        }
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use model::Time;
+    use model::{Lba, Tag};
     use rand::SeedableRng;
+
+    use crate::places::Places;
 
     use super::*;
 
@@ -125,11 +123,19 @@ mod tests {
     }
 
     impl Subject for Notebook {
-        fn serve(&mut self, places: &[Lba]) -> Result<Duration, SubjectError> {
+        fn send(&mut self, places: &[Lba], _tag: Tag) -> Result<Time, SubjectError> {
             self.batches.push(places.to_vec());
-            let took = Duration::from_ms(1) * u64::try_from(places.len()).expect("few");
-            self.now += took;
-            Ok(took)
+            Ok(self.now)
+        }
+
+        fn wait(&mut self, _returned: &mut Vec<Lba>) -> Result<(), SubjectError> {
+            unreachable!("batches are drained")
+        }
+
+        fn drain(&mut self) -> Result<Time, SubjectError> {
+            let requests = self.batches.last().map_or(0, Vec::len);
+            self.now += Duration::from_ms(1) * u64::try_from(requests).expect("few");
+            Ok(self.now)
         }
 
         fn now(&self) -> Time {
@@ -137,14 +143,26 @@ mod tests {
         }
     }
 
-    const ROUNDS: Rounds = Rounds { samples: 5, depth: 4, size: Bytes::from_kib(64), places: 10 };
+    const ROUNDS: Rounds =
+        Rounds { experiment: Experiment::Batch, samples: 5, cells: 4, begun: Time::ZERO };
+    const PLACES: Places = Places { sectors: 128, count: 10 };
 
-    fn run(seed: u64, mut progress: impl FnMut(Progress)) -> (Notebook, Measured) {
+    fn run_until(
+        seed: u64,
+        mut progress: impl FnMut(Progress),
+        cancelled: &AtomicBool,
+    ) -> (Notebook, Measured) {
         let mut notebook = Notebook::default();
         let mut random = Pcg64::seed_from_u64(seed);
-        let never = AtomicBool::new(false);
-        let measured = ROUNDS.measure(&mut notebook, &mut random, &mut progress, &never);
+        let serve = |subject: &mut dyn Subject, cell, random: &mut Pcg64| {
+            subject.serve(&PLACES.different(cell + 1, random))
+        };
+        let measured = ROUNDS.measure(&mut notebook, &mut random, serve, &mut progress, cancelled);
         (notebook, measured.expect("a notebook has no faults"))
+    }
+
+    fn run(seed: u64, progress: impl FnMut(Progress)) -> (Notebook, Measured) {
+        run_until(seed, progress, &AtomicBool::new(false))
     }
 
     #[test]
@@ -158,7 +176,6 @@ mod tests {
         }
         assert!(measured.times.iter().all(|times| times.len() == 5));
         assert!(measured.times[2].iter().all(|&took| took == Duration::from_ms(3)));
-        assert_eq!(measured.requests, 6 * 10);
         assert!(!measured.is_cancelled);
     }
 
@@ -197,18 +214,14 @@ mod tests {
         run(5, |progress| told.push(progress));
         assert_eq!(told[3].done, 0);
         let elapsed = Duration::from_ms(6 * 10);
-        assert_eq!(told.last(), Some(&Progress { done: 20, total: 20, elapsed }));
+        assert_eq!(told.last(), Some(&Progress { done: 20, total: 20, elapsed, ..told[0] }));
     }
 
     #[test]
     fn what_was_measured_before_a_stop_is_kept() {
-        let mut notebook = Notebook::default();
         let cancelled = AtomicBool::new(false);
         let stop = |progress: Progress| cancelled.store(progress.done >= 10, Ordering::Relaxed);
-        let mut random = Pcg64::seed_from_u64(6);
-        let measured = ROUNDS
-            .measure(&mut notebook, &mut random, stop, &cancelled)
-            .expect("a notebook has no faults");
+        let (_, measured) = run_until(6, stop, &cancelled);
         assert!(measured.is_cancelled);
         let counts: Vec<_> = measured.times.iter().map(Vec::len).collect();
         assert_eq!(counts.iter().sum::<usize>(), 10);

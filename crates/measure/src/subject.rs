@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! What is measured: takes a batch and says how long it took.
+//! What is measured: takes requests, says when they are back.
 //!
 //! A real target through its ring on the real clock, or a simulated drive in virtual time.
 
 use device::{Clock, Io, IoError, Ring, RingError, Wake};
-use drive::Drive;
+use drive::{Completion, Drive};
 use model::{Bytes, Class, Duration, Lba, Op, Request, RequestId, Tag, TaskIndex, Time};
 
 /// A device that does not answer for so long is taken for dead.
 const SILENCE_MAX: Duration = Duration::from_ms(120_000);
 
-/// Why a batch has no time.
+/// Why a trial has no time.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum SubjectError {
@@ -32,20 +32,31 @@ pub enum SubjectError {
     Silent,
 }
 
-/// What is measured.
+/// What is measured. No two requests at one place are outstanding: a place names its request.
 pub(crate) trait Subject {
-    /// Gives the device requests at these places, all at once, and says how long it took
-    /// until the last was complete.
-    fn serve(&mut self, places: &[Lba]) -> Result<Duration, SubjectError>;
+    /// Gives the device requests at these places, all at once; says when it began to.
+    fn send(&mut self, places: &[Lba], tag: Tag) -> Result<Time, SubjectError>;
+
+    /// Waits until at least one request is back and appends the places of all that are.
+    fn wait(&mut self, returned: &mut Vec<Lba>) -> Result<(), SubjectError>;
+
+    /// Waits until all requests are back; says when the last was.
+    fn drain(&mut self) -> Result<Time, SubjectError>;
 
     /// The clock by which it is measured.
     fn now(&self) -> Time;
+
+    /// Gives the idle device a batch, and says how long it took until the last was complete.
+    fn serve(&mut self, places: &[Lba]) -> Result<Duration, SubjectError> {
+        let begun = self.send(places, Tag::Simple)?;
+        Ok(self.drain()?.since(begun))
+    }
 }
 
 /// A block device or file.
 ///
-/// The time of a batch runs from just before its submission to the moment its last
-/// completion was taken: the host's own work and lateness are in it.
+/// A time runs from just before a submission to the moment a completion was taken: the
+/// host's own work and lateness are in it. Tags do not reach the device.
 pub(crate) struct RealSubject {
     /// Holds at least as many requests as the largest batch.
     pub(crate) ring: Ring,
@@ -55,17 +66,36 @@ pub(crate) struct RealSubject {
     pub(crate) op: Op,
     /// Size of every request.
     pub(crate) size: Bytes,
+    /// Requests given to the device so far.
+    pub(crate) sent_count: u64,
 }
 
 impl Subject for RealSubject {
-    fn serve(&mut self, places: &[Lba]) -> Result<Duration, SubjectError> {
+    fn send(&mut self, places: &[Lba], _tag: Tag) -> Result<Time, SubjectError> {
         let (op, size) = (self.op, self.size);
         for &start in places {
             self.ring.push(Io { token: start.get(), op, start, size, fua: false });
+            self.sent_count += 1;
         }
         let begun = self.clock.now();
         self.ring.submit()?;
-        self.finish(begun)
+        Ok(begun)
+    }
+
+    fn wait(&mut self, returned: &mut Vec<Lba>) -> Result<(), SubjectError> {
+        let before = returned.len();
+        while returned.len() == before {
+            self.reap(1, returned)?;
+        }
+        Ok(())
+    }
+
+    fn drain(&mut self) -> Result<Time, SubjectError> {
+        let mut returned = Vec::new();
+        while self.ring.in_flight_count() > 0 {
+            self.reap(self.ring.in_flight_count(), &mut returned)?;
+        }
+        Ok(self.clock.now())
     }
 
     fn now(&self) -> Time {
@@ -74,23 +104,20 @@ impl Subject for RealSubject {
 }
 
 impl RealSubject {
-    /// Waits for all that is in flight, takes it, and says when the last was taken.
-    fn finish(&mut self, begun: Time) -> Result<Duration, SubjectError> {
+    /// Waits for so many completions and takes what there is: fewer after a signal.
+    fn reap(&mut self, count: u32, returned: &mut Vec<Lba>) -> Result<(), SubjectError> {
+        let wake = self.ring.wait_for(count, Some(SILENCE_MAX))?;
         let mut failure = None;
-        while self.ring.in_flight_count() > 0 {
-            let left = self.ring.in_flight_count();
-            let wake = self.ring.wait_for(left, Some(SILENCE_MAX))?;
-            let reaped = self.ring.reap(|completion, _| {
-                let start = Lba::new(completion.token);
-                failure = failure.or(completion.result.err().map(|source| (start, source)));
-            });
-            if wake == Wake::Timeout && reaped == 0 {
-                return Err(SubjectError::Silent);
-            }
+        let reaped = self.ring.reap(|completion, _| {
+            let start = Lba::new(completion.token);
+            failure = failure.or(completion.result.err().map(|source| (start, source)));
+            returned.push(start);
+        });
+        if wake == Wake::Timeout && reaped == 0 {
+            return Err(SubjectError::Silent);
         }
-        let took = self.clock.now().since(begun);
         let failed = |(start, source)| Err(SubjectError::Io { op: self.op, start, source });
-        failure.map_or(Ok(took), failed)
+        failure.map_or(Ok(()), failed)
     }
 }
 
@@ -101,15 +128,18 @@ pub(crate) struct SimulatedSubject<'a> {
     size: Bytes,
     now: Time,
     request_count: u64,
+    outstanding: Vec<(RequestId, Lba)>,
+    completions: Vec<Completion>,
 }
 
 impl<'a> SimulatedSubject<'a> {
     /// An idle drive.
     pub(crate) fn new(drive: &'a mut dyn Drive, op: Op, size: Bytes) -> Self {
-        Self { drive, op, size, now: Time::ZERO, request_count: 0 }
+        let (outstanding, completions) = (Vec::new(), Vec::new());
+        Self { drive, op, size, now: Time::ZERO, request_count: 0, outstanding, completions }
     }
 
-    fn request(&mut self, start: Lba) -> Request {
+    fn request(&mut self, start: Lba, tag: Tag) -> Request {
         self.request_count += 1;
         Request {
             id: RequestId(self.request_count),
@@ -123,22 +153,39 @@ impl<'a> SimulatedSubject<'a> {
             size: self.size,
             fua: false,
             optional: false,
-            tag: Tag::Simple,
+            tag,
         }
     }
 }
 
 impl Subject for SimulatedSubject<'_> {
-    fn serve(&mut self, places: &[Lba]) -> Result<Duration, SubjectError> {
-        let begun = self.now;
-        let batch: Vec<_> = places.iter().map(|&start| self.request(start)).collect();
-        self.drive.submit(begun, &batch);
-        let mut completions = Vec::with_capacity(batch.len());
-        while completions.len() < batch.len() {
+    fn send(&mut self, places: &[Lba], tag: Tag) -> Result<Time, SubjectError> {
+        let batch: Vec<_> = places.iter().map(|&start| self.request(start, tag)).collect();
+        self.outstanding.extend(batch.iter().map(|request| (request.id, request.start)));
+        self.drive.submit(self.now, &batch);
+        Ok(self.now)
+    }
+
+    fn wait(&mut self, returned: &mut Vec<Lba>) -> Result<(), SubjectError> {
+        let before = returned.len();
+        while returned.len() == before {
             self.now = self.drive.next_event().ok_or(SubjectError::Silent)?;
-            self.drive.advance(self.now, &mut completions);
+            self.drive.advance(self.now, &mut self.completions);
+            for completion in self.completions.drain(..) {
+                let is_it = |(id, _): &(RequestId, Lba)| *id == completion.id;
+                let index = self.outstanding.iter().position(is_it).expect("it was sent");
+                returned.push(self.outstanding.swap_remove(index).1);
+            }
         }
-        Ok(self.now.since(begun))
+        Ok(())
+    }
+
+    fn drain(&mut self) -> Result<Time, SubjectError> {
+        let mut returned = Vec::new();
+        while !self.outstanding.is_empty() {
+            self.wait(&mut returned)?;
+        }
+        Ok(self.now)
     }
 
     fn now(&self) -> Time {

@@ -5,7 +5,9 @@ use std::fmt;
 
 use device::load::Completed;
 use device::{DeviceFacts, Note, Splitting, WriteCache};
-use model::{Bytes, Op};
+use model::{Bytes, Duration, Op};
+
+use crate::experiment::Experiment;
 
 /// Something that limits what a measured table says.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -18,17 +20,38 @@ pub enum Warning {
         /// The number that the source asks for.
         needed: u64,
     },
-    /// The measurement was stopped.
+    /// An experiment was stopped.
     Cancelled {
-        /// The least number taken of any batch size.
+        /// Which.
+        experiment: Experiment,
+        /// The least number taken of any entry.
         samples: u32,
         /// The number that was asked for.
         asked: u32,
-        /// The largest batch with a sample.
-        batch_max: u32,
-        /// The largest batch that was asked for.
+        /// The entries that have a sample.
+        entries: u32,
+        /// The entries that were asked for.
         depth: u32,
     },
+    /// An experiment was stopped before its first sample.
+    NotBegun {
+        /// Which.
+        experiment: Experiment,
+    },
+    /// An experiment was not made.
+    Skipped {
+        /// Which.
+        experiment: Experiment,
+        /// Why.
+        skip: Skip,
+    },
+    /// A request was not served for as long as others were.
+    Endless {
+        /// How long it was waited for.
+        waited: Duration,
+    },
+    /// The drive gives no meaning to the tag of priority.
+    PriorityIgnored,
     /// The kernel splits every request.
     Split {
         /// The size of a request.
@@ -79,6 +102,25 @@ pub enum Warning {
     Target(Note),
 }
 
+/// Why an experiment was not made.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Skip {
+    /// Nothing that we send tells the device which request has priority.
+    NoTags,
+    /// The device takes one request at a time.
+    Alone,
+}
+
+impl fmt::Display for Skip {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::NoTags => "no request carries the drive's own priority to a real device",
+            Self::Alone => "with a depth of 1 nothing overtakes a request",
+        })
+    }
+}
+
 impl fmt::Display for Warning {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -86,13 +128,31 @@ impl fmt::Display for Warning {
                 f,
                 "{samples} samples of each batch: {needed} are needed to see, with 99 % confidence, a time above 4 sigma of a normal distribution (`--samples {needed}`)"
             ),
-            Self::Cancelled { samples, asked, batch_max, depth } => {
-                write!(f, "stopped early: {samples} of {asked} samples of each batch")?;
-                if batch_max < depth {
-                    write!(f, "; the table ends at b({batch_max}) instead of b({depth})")?;
+            Self::Cancelled { experiment, samples, asked, entries, depth } => {
+                let (name, symbol) = (experiment.name(), experiment.symbol());
+                write!(f, "stopped early: {samples} of {asked} samples of each {name}")?;
+                if entries < depth {
+                    write!(
+                        f,
+                        "; the table ends at {symbol}({entries}) instead of {symbol}({depth})"
+                    )?;
                 }
                 Ok(())
             }
+            Self::NotBegun { experiment } => {
+                write!(f, "stopped before the first sample of {}", experiment.name())
+            }
+            Self::Skipped { experiment, skip } => {
+                write!(f, "{} was not measured: {skip}", experiment.name())
+            }
+            Self::Endless { waited } => write!(
+                f,
+                "a request was not served for {waited} while others were: the device bounds no wait, and no starvation is written"
+            ),
+            Self::PriorityIgnored => write!(
+                f,
+                "the drive gives no meaning to the tag of priority: the times are those of any requests in a full queue"
+            ),
             Self::Split { size, splitting } => write!(
                 f,
                 "the kernel splits each request of {size} into {} of at most {}: the device sees more requests than the table counts; measure with `--size {}`",

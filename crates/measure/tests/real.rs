@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use device::create::CreateError;
 use device::{Access, OpenError, RingError, Target};
-use measure::{Profile, ProfileError, ProfileParams, Progress, Warning, profile};
+use measure::{Experiment, Profile, ProfileError, ProfileParams, Progress, Skip, Warning, profile};
 use model::{Bytes, DriveFile, Op};
 
 static NEVER: AtomicBool = AtomicBool::new(false);
@@ -37,7 +37,13 @@ fn skip<T>(reason: &dyn std::error::Error) -> Option<T> {
 
 fn params(target: &Target) -> ProfileParams {
     let size = Bytes::from_kib(16);
-    ProfileParams { depth: 6, samples: 12, size, ..ProfileParams::new("file", target.facts()) }
+    ProfileParams {
+        depth: 6,
+        samples: 12,
+        size,
+        experiments: vec![Experiment::Batch],
+        ..ProfileParams::new("file", target.facts())
+    }
 }
 
 fn measured(
@@ -118,4 +124,24 @@ fn writes_are_measured_where_that_is_allowed() {
     let params = ProfileParams { op: Op::Write, ..params(&file.target) };
     let Some(profile) = measured(&file, &params, |_| (), &NEVER) else { return };
     assert_eq!(profile.file.batch[0].op, Some(Op::Write));
+}
+
+/// Goal: all experiments run on a real file; what a real device is not told of is skipped,
+/// and said. Method: a file of one disk; none of its times is known, only their order.
+#[test]
+fn drains_and_starvation_of_a_file_are_measured_and_priority_is_not() {
+    let Some(file) = file(Access::ReadOnly) else { return };
+    let experiments = Experiment::ALL.to_vec();
+    let params = ProfileParams { experiments, samples: 3, ..params(&file.target) };
+    let Some(profile) = measured(&file, &params, |_| (), &NEVER) else { return };
+    let [drain] = &profile.file.drain[..] else { panic!("one table of drains") };
+    assert_eq!((drain.ns_max.len(), drain.samples), (6, Some(3)));
+    assert_eq!(profile.starts.len(), 5);
+    assert!(profile.file.priority.is_empty());
+    let skip = Skip::NoTags;
+    assert!(
+        profile.warnings.contains(&Warning::Skipped { experiment: Experiment::Priority, skip })
+    );
+    assert!(profile.file.starvation_max.is_some());
+    assert_eq!(DriveFile::parse(&profile.file.to_toml()).expect("a drive file"), profile.file);
 }

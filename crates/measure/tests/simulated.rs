@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use device::DeviceFacts;
 use drive::PseudoDisk;
-use measure::{Profile, ProfileError, ProfileParams, Progress, Warning, profile_drive};
+use measure::{Experiment, Profile, ProfileError, ProfileParams, Progress, Warning, profile_drive};
 use model::{BatchTable, Bytes, DriveFile, DriveKind, Duration};
 
 const CAPACITY: Bytes = Bytes::new(1 << 40);
@@ -17,7 +17,12 @@ fn table() -> BatchTable {
 }
 
 fn params(samples: u32) -> ProfileParams {
-    ProfileParams { depth: 8, samples, ..ProfileParams::new("test", &DeviceFacts::default()) }
+    ProfileParams {
+        depth: 8,
+        samples,
+        experiments: vec![Experiment::Batch],
+        ..ProfileParams::new("test", &DeviceFacts::default())
+    }
 }
 
 fn measured(
@@ -55,6 +60,11 @@ fn few_samples_are_said_with_the_number_needed() {
     assert!(confidence.contains("maximum of 3 "), "{confidence}");
 }
 
+fn cancelled(samples: u32, entries: u32) -> Warning {
+    let experiment = Experiment::Batch;
+    Warning::Cancelled { experiment, samples, asked: 1000, entries, depth: 8 }
+}
+
 #[test]
 fn a_stop_keeps_what_was_measured() {
     let stop = AtomicBool::new(false);
@@ -62,7 +72,7 @@ fn a_stop_keeps_what_was_measured() {
     let profile = measured(&params(1000), after_some, &stop).expect("a profile");
     assert!(profile.is_cancelled);
     assert_eq!(profile.file.batch[0].samples, Some(2));
-    let expected = Warning::Cancelled { samples: 2, asked: 1000, batch_max: 8, depth: 8 };
+    let expected = cancelled(2, 8);
     assert_eq!(profile.warnings[0], expected);
 }
 
@@ -79,7 +89,7 @@ fn a_stop_within_the_first_counted_round_gives_a_shorter_table() {
         assert_eq!(batch.ns_max.len(), batch_max as usize);
         assert_eq!((profile.file.depth, batch.samples), (batch_max, Some(1)));
         assert_eq!(DriveFile::parse(&profile.file.to_toml()).expect("a file"), profile.file);
-        let expected = Warning::Cancelled { samples: 1, asked: 1000, batch_max, depth: 8 };
+        let expected = cancelled(1, batch_max);
         assert_eq!(profile.warnings[0], expected);
         assert!(expected.to_string().contains(&format!("ends at b({batch_max})")), "{expected}");
     }

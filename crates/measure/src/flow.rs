@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! A flow of requests: what is back is replaced, so that the device stays at a depth.
+//!
+//! ```text
+//!   outstanding  depth  ____________________
+//!                      /     keep()         \  recede_to()
+//!                     /                      \____ send() _
+//!                    /                                     \  drain()
+//!                   /                                       \
+//! ```
+
+use model::{Duration, Lba, Tag, Time};
+use rand::RngExt as _;
+use rand_pcg::Pcg64;
+
+use crate::subject::{Subject, SubjectError};
+
+/// The longest flow before something is measured, in multiples of its depth.
+const LENGTH_MAX: u32 = 7;
+
+/// How many requests a flow at `depth` completes before something is measured: some of each
+/// length, so that what waits in the device is of any age.
+pub(crate) fn length(depth: u32, random: &mut Pcg64) -> u32 {
+    random.random_range(1..=depth * LENGTH_MAX)
+}
+
+/// What is outstanding at a subject that was idle.
+pub(crate) struct Flow<'a> {
+    subject: &'a mut dyn Subject,
+    outstanding: Vec<Lba>,
+    returned: Vec<Lba>,
+    /// When requests were last given to the device.
+    sent_at: Time,
+}
+
+impl<'a> Flow<'a> {
+    /// Nothing outstanding.
+    pub(crate) fn on(subject: &'a mut dyn Subject) -> Self {
+        let sent_at = subject.now();
+        Self { subject, outstanding: Vec::new(), returned: Vec::new(), sent_at }
+    }
+
+    /// How many are outstanding.
+    pub(crate) fn count(&self) -> u32 {
+        u32::try_from(self.outstanding.len()).expect("a device holds few requests")
+    }
+
+    /// Now, by the clock of the subject.
+    pub(crate) fn now(&self) -> Time {
+        self.subject.now()
+    }
+
+    /// Sends so many requests at once and says where they lie. `draw` must sooner or later
+    /// give a place where none is outstanding.
+    pub(crate) fn send(
+        &mut self,
+        count: u32,
+        tag: Tag,
+        mut draw: impl FnMut() -> Lba,
+    ) -> Result<&[Lba], SubjectError> {
+        let first = self.outstanding.len();
+        for _ in 0..count {
+            let place = loop {
+                let place = draw();
+                if !self.outstanding.contains(&place) {
+                    break place;
+                }
+            };
+            self.outstanding.push(place);
+        }
+        self.sent_at = self.subject.send(&self.outstanding[first..], tag)?;
+        Ok(&self.outstanding[first..])
+    }
+
+    /// Fills up to `depth`; nothing is sent to a device that holds as many.
+    pub(crate) fn fill(
+        &mut self,
+        depth: u32,
+        draw: impl FnMut() -> Lba,
+    ) -> Result<(), SubjectError> {
+        let missing = depth.saturating_sub(self.count());
+        if missing > 0 {
+            self.send(missing, Tag::Simple, draw)?;
+        }
+        Ok(())
+    }
+
+    /// Waits for at least one request and says where those lie that are back.
+    pub(crate) fn wait(&mut self) -> Result<&[Lba], SubjectError> {
+        self.returned.clear();
+        self.subject.wait(&mut self.returned)?;
+        for place in &self.returned {
+            let index = self.outstanding.iter().position(|other| other == place);
+            self.outstanding.swap_remove(index.expect("it was sent"));
+        }
+        Ok(&self.returned)
+    }
+
+    /// Keeps the device at `depth` until `completions` requests are back. The last it does
+    /// is to send what is missing.
+    pub(crate) fn keep(
+        &mut self,
+        depth: u32,
+        completions: u32,
+        mut draw: impl FnMut() -> Lba,
+    ) -> Result<(), SubjectError> {
+        self.fill(depth, &mut draw)?;
+        let mut done = 0;
+        while done < completions {
+            done += u32::try_from(self.wait()?.len()).expect("a device holds few requests");
+            self.fill(depth, &mut draw)?;
+        }
+        Ok(())
+    }
+
+    /// Sends nothing until at most `count` are outstanding.
+    pub(crate) fn recede_to(&mut self, count: u32) -> Result<(), SubjectError> {
+        while self.count() > count {
+            self.wait()?;
+        }
+        Ok(())
+    }
+
+    /// From the last dispatch to the moment at which the device is empty.
+    pub(crate) fn drain(self) -> Result<Duration, SubjectError> {
+        Ok(self.subject.drain()?.since(self.sent_at))
+    }
+}
