@@ -9,6 +9,7 @@ use crate::batch_choice::{Choice, Question};
 use crate::bounds::{BoundName, Bounds, bound_of, is_met, zip_bounds};
 use crate::dqf::Demand;
 use crate::fifo::BestEffortAhead;
+use crate::heterogeneous::{self, MixedSystem};
 use crate::{Inapplicable, SporadicTask, System, dqf, edf, fifo};
 
 /// What may be promised to a workload under a policy.
@@ -125,7 +126,9 @@ pub fn assess(workload: &Workload, policy: PolicyName) -> Assessment {
         }
         PolicyName::Dqf => {
             let tasks = sporadic(&workload.tasks);
-            conclude(workload, policy, question(workload, &tasks, workload.batch).choose())
+            let mixed = mixed(workload, &tasks);
+            let question = question(workload, &tasks, mixed.as_ref(), workload.batch);
+            conclude(workload, policy, question.choose())
         }
         _ => not_applicable(workload, policy, "nothing is known of this policy"),
     }
@@ -142,8 +145,9 @@ pub fn compare(workload: &Workload, policy: PolicyName) -> Vec<Comparison> {
         let ahead = best_effort_ahead(workload);
         fifo::responses_with_best_effort(&single(workload, &tasks), &ahead)
     });
+    let mixed = mixed(workload, &tasks);
     let dqf = (policy != PolicyName::Dqf)
-        .then(|| question(workload, &tasks, BatchChoice::Auto).choose().bounds);
+        .then(|| question(workload, &tasks, mixed.as_ref(), BatchChoice::Auto).choose().bounds);
     let comparison = |task: usize| Comparison {
         fifo: fifo.as_ref().and_then(|fifo| bound_of(fifo, task)),
         edf: bound_of(&edf, task),
@@ -152,14 +156,23 @@ pub fn compare(workload: &Workload, policy: PolicyName) -> Vec<Comparison> {
     (0..tasks.len()).map(comparison).collect()
 }
 
-/// Whether `policy` proves these tasks on the workload's drive beside its best effort.
-pub(crate) fn is_provable(workload: &Workload, policy: PolicyName, tasks: &[SporadicTask]) -> bool {
+/// Whether `policy` proves these tasks on the workload's drive beside its best effort;
+/// `sources` says which task of the workload each of them is like.
+pub(crate) fn is_provable(
+    workload: &Workload,
+    policy: PolicyName,
+    tasks: &[SporadicTask],
+    sources: &[usize],
+) -> bool {
     match policy {
         PolicyName::Fifo => {
             let bounds = fifo_bounds(workload, tasks);
             tasks.iter().zip(&bounds).all(|(task, bounds)| is_met(task, bounds))
         }
-        PolicyName::Dqf => question(workload, tasks, workload.batch).is_provable(),
+        PolicyName::Dqf => {
+            let mixed = heterogeneous::system_of(workload, sources, tasks);
+            question(workload, tasks, mixed.as_ref(), workload.batch).is_provable()
+        }
         _ => false,
     }
 }
@@ -167,10 +180,17 @@ pub(crate) fn is_provable(workload: &Workload, policy: PolicyName, tasks: &[Spor
 fn question<'a>(
     workload: &'a Workload,
     tasks: &'a [SporadicTask],
+    mixed: Option<&'a MixedSystem>,
     batch: BatchChoice,
 ) -> Question<'a> {
     let is_shared = !workload.best_effort.is_empty();
-    Question { tasks, table: &workload.table, batch, is_shared }
+    Question { tasks, table: &workload.table, batch, is_shared, mixed }
+}
+
+/// All tasks of a workload with their own costs, where requests differ.
+fn mixed(workload: &Workload, tasks: &[SporadicTask]) -> Option<MixedSystem> {
+    let all: Vec<usize> = (0..tasks.len()).collect();
+    heterogeneous::system_of(workload, &all, tasks)
 }
 
 /// A policy of which nothing can be promised, and why: a sentence without its full stop.
@@ -209,7 +229,11 @@ fn conclude(workload: &Workload, policy: PolicyName, choice: Choice) -> Assessme
         best_effort_depth: choice.best_effort_depth.unwrap_or(workload.depth),
         assumptions: choice.assumptions,
         answer: if is_proven { Answer::Proven } else { Answer::NotProven },
-        limit: if is_within_capacity { limit(&tasks, &assessed) } else { Some(Limit::Capacity) },
+        limit: if is_within_capacity || is_proven {
+            limit(&tasks, &assessed)
+        } else {
+            Some(Limit::Capacity)
+        },
         tasks: assessed,
     }
 }

@@ -12,6 +12,7 @@ use std::cmp::Reverse;
 use model::{BatchChoice, BatchTable};
 
 use crate::bounds::{Bounds, dqf_bounds, is_met};
+use crate::heterogeneous::{self, MixedSystem};
 use crate::{SporadicTask, System, Verdict, dqf};
 
 /// Tasks on a device, before z and beta are chosen.
@@ -23,6 +24,8 @@ pub(crate) struct Question<'a> {
     pub(crate) batch: BatchChoice,
     /// Whether there is best effort.
     pub(crate) is_shared: bool,
+    /// The same tasks with their own costs, where requests differ; its z and beta mean nothing.
+    pub(crate) mixed: Option<&'a MixedSystem>,
 }
 
 /// z and beta, with the bounds by which they were chosen.
@@ -155,8 +158,18 @@ impl Question<'_> {
         }
     }
 
+    fn mixed_system(self, batch_max: u32, best_effort_fill: u32) -> Option<MixedSystem> {
+        let mixed = self.mixed?.clone();
+        Some(MixedSystem { batch_max, best_effort_fill, ..mixed })
+    }
+
     fn choice(self, batch_max: u32, best_effort_fill: u32) -> Choice {
-        let bounds = dqf_bounds(&self.system(batch_max, best_effort_fill), self.is_shared);
+        let mut bounds = dqf_bounds(&self.system(batch_max, best_effort_fill), self.is_shared);
+        if let Some(mixed) = self.mixed_system(batch_max, best_effort_fill) {
+            for (bounds, verdict) in bounds.iter_mut().zip(heterogeneous::responses(&mixed)) {
+                bounds.mixed = verdict.bound();
+            }
+        }
         Choice::of_batches(batch_max, best_effort_fill, bounds)
     }
 
@@ -171,7 +184,13 @@ impl Question<'_> {
             };
             Some(verdicts.iter().zip(self.tasks).all(is_met))
         };
-        dqf::are_deadlines_met(&system) || (!self.is_shared && by_min_period() == Some(true))
+        let by_costs = || {
+            let mixed = self.mixed_system(batch_max, best_effort_fill)?;
+            Some(heterogeneous::are_deadlines_met(&mixed))
+        };
+        by_costs() == Some(true)
+            || dqf::are_deadlines_met(&system)
+            || (!self.is_shared && by_min_period() == Some(true))
     }
 
     fn proven_count(self, choice: &Choice) -> usize {

@@ -16,6 +16,8 @@ pub struct Bounds {
     pub min_period: Option<Duration>,
     /// [`dqf::tight`], for `fifo` [`crate::fifo::responses_with_best_effort`].
     pub tight: Option<Duration>,
+    /// [`crate::heterogeneous::responses`], where requests differ.
+    pub mixed: Option<Duration>,
 }
 
 /// Which bound gave the verdict.
@@ -29,6 +31,8 @@ pub enum BoundName {
     MinPeriod,
     /// Theorems 1 to 3, or the exact FIFO bound.
     Tight,
+    /// Costs request by request.
+    Mixed,
 }
 
 impl BoundName {
@@ -39,6 +43,7 @@ impl BoundName {
             Self::BusyInterval => "busy_interval",
             Self::MinPeriod => "min_period",
             Self::Tight => "tight",
+            Self::Mixed => "mixed",
         }
     }
 }
@@ -48,6 +53,7 @@ impl Bounds {
     pub fn least(&self) -> Option<(Duration, BoundName)> {
         [
             (self.tight, BoundName::Tight),
+            (self.mixed, BoundName::Mixed),
             (self.min_period, BoundName::MinPeriod),
             (self.busy_interval, BoundName::BusyInterval),
             (self.linear, BoundName::Linear),
@@ -86,6 +92,7 @@ pub(crate) fn zip_bounds(
         busy_interval: bound_of(&busy_interval, task),
         min_period: bound_of(&min_period, task),
         tight: bound_of(&tight, task),
+        mixed: None,
     };
     (0..count).map(bounds).collect()
 }

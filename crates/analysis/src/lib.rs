@@ -12,15 +12,18 @@ mod batch_choice;
 mod bounds;
 mod headroom;
 mod search;
+mod soft;
 mod system;
 mod verdict;
 
 pub mod dqf;
 pub mod edf;
 pub mod fifo;
+pub mod heterogeneous;
 
 pub use assessment::{Answer, Assessment, Comparison, Limit, TaskAssessment, assess, compare};
 pub use bounds::{BoundName, Bounds};
 pub use headroom::{Headroom, headroom};
+pub use soft::{SoftPromise, soft_promise};
 pub use system::{SporadicTask, System};
 pub use verdict::{Inapplicable, Verdict};

@@ -236,6 +236,7 @@ fn drive_file(params: &ProfileParams, identity: Identity, table: MeasuredTable) 
         batch: vec![table],
         drain: Vec::new(),
         priority: Vec::new(),
+        cost: None,
         starvation_max: None,
         flush_max: None,
         mechanics: None,

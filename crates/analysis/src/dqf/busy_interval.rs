@@ -42,7 +42,7 @@ pub(super) fn response_ns(system: &System, demand: &Demand) -> Option<u64> {
 ///
 /// `None` where x passes the horizon or 10,000 rounds. From `first` on the iteration
 /// x := ceil(half_open / z) cannot pass the least solution, since half_open is monotone.
-pub(super) fn window_batches(
+pub(crate) fn window_batches(
     demand: &Demand,
     first: u64,
     batch_max: u32,
