@@ -2,8 +2,8 @@
 //! Dual-queue FIFO where requests differ: each is charged its own cost, not the largest.
 //!
 //! A batch takes at most `A + sum c`. Batches are counted in requests as ever (z, beta), so the
-//! proof of Theorem 2 stands word for word: it uses the cost of a batch only where it adds it
-//! up. What it adds up is every task's one pending job, once.
+//! proof of Theorem 2 stands: it uses the cost of a batch only where it adds it up. What it adds
+//! up is every task's one pending job, once. Theorem 3 needs care: see [`responses`].
 //!
 //! ```text
 //!   release of J            J rides in the next batch (E <= z)
@@ -52,8 +52,9 @@ pub struct MixedSystem {
 ///
 /// # Bound
 /// With `C = sum e_i c_i`, if R is below every period:
-/// - E <= z: `R = 2 A + C + (beta + (beta - E)^+) c_be`; a single task without best effort has
-///   one A, for nothing can be in flight at its release.
+/// - E <= z: `R = 2 A + beta c_be + max(C, M)`, M the sum of the beta dearest requests of one job of
+///   each task, each at least c_be and where there are fewer c_be; a single task without best
+///   effort has one A, for nothing can be in flight at its release.
 /// - E > z: `R = (1 + ceil((E - 1) / z)) A + C + (min(z, E - z) - 1) c_max`; with best effort
 ///   aboard one batch may hold nothing else, `1 + ceil(E / z)` batches, `beta c_be` for it and
 ///   `max(min(z, E - z), beta) - 1` requests in the last batch that the job does not wait for.
@@ -62,10 +63,14 @@ pub struct MixedSystem {
 /// in all these batches, the requests beyond C counted as what is worse.
 ///
 /// # Source
-/// Own derivation, `docs/model.md` section 8. E <= z: in Theorem 2 the two batches cost
-/// `[S or beta > 0] A + C(S) + (beta - e(S))^+ c_be` each, S the tasks in flight at release.
-/// The sum of the last terms over S and its complement is convex in e(S) and symmetric, so
-/// S = {} is the worst. E > z: at release no task has two jobs pending (R < p), so the batch in
+/// Own derivation, `docs/model.md` section 8. E <= z: in Theorem 2 the tasks S in flight at
+/// release and the tasks T of the next batch cost `A + C(S) + (beta - e(S))^+ c_be`, and the same
+/// for T. S and T are disjoint, but T need not be all others: **where best effort is dearer than
+/// a task's requests, a batch without that task takes longer**, so Theorem 3's form, a maximum
+/// over S with T = all - S, is no bound here. Moving S into T never lessens the sum (the terms in
+/// beta are convex), so S = {} is the worst, and then T is all, or such that best effort is
+/// dearer than what is left out: M.
+/// E > z: at release no task has two jobs pending (R < p), so the batch in
 /// flight and all that stands before the job are requests of at most one job of each task: C.
 /// At most `ceil((E - y) / z)` batches follow one with y requests. When the last is formed
 /// and it is not the first, z requests have just been served, so at most E - z are queued;
@@ -75,7 +80,7 @@ pub struct MixedSystem {
 /// No batch takes longer than A and its costs; all requests of a job are released together.
 ///
 /// # Complexity
-/// O(n).
+/// O(n log n).
 pub fn responses(system: &MixedSystem) -> Vec<Verdict> {
     vec![verdict(response_ns(system)); system.tasks.len()]
 }
@@ -121,9 +126,8 @@ fn charge(system: &MixedSystem, requests: u64) -> Charge {
     let best_effort_ns = u128::from(system.best_effort_max.ns());
     if requests <= batch_max {
         let batches = if fill > 0 || system.tasks.len() > 1 { 2 } else { 1 };
-        // Saturation is meant: a batch that is full enough is not filled.
-        let extra = fill + fill.saturating_sub(requests);
-        return Charge { batches, extra, extra_ns: u128::from(extra) * best_effort_ns };
+        let extra_ns = u128::from(fill) * best_effort_ns + displaced_ns(system);
+        return Charge { batches, extra: 2 * fill, extra_ns };
     }
     let behind = if fill > 0 { requests } else { requests - 1 };
     let last = batch_max.min(requests - batch_max).max(fill) - 1;
@@ -134,6 +138,28 @@ fn charge(system: &MixedSystem, requests: u64) -> Charge {
         extra: fill + last,
         extra_ns: u128::from(fill) * best_effort_ns + u128::from(last) * any_ns,
     }
+}
+
+/// By how much M exceeds C, if it does.
+fn displaced_ns(system: &MixedSystem) -> u128 {
+    let best_effort_ns = u128::from(system.best_effort_max.ns());
+    let mut kinds: Vec<(u64, u64)> = system
+        .tasks
+        .iter()
+        .map(|mixed| (mixed.request_max.ns(), u64::from(mixed.task.requests)))
+        .collect();
+    kinds.sort_unstable_by(|a, b| b.cmp(a));
+    let (mut left, mut dearest_ns, mut own_ns) = (u64::from(system.best_effort_fill), 0, 0);
+    for (cost_ns, requests) in kinds {
+        let cost_ns = u128::from(cost_ns);
+        let taken = requests.min(left);
+        dearest_ns += u128::from(taken) * cost_ns.max(best_effort_ns);
+        own_ns += u128::from(requests) * cost_ns;
+        left -= taken;
+    }
+    dearest_ns += u128::from(left) * best_effort_ns;
+    // Saturation is meant: where C is more, nothing is displaced.
+    dearest_ns.saturating_sub(own_ns)
 }
 
 /// How often the batches change direction at most: between r reads and w writes twice the

@@ -3,9 +3,9 @@
 //!
 //! The table b(i) knows one kind of request and charges every workload as if all were of the
 //! largest kind. A cost model tells kinds apart: a batch takes at most `A + sum c(op, size)`. A
-//! drive file states it in `[cost]`; where it does not, the least envelope over the measured
-//! tables is derived, which holds for batches of one kind because it covers every entry, and
-//! for mixed ones by assumption.
+//! drive file states it in `[cost]`; where it does not, an envelope of the measured tables is
+//! derived, which holds for batches of one kind because it covers every entry, and for mixed
+//! ones by assumption.
 
 use crate::drive_file::MeasuredTable;
 use crate::task::Op;
@@ -91,29 +91,35 @@ impl CostModel {
         })
     }
 
-    /// The envelope of measured tables with the least sum of excess over their entries.
-    /// `None` without tables, or where one holds for every operation or size.
+    /// An envelope of measured tables: the one that charges least for two batches with
+    /// `weights[k]` requests of the k-th table together. `None` without tables, or where one
+    /// holds for every operation or size.
     ///
     /// # Bound
-    /// For a common A, `c = max over n of ceil((b(n) - A) / n)` is the least c with
-    /// `A + n c >= b(n)` for every n; A is the one for which the sum of excess is least, among
-    /// those that no b(1) is below. The sum is convex in A but for the rounding of c, so the A
-    /// found may be a few nanoseconds beside the best; covered is every entry in any case.
+    /// For any A, `c = max over n of ceil((b(n) - A) / n)` is the least c with
+    /// `A + n c >= b(n)` for every n. Chosen is the A for which `2 A + sum weight c` is least: that
+    /// is what Theorem 2 charges. The sum is convex in A but for the rounding of c, so the A
+    /// found may be a little beside the best; every entry is covered in any case.
     ///
     /// # Source
     /// Own derivation, `docs/model.md` section 8.
     ///
     /// # Assumptions
-    /// None for batches of one kind as measured. That a mixed batch takes no longer than
-    /// `A + sum c` is not in the tables: whoever uses the model for mixed batches has to say so.
+    /// None for batches of one kind as measured. For mixed ones, that a batch of n requests
+    /// takes no longer than batches of n requests of one of its kinds do on average, each kind
+    /// weighted by its share of the batch: `A + sum c` is then enough whatever A is. Nothing
+    /// measured that: whoever uses the model for mixed batches has to say so.
+    ///
+    /// # Shape
+    /// `weights` is as long as `tables`.
     ///
     /// # Complexity
-    /// O(entries log b(1)).
-    pub fn envelope(tables: &[&MeasuredTable]) -> Option<Self> {
+    /// O(entries log b).
+    pub fn envelope(tables: &[&MeasuredTable], weights: &[u64]) -> Option<Self> {
         let kinds: Option<Vec<(Op, Bytes)>> =
             tables.iter().map(|table| Some((table.op?, table.size?))).collect();
         let batch_max = tables.iter().map(|table| table.table.batch_max()).min()?;
-        let positioning_ns = best_positioning_ns(tables);
+        let positioning_ns = best_positioning_ns(tables, weights);
         let cost = |((op, size), table): ((Op, Bytes), &&MeasuredTable)| {
             let time_max = Duration::from_ns(least_request_ns(table, positioning_ns));
             RequestCost { op, size, time_max }
@@ -124,38 +130,35 @@ impl CostModel {
             switch_max: None,
             fua_max: None,
             batch_max: Some(batch_max),
-            how: Some("the least envelope of the [[batch]] tables".to_owned()),
+            how: Some("an envelope of the [[batch]] tables".to_owned()),
             samples: tables.iter().filter_map(|table| table.samples).min(),
         })
     }
 }
 
-/// The A of least excess: ternary search between 0 and the shortest b(1). Beyond that a request
-/// of the cheapest kind would ride nearly for nothing beside others, of which no table knows.
-fn best_positioning_ns(tables: &[&MeasuredTable]) -> u64 {
-    let alone = tables.iter().map(|table| table.table.time_max(1).ns());
-    let (mut low, mut high) = (0, alone.min().unwrap_or(0));
+/// The A that charges least: ternary search between 0 and the longest batch.
+fn best_positioning_ns(tables: &[&MeasuredTable], weights: &[u64]) -> u64 {
+    let longest = tables.iter().map(|table| table.table.time_max(table.table.batch_max()).ns());
+    let (mut low, mut high) = (0, longest.max().unwrap_or(0));
+    let charge = |positioning_ns: u64| charge_ns(tables, weights, positioning_ns);
     while high - low > 2 {
         let third = (high - low) / 3;
         let (left, right) = (low + third, high - third);
-        if cost_sum(tables, left) <= cost_sum(tables, right) {
+        if charge(left) <= charge(right) {
             high = right;
         } else {
             low = left;
         }
     }
-    (low..=high).min_by_key(|&ns| cost_sum(tables, ns)).unwrap_or(low)
+    (low..=high).min_by_key(|&ns| charge(ns)).unwrap_or(low)
 }
 
-/// What the model charges for every measured batch together: the excess but for a constant.
-fn cost_sum(tables: &[&MeasuredTable], positioning_ns: u64) -> u128 {
-    let of_table = |table: &&MeasuredTable| {
-        let batches = u128::from(table.table.batch_max());
-        let requests = batches * (batches + 1) / 2;
-        batches * u128::from(positioning_ns)
-            + requests * u128::from(least_request_ns(table, positioning_ns))
+/// Two batches with so many requests of each table together.
+fn charge_ns(tables: &[&MeasuredTable], weights: &[u64], positioning_ns: u64) -> u128 {
+    let of_table = |(table, &weight): (&&MeasuredTable, &u64)| {
+        u128::from(weight) * u128::from(least_request_ns(table, positioning_ns))
     };
-    tables.iter().map(of_table).sum()
+    2 * u128::from(positioning_ns) + tables.iter().zip(weights).map(of_table).sum::<u128>()
 }
 
 /// The least c that covers a table with this A, in ns; at least 1.

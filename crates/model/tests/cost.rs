@@ -84,7 +84,7 @@ fn the_envelope_covers_every_entry_and_not_more_than_it_must() {
         let text = drive(&[("read", "4KiB", &reads), ("write", "128KiB", &writes)], "");
         let file = DriveFile::parse(&text).unwrap();
         let tables: Vec<_> = file.batch.iter().collect();
-        let model = CostModel::envelope(&tables).unwrap();
+        let model = CostModel::envelope(&tables, &[random.bits() % 9, 3]).unwrap();
         assert_eq!(model.first_uncovered(&file.batch), None, "{text}");
         for kind in 0..2 {
             let mut canary = model.clone();
@@ -97,13 +97,13 @@ fn the_envelope_covers_every_entry_and_not_more_than_it_must() {
     }
 }
 
-/// By hand: 10 + 3 n and 10 + 7 n are covered exactly, by A = 10 alone.
+/// By hand: 10 + 3 n and 10 + 7 n are covered exactly, by A = 10 without excess.
 #[test]
 fn affine_tables_with_a_common_start_are_covered_without_excess() {
     let line = |slope: u64| (1..=5).map(|n| 10 + slope * n).collect::<Vec<u64>>();
     let text = drive(&[("read", "4KiB", &line(3)), ("write", "4KiB", &line(7))], "");
     let file = DriveFile::parse(&text).unwrap();
-    let model = CostModel::envelope(&file.batch.iter().collect::<Vec<_>>()).unwrap();
+    let model = CostModel::envelope(&file.batch.iter().collect::<Vec<_>>(), &[3, 3]).unwrap();
     assert_eq!(model.positioning_max.ns(), 10);
     assert_eq!(model.requests.iter().map(|cost| cost.time_max.ns()).collect::<Vec<_>>(), [3, 7]);
     assert_eq!(model.batch_max, Some(5));

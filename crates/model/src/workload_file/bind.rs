@@ -11,7 +11,7 @@ use crate::drive_file::{DriveFile, MeasuredTable};
 use crate::file_error::FileError;
 use crate::soft_table::SoftTable;
 use crate::task::Op;
-use crate::units::Bytes;
+use crate::units::{Bytes, Duration};
 use crate::workload::{BatchChoice, Workload};
 
 /// The first source that asks for an operation, for the place in messages.
@@ -104,26 +104,33 @@ impl WorkloadFile {
     /// drive file says, or the envelope of the tables of these kinds. None where all requests
     /// are charged from one table, which then says more.
     fn costs(&self, drive: &DriveFile, notes: &mut Vec<String>) -> Option<CostModel> {
-        let tasks = self.tasks.iter().map(|placed| (placed.source.op, placed.source.size));
-        let loads = self.best_effort.iter().map(|placed| (placed.source.op, placed.source.size));
-        let kinds: Vec<(Op, Bytes)> = tasks.chain(loads).collect();
+        let tasks = self.tasks.iter().map(|placed| &placed.source);
+        let tasks = tasks.map(|task| (task.op, task.size, u64::from(task.requests)));
+        let loads = self.best_effort.iter().map(|placed| &placed.source);
+        let loads = loads.map(|load| (load.op, load.size, 1));
+        let kinds: Vec<(Op, Bytes, u64)> = tasks.chain(loads).collect();
         let mut tables: Vec<&MeasuredTable> = Vec::new();
-        for &(op, size) in &kinds {
+        let mut weights: Vec<u64> = Vec::new();
+        for &(op, size, requests) in &kinds {
             let table = covering_table(&drive.batch, op, size)?;
-            if !tables.iter().any(|known| std::ptr::eq(*known, table)) {
-                tables.push(table);
+            match tables.iter().position(|known| std::ptr::eq(*known, table)) {
+                Some(known) => weights[known] += requests,
+                None => {
+                    tables.push(table);
+                    weights.push(requests);
+                }
             }
         }
         if tables.len() < 2 {
             return None;
         }
         let Some(costs) = &drive.cost else {
-            let costs = CostModel::envelope(&tables)?;
+            let costs = CostModel::envelope(&tables, &weights)?;
             notes.push(note_envelope(&costs));
             return Some(costs);
         };
-        let uncovered = kinds.iter().find(|&&(op, size)| costs.cost(op, size).is_none());
-        if let Some((op, size)) = uncovered {
+        let uncovered = kinds.iter().find(|&&(op, size, _)| costs.cost(op, size).is_none());
+        if let Some((op, size, _)) = uncovered {
             notes.push(format!(
                 "[cost] of `{}` does not cover {}s of {size}: all requests are charged as the largest",
                 drive.name,
@@ -222,6 +229,12 @@ fn how_to_measure(drive: &DriveFile, options: &str) -> String {
     format!("measure it with `tidegate profile {target} {options}`, or name another drive")
 }
 
+/// As results show times: in milliseconds, rounded up to the microsecond.
+fn ms_ceil(time: Duration) -> String {
+    let us = time.ns().div_ceil(1_000);
+    format!("{}.{:03}ms", us / 1_000, us % 1_000)
+}
+
 /// What the bound by costs rests on where the costs were derived.
 fn note_envelope(costs: &CostModel) -> String {
     let of_kind = |cost: &crate::cost::RequestCost| {
@@ -234,9 +247,10 @@ fn note_envelope(costs: &CostModel) -> String {
     };
     let kinds: Vec<String> = costs.requests.iter().map(of_kind).collect();
     format!(
-        "the requests differ: the bound `mixed` charges {}us for a batch and {}. These cover \
-         every measured batch of one kind; that a mixed one takes no longer, nobody measured",
-        costs.positioning_max.ns().div_ceil(1_000),
+        "the requests differ: the bound `mixed` charges {} for a batch and {}. These cover \
+         every measured batch of one kind; that a mixed one takes no longer than those do on \
+         average, nobody measured",
+        ms_ceil(costs.positioning_max),
         kinds.join(", ")
     )
 }
