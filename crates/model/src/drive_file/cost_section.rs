@@ -53,7 +53,7 @@ pub(super) fn read(raw: Spanned<RawCost>, batch: &[MeasuredTable]) -> Result<Cos
     let mut requests: Vec<RequestCost> = Vec::with_capacity(raw.request.len());
     for request in raw.request {
         let size_span = request.size.span();
-        let cost = read_request(request)?;
+        let cost = read_request(&request)?;
         if requests.iter().any(|known| (known.op, known.size) == (cost.op, cost.size)) {
             return Err(FileError::new(
                 size_span,
@@ -90,7 +90,7 @@ pub(super) fn read(raw: Spanned<RawCost>, batch: &[MeasuredTable]) -> Result<Cos
     }
 }
 
-fn read_request(raw: RawRequest) -> Result<RequestCost, FileError> {
+fn read_request(raw: &RawRequest) -> Result<RequestCost, FileError> {
     let size = raw.size.get_ref().0;
     if size.get() == 0 {
         return Err(FileError::new(

@@ -113,12 +113,11 @@ impl WorkloadFile {
         let mut weights: Vec<u64> = Vec::new();
         for &(op, size, requests) in &kinds {
             let table = covering_table(&drive.batch, op, size)?;
-            match tables.iter().position(|known| std::ptr::eq(*known, table)) {
-                Some(known) => weights[known] += requests,
-                None => {
-                    tables.push(table);
-                    weights.push(requests);
-                }
+            if let Some(known) = tables.iter().position(|known| std::ptr::eq(*known, table)) {
+                weights[known] += requests;
+            } else {
+                tables.push(table);
+                weights.push(requests);
             }
         }
         if tables.len() < 2 {
