@@ -9,6 +9,7 @@ use crate::batch_choice::{Choice, Order, Question};
 use crate::bounds::{BoundName, Bounds, bound_of, edf_bounds, edf_responses, is_met, zip_bounds};
 use crate::dqf::Demand;
 use crate::fifo::BestEffortAhead;
+use crate::heterogeneous::{self, MixedSystem};
 use crate::{Inapplicable, SporadicTask, System, dqf, fifo};
 
 /// What may be promised to a workload under a policy.
@@ -136,12 +137,14 @@ pub fn assess(workload: &Workload, policy: PolicyName) -> Assessment {
         ),
         PolicyName::DqEdf => {
             let tasks = sporadic(&workload.tasks);
-            let question = question(workload, &tasks, workload.batch, Order::Due);
+            let question = question(workload, &tasks, None, workload.batch, Order::Due);
             conclude(workload, policy, question.choose())
         }
         PolicyName::Dqf => {
             let tasks = sporadic(&workload.tasks);
-            let question = question(workload, &tasks, workload.batch, Order::Release);
+            let mixed = mixed(workload, &tasks);
+            let question =
+                question(workload, &tasks, mixed.as_ref(), workload.batch, Order::Release);
             conclude(workload, policy, question.choose())
         }
         _ => not_applicable(workload, policy, "nothing is known of this policy"),
@@ -161,8 +164,10 @@ pub fn compare(workload: &Workload, policy: PolicyName) -> Vec<Comparison> {
         let ahead = best_effort_ahead(workload);
         fifo::responses_with_best_effort(&single(workload, &tasks), &ahead)
     });
+    let mixed = mixed(workload, &tasks);
     let dqf = (policy != PolicyName::Dqf)
-        .then(|| question(workload, &tasks, BatchChoice::Auto, Order::Release).choose().bounds);
+        .then(|| question(workload, &tasks, mixed.as_ref(), BatchChoice::Auto, Order::Release))
+        .map(|question| question.choose().bounds);
     let comparison = |task: usize| Comparison {
         fifo: fifo.as_ref().and_then(|fifo| bound_of(fifo, task)),
         edf: edf.as_ref().and_then(|edf| bound_of(edf, task)),
@@ -171,8 +176,14 @@ pub fn compare(workload: &Workload, policy: PolicyName) -> Vec<Comparison> {
     (0..tasks.len()).map(comparison).collect()
 }
 
-/// Whether `policy` proves these tasks on the workload's drive beside its best effort.
-pub(crate) fn is_provable(workload: &Workload, policy: PolicyName, tasks: &[SporadicTask]) -> bool {
+/// Whether `policy` proves these tasks on the workload's drive beside its best effort;
+/// `sources` says which task of the workload each of them is like.
+pub(crate) fn is_provable(
+    workload: &Workload,
+    policy: PolicyName,
+    tasks: &[SporadicTask],
+    sources: &[usize],
+) -> bool {
     match policy {
         PolicyName::Fifo => {
             let bounds = fifo_bounds(workload, tasks);
@@ -182,8 +193,14 @@ pub(crate) fn is_provable(workload: &Workload, policy: PolicyName, tasks: &[Spor
             let bounds = edf_bounds(&single(workload, tasks), is_shared(workload));
             tasks.iter().zip(&bounds).all(|(task, bounds)| is_met(task, bounds))
         }
-        PolicyName::DqEdf => question(workload, tasks, workload.batch, Order::Due).is_provable(),
-        PolicyName::Dqf => question(workload, tasks, workload.batch, Order::Release).is_provable(),
+        PolicyName::DqEdf => {
+            question(workload, tasks, None, workload.batch, Order::Due).is_provable()
+        }
+        PolicyName::Dqf => {
+            let mixed = heterogeneous::system_of(workload, sources, tasks);
+            let order = Order::Release;
+            question(workload, tasks, mixed.as_ref(), workload.batch, order).is_provable()
+        }
         _ => false,
     }
 }
@@ -191,11 +208,18 @@ pub(crate) fn is_provable(workload: &Workload, policy: PolicyName, tasks: &[Spor
 fn question<'a>(
     workload: &'a Workload,
     tasks: &'a [SporadicTask],
+    mixed: Option<&'a MixedSystem>,
     batch: BatchChoice,
     order: Order,
 ) -> Question<'a> {
     let is_shared = is_shared(workload);
-    Question { tasks, table: &workload.table, order, batch, is_shared }
+    Question { tasks, table: &workload.table, order, batch, is_shared, mixed }
+}
+
+/// All tasks of a workload with their own costs, where requests differ.
+fn mixed(workload: &Workload, tasks: &[SporadicTask]) -> Option<MixedSystem> {
+    let all: Vec<usize> = (0..tasks.len()).collect();
+    heterogeneous::system_of(workload, &all, tasks)
 }
 
 /// Whether there is best effort beside the tasks.
@@ -239,7 +263,11 @@ fn conclude(workload: &Workload, policy: PolicyName, choice: Choice) -> Assessme
         best_effort_depth: choice.best_effort_depth.unwrap_or(workload.depth),
         assumptions: choice.assumptions,
         answer: if is_proven { Answer::Proven } else { Answer::NotProven },
-        limit: if is_within_capacity { limit(&tasks, &assessed) } else { Some(Limit::Capacity) },
+        limit: if is_within_capacity || is_proven {
+            limit(&tasks, &assessed)
+        } else {
+            Some(Limit::Capacity)
+        },
         tasks: assessed,
     }
 }

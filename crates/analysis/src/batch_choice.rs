@@ -12,6 +12,7 @@ use std::cmp::Reverse;
 use model::{BatchChoice, BatchTable};
 
 use crate::bounds::{Bounds, dq_edf_bounds, dqf_bounds, is_met};
+use crate::heterogeneous::{self, MixedSystem};
 use crate::{SporadicTask, System, Verdict, dq_edf, dqf};
 
 /// In which order requests wait for their batch.
@@ -34,6 +35,8 @@ pub(crate) struct Question<'a> {
     pub(crate) batch: BatchChoice,
     /// Whether there is best effort.
     pub(crate) is_shared: bool,
+    /// The same tasks with their own costs, where requests differ; its z and beta mean nothing.
+    pub(crate) mixed: Option<&'a MixedSystem>,
 }
 
 /// z and beta, with the bounds by which they were chosen.
@@ -166,12 +169,22 @@ impl Question<'_> {
         }
     }
 
+    fn mixed_system(self, batch_max: u32, best_effort_fill: u32) -> Option<MixedSystem> {
+        let mixed = self.mixed?.clone();
+        Some(MixedSystem { batch_max, best_effort_fill, ..mixed })
+    }
+
     fn choice(self, batch_max: u32, best_effort_fill: u32) -> Choice {
         let system = self.system(batch_max, best_effort_fill);
-        let bounds = match self.order {
+        let mut bounds = match self.order {
             Order::Release => dqf_bounds(&system, self.is_shared),
             Order::Due => dq_edf_bounds(&system),
         };
+        if let Some(mixed) = self.mixed_system(batch_max, best_effort_fill) {
+            for (bounds, verdict) in bounds.iter_mut().zip(heterogeneous::responses(&mixed)) {
+                bounds.mixed = verdict.bound();
+            }
+        }
         Choice::of_batches(batch_max, best_effort_fill, bounds)
     }
 
@@ -189,7 +202,13 @@ impl Question<'_> {
             };
             Some(verdicts.iter().zip(self.tasks).all(is_met))
         };
-        dqf::are_deadlines_met(&system) || (!self.is_shared && by_min_period() == Some(true))
+        let by_costs = || {
+            let mixed = self.mixed_system(batch_max, best_effort_fill)?;
+            Some(heterogeneous::are_deadlines_met(&mixed))
+        };
+        by_costs() == Some(true)
+            || dqf::are_deadlines_met(&system)
+            || (!self.is_shared && by_min_period() == Some(true))
     }
 
     fn proven_count(self, choice: &Choice) -> usize {

@@ -17,6 +17,8 @@ pub struct Bounds {
     /// [`dqf::tight`]; for `fifo` [`crate::fifo::responses_with_best_effort`], for `edf` and
     /// `scan-edf` [`edf::responses`], for `dq-edf` [`dq_edf::tight`].
     pub tight: Option<Duration>,
+    /// [`crate::heterogeneous::responses`], where requests differ.
+    pub mixed: Option<Duration>,
 }
 
 /// Which bound gave the verdict.
@@ -30,6 +32,8 @@ pub enum BoundName {
     MinPeriod,
     /// Theorems 1 to 3, their form for deadlines, or the exact bounds of FIFO and EDF.
     Tight,
+    /// Costs request by request.
+    Mixed,
 }
 
 impl BoundName {
@@ -40,6 +44,7 @@ impl BoundName {
             Self::BusyInterval => "busy_interval",
             Self::MinPeriod => "min_period",
             Self::Tight => "tight",
+            Self::Mixed => "mixed",
         }
     }
 }
@@ -49,6 +54,7 @@ impl Bounds {
     pub fn least(&self) -> Option<(Duration, BoundName)> {
         [
             (self.tight, BoundName::Tight),
+            (self.mixed, BoundName::Mixed),
             (self.min_period, BoundName::MinPeriod),
             (self.busy_interval, BoundName::BusyInterval),
             (self.linear, BoundName::Linear),
@@ -110,6 +116,7 @@ pub(crate) fn zip_bounds(
         busy_interval: bound_of(&busy_interval, task),
         min_period: bound_of(&min_period, task),
         tight: bound_of(&tight, task),
+        mixed: None,
     };
     (0..count).map(bounds).collect()
 }

@@ -40,10 +40,13 @@ pub fn headroom(workload: &Workload, policy: PolicyName) -> Option<Vec<Headroom>
     let of_entry = |entry: std::ops::Range<usize>| {
         let (first_task, count) = (entry.start, entry.len());
         let others = [&tasks[..entry.start], &tasks[entry.end..]].concat();
+        let sources: Vec<usize> = (0..first_task).chain(entry.end..tasks.len()).collect();
         let count_max = largest(|count| {
             let mut set = others.clone();
             set.extend(std::iter::repeat_n(tasks[first_task], count));
-            is_provable(workload, policy, &set)
+            let mut sources = sources.clone();
+            sources.extend(std::iter::repeat_n(first_task, count));
+            is_provable(workload, policy, &set, &sources)
         });
         Headroom {
             entry: workload.tasks[first_task].entry,

@@ -13,6 +13,7 @@ mod bounds;
 mod climb;
 mod headroom;
 mod search;
+mod soft;
 mod system;
 mod verdict;
 
@@ -20,9 +21,11 @@ pub mod dq_edf;
 pub mod dqf;
 pub mod edf;
 pub mod fifo;
+pub mod heterogeneous;
 
 pub use assessment::{Answer, Assessment, Comparison, Limit, TaskAssessment, assess, compare};
 pub use bounds::{BoundName, Bounds};
 pub use headroom::{Headroom, headroom};
+pub use soft::{SoftPromise, soft_promise};
 pub use system::{SporadicTask, System};
 pub use verdict::{Inapplicable, Verdict};

@@ -13,6 +13,7 @@ use crate::arguments::CheckArguments;
 use crate::failure::Failure;
 use crate::input;
 use crate::show::{self, out, outln};
+use crate::soft::{self, Soft};
 
 /// What is said of a workload under a policy.
 struct Report {
@@ -22,6 +23,8 @@ struct Report {
     comparisons: Vec<Comparison>,
     /// None where there are too many entries to compute it.
     headroom: Option<Vec<Headroom>>,
+    /// At the highest quantile first.
+    soft: Vec<Soft>,
 }
 
 /// Runs the command.
@@ -34,7 +37,8 @@ pub(crate) fn check(arguments: &CheckArguments) -> Result<Answer, Failure> {
         Proof::Proven | Proof::NotProven => headroom(&workload, policy),
     };
     let comparisons = compare(&workload, policy);
-    let report = Report { workload, assessment, comparisons, headroom };
+    let soft = soft::promises(&workload, &assessment);
+    let report = Report { workload, assessment, comparisons, headroom, soft };
     if arguments.json {
         outln!("{:#}", report.to_json());
     } else {
@@ -54,6 +58,7 @@ impl Report {
             outln!();
         }
         show::labelled("Verdict", &verdict_sentence(workload, assessment));
+        soft::print(&self.soft, workload, assessment);
         if let Some(limit) = limited_by(workload, assessment) {
             show::labelled("Limited by", &limit);
         }
@@ -83,9 +88,13 @@ impl Report {
             ("busy interval", bound(|row| row.assessed.bounds.busy_interval)),
             ("min period", bound(|row| row.assessed.bounds.min_period)),
             ("tight", bound(|row| row.assessed.bounds.tight)),
+            ("mixed", bound(|row| row.assessed.bounds.mixed)),
             ("bound", bound(|row| row.assessed.response_max.map(|(response, _)| response))),
             ("margin", text(margin)),
         ];
+        if self.workload.contracts.costs.is_none() {
+            columns.retain(|(title, _)| *title != "mixed");
+        }
         let policy = self.assessment.policy;
         if policy != PolicyName::Fifo {
             columns.push(("fifo", bound(|row| row.comparison.fifo)));
@@ -277,7 +286,10 @@ impl Report {
         };
         let tasks = workload.tasks.iter().zip(&assessment.tasks).zip(&self.comparisons);
         let tasks = tasks.map(|((task, assessed), comparison)| {
-            task_json(task, assessed, &comparison_json(assessment.policy, comparison))
+            let mut value =
+                task_json(task, assessed, &comparison_json(assessment.policy, comparison));
+            value["soft"] = soft::to_json(&self.soft, task);
+            value
         });
         let headroom = self.headroom.iter().flatten().map(|headroom| {
             json!({
@@ -322,6 +334,7 @@ fn task_json(task: &Task, assessed: &TaskAssessment, comparison: &Value) -> Valu
             "busy_interval_ns": ns(bounds.busy_interval),
             "min_period_ns": ns(bounds.min_period),
             "tight_ns": ns(bounds.tight),
+            "mixed_ns": ns(bounds.mixed),
         },
         "comparison": comparison,
         "response_ns_max": assessed.response_max.map(|(response, _)| response.ns()),

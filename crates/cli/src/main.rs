@@ -20,6 +20,7 @@ mod results;
 mod run;
 mod show;
 mod sim;
+mod soft;
 mod text_file;
 
 use std::process::ExitCode;

@@ -171,3 +171,66 @@ fn only_files_of_a_sane_size_are_read() {
         }
     }
 }
+
+/// Soft promises stand beside the verdict, for people and programs, and never change it.
+#[test]
+fn soft_promises_stand_beside_the_verdict() {
+    let folder = Folder::new();
+    let viewer = "[[task]]\nname = \"viewer\"\ncount = 2\nperiod = \"1s\"\ndeadline = \"25us\"\nsize = \"4KiB\"\nclass = \"soft\"\n";
+    let drive = "name = \"d\"\nkind = \"pseudo\"\ndepth = 2\n[[batch]]\nop = \"read\"\nsize = \"4KiB\"\nsamples = 10_000\nns_max = [20_000, 30_000]\nns_p999 = [10_000, 15_000]\n";
+    folder.file("d.toml", drive);
+    folder.file("w.toml", &format!("drive = \"d.toml\"\n{viewer}"));
+    let (code, check) = folder.json(&["check", "w.toml", "--batch", "2"]);
+    assert_eq!((code, check["verdict"].as_str()), (1, Some("not_proven")));
+    let soft = &check["tasks"][0]["soft"][0];
+    assert_eq!(
+        (soft["quantile_ppm"].as_u64(), soft["response_ns_max"].as_u64()),
+        (Some(999_000), Some(20_000))
+    );
+    assert_eq!(
+        (soft["confidence_ppm"].as_u64(), soft["meets_deadline"].as_bool()),
+        (Some(990_000), Some(true))
+    );
+    // Two tasks may have led; each batch exceeds p99.9 of 10,000 with 0.2 % and a little.
+    let miss = soft["miss_ppb_max"].as_u64().unwrap();
+    assert!((4_000_000..5_000_000).contains(&miss), "{miss}");
+    let (_, text, _) = folder.run(&["check", "w.toml", "--batch", "2"]);
+    for part in
+        ["NOT PROVEN", "0.020ms, and at most 1 job in 2", "viewer-1 to viewer-2 (soft) meet"]
+    {
+        assert!(text.contains(part), "{part} in\n{text}");
+    }
+    folder.file("d.toml", &drive.replace("samples = 10_000\n", ""));
+    let (_, check) = folder.json(&["check", "w.toml"]);
+    assert_eq!(
+        check["tasks"][0]["soft"].as_array().map(Vec::len),
+        Some(0),
+        "no samples, no promise"
+    );
+    let (_, text, _) = folder.run(&["check", "w.toml"]);
+    assert!(text.contains("nothing below the hard bounds"), "{text}");
+}
+
+/// Requests that differ are charged their own cost, and the reader is told on what ground.
+#[test]
+fn requests_that_differ_are_charged_their_own_cost() {
+    let folder = Folder::new();
+    let table = |op: &str, size: &str, ns: &str| {
+        format!("[[batch]]\nop = \"{op}\"\nsize = \"{size}\"\nns_max = {ns}\n")
+    };
+    let drive = "name = \"d\"\nkind = \"pseudo\"\ndepth = 3\n".to_owned()
+        + &table("read", "4KiB", "[11_000, 12_000, 13_000]")
+        + &table("read", "128KiB", "[20_000, 30_000, 40_000]");
+    let small = task("small", "1s") + "count = 2\n";
+    let tasks = small + &task("large", "1s").replace("4KiB", "128KiB");
+    folder.file("d.toml", &drive);
+    folder.file("w.toml", &format!("drive = \"d.toml\"\n{tasks}"));
+    let (code, check) = folder.json(&["check", "w.toml", "--batch", "3"]);
+    assert_eq!(code, 0);
+    // Two batches, A = 10 us each, 1 us twice and 10 us; from the larger table alone b(1) + b(2).
+    assert_eq!(check["tasks"][0]["bounds"]["mixed_ns"], 32_000);
+    assert_eq!(check["tasks"][0]["bounds"]["tight_ns"], 50_000);
+    assert_eq!(check["tasks"][0]["bound_used"], "mixed");
+    let (_, text, _) = folder.run(&["check", "w.toml", "--batch", "3"]);
+    assert!(text.contains("0.010ms for a batch and 0.001ms for a read of 4KiB"), "{text}");
+}

@@ -59,6 +59,89 @@ pub fn quantile_exceeded(samples: u32, confidence: f64) -> f64 {
     (1.0 - confidence).powf(1.0 / f64::from(samples))
 }
 
+/// One, in parts per billion.
+const WHOLE_PPB: u32 = 1_000_000_000;
+
+/// Samples beyond which nothing is computed: nobody measures as much, and a file may claim any
+/// number.
+const SAMPLES_MAX: u64 = 10_000_000;
+
+/// The probability of exceeding a measured quantile, at most, in parts per billion, rounded up;
+/// none where that is not computed.
+///
+/// The quantile is the sample of rank `k = ceil(level * n)`, see
+/// [`crate::order_statistics::quantile`]. The statement is wrong with a probability of at most
+/// `doubt_ppb`.
+///
+/// # Equation
+/// The least epsilon with `P(Bin(n, epsilon) <= n - k) <= doubt`. The sample lies above the true
+/// quantile q unless k samples lie below it: with probability `P(Bin(n, q) <= k - 1)` at least,
+/// whatever the distribution, and then it is exceeded with probability `1 - q` at most.
+///
+/// # Source
+/// C. Clopper and E. Pearson, "The use of confidence or fiducial limits illustrated in the case
+/// of the binomial", 1934. The largest of them for n and for n + 1 samples is given: a
+/// measurement that was stopped has one sample more of some batches, and epsilon is not monotone
+/// in n.
+///
+/// # Assumptions
+/// Samples are independent. Nothing checks that.
+///
+/// # Panics
+/// When there are no samples, the level exceeds a million or the doubt is not between 0 and 1.
+///
+/// # Complexity
+/// O(n - k), 30 times.
+pub fn exceedance_ppb(samples: u64, level_ppm: u32, doubt_ppb: u32) -> Option<u32> {
+    assert!(samples > 0, "no samples say nothing");
+    assert!(level_ppm <= 1_000_000, "a level is at most a million parts");
+    assert!(0 < doubt_ppb && doubt_ppb < WHOLE_PPB, "a doubt lies between 0 and 1");
+    if samples > SAMPLES_MAX {
+        return None;
+    }
+    let of_count = |count: u64| {
+        let rank = (count * u64::from(level_ppm)).div_ceil(1_000_000).max(1);
+        exceedance_of_rank(count, count - rank, doubt_ppb)
+    };
+    Some(of_count(samples).max(of_count(samples + 1)))
+}
+
+/// The same for the sample with `above` of the samples beyond it: bisection, since the
+/// probability falls as epsilon grows.
+fn exceedance_of_rank(samples: u64, above: u64, doubt_ppb: u32) -> u32 {
+    // Floats of this size err by less than one part in a million: asked for that much more.
+    let wanted = (f64::from(doubt_ppb) / f64::from(WHOLE_PPB)).ln() - 1e-6;
+    let (mut too_small, mut enough) = (0, WHOLE_PPB);
+    while too_small + 1 < enough {
+        let middle = too_small + (enough - too_small) / 2;
+        let share = f64::from(middle) / f64::from(WHOLE_PPB);
+        if ln_at_most(samples, above, share) <= wanted {
+            enough = middle;
+        } else {
+            too_small = middle;
+        }
+    }
+    enough
+}
+
+/// `ln P(Bin(n, share) <= above)`, by the terms' logarithms: the terms underflow.
+fn ln_at_most(samples: u64, above: u64, share: f64) -> f64 {
+    let odds = share.ln() - (-share).ln_1p();
+    let mut term = float(samples) * (-share).ln_1p();
+    let mut sum = term;
+    for index in 0..above {
+        term += (float(samples - index) / float(index + 1)).ln() + odds;
+        let (large, small) = if sum > term { (sum, term) } else { (term, sum) };
+        sum = large + (small - large).exp().ln_1p();
+    }
+    sum
+}
+
+#[expect(clippy::cast_precision_loss, reason = "at most ten million, which a float holds exactly")]
+fn float(count: u64) -> f64 {
+    count as f64
+}
+
 /// What `samples` samples allow to say, as a sentence for people.
 ///
 /// # Panics
@@ -129,6 +212,67 @@ mod tests {
         assert_eq!(percent_floor(0.998_59), "99.85");
         assert_eq!(percent_floor(0.999_936_69), "99.9936");
         assert!(statement(1).contains(" 1.00 %"), "{}", statement(1));
+    }
+
+    /// By hand: of n samples the largest is exceeded with 1 - doubt^(1/n); at n = 10 and 1 %
+    /// that is 1 - 0.01^0.1 = 0.369043. One sample: 0.99.
+    #[test]
+    fn the_largest_of_few_samples_is_exceeded_as_by_hand() {
+        let doubt = 10_000_000;
+        let of_ten = exceedance_of_rank(10, 0, doubt);
+        assert!((369_042_000..369_044_000).contains(&of_ten), "{of_ten}");
+        let of_one = exceedance_of_rank(1, 0, doubt);
+        assert!((990_000_000..990_000_020).contains(&of_one), "{of_one}");
+        // The smaller of two: (1 - e)^2 + 2 e (1 - e) = 1 - e^2 = 0.01, e = 0.99498743.
+        let smaller = exceedance_of_rank(2, 1, doubt);
+        assert!((994_987_430..994_987_480).contains(&smaller), "{smaller}");
+        // p50 of 4 is rank 2, two above; of 5 it is rank 3, two above: the worse counts.
+        assert_eq!(
+            exceedance_ppb(4, 500_000, doubt),
+            Some(exceedance_of_rank(4, 2, doubt).max(exceedance_of_rank(5, 2, doubt)))
+        );
+    }
+
+    /// More samples or more doubt promise more, a lower rank less; it never promises more than
+    /// the level says.
+    #[test]
+    fn exceedances_are_monotone_and_never_below_the_level() {
+        let doubt = 10_000_000;
+        assert!(exceedance_of_rank(200, 2, doubt) < exceedance_of_rank(100, 2, doubt));
+        assert!(exceedance_of_rank(100, 2, 2 * doubt) < exceedance_of_rank(100, 2, doubt));
+        assert!(exceedance_of_rank(100, 2, doubt) < exceedance_of_rank(100, 3, doubt));
+        for samples in [1, 10, 999, 1_000, 10_000, 100_000] {
+            for (level_ppm, beyond_ppb) in [(990_000, 10_000_000), (999_000, 1_000_000)] {
+                let exceedance = exceedance_ppb(samples, level_ppm, doubt).unwrap();
+                assert!(exceedance > beyond_ppb, "{samples} {level_ppm}: {exceedance}");
+            }
+        }
+        // Ten of 10,000 lie above p99.9; Poisson with 20.14 has at most ten with 1 %.
+        let usual = exceedance_ppb(10_000, 999_000, doubt).unwrap();
+        assert!((2_000_000..2_020_000).contains(&usual), "{usual}");
+        assert_eq!(exceedance_ppb(u64::MAX, 999_000, doubt), None);
+    }
+
+    /// Goal: the statement holds as often as it says. Method: samples of a uniform
+    /// distribution, of which the sample x is exceeded with probability 1 - x. Canary: a tenth
+    /// of the claim fails nearly always.
+    #[test]
+    fn the_claim_holds_as_often_as_it_says() {
+        use rand::{RngExt, SeedableRng};
+        let mut random = rand_pcg::Pcg64::seed_from_u64(7);
+        let doubt = 50_000_000;
+        let claim = f64::from(exceedance_ppb(200, 990_000, doubt).unwrap()) / 1e9;
+        let (mut wrong, mut wrong_canary) = (0, 0);
+        for _ in 0..2_000 {
+            let mut samples: Vec<f64> = (0..200).map(|_| random.random_range(0.0..1.0)).collect();
+            samples.sort_unstable_by(f64::total_cmp);
+            let exceeded = 1.0 - samples[197];
+            wrong += u32::from(exceeded > claim);
+            wrong_canary += u32::from(exceeded > claim / 10.0);
+        }
+        // 5 % of 2,000 are 100, with a standard deviation of 10.
+        assert!(wrong <= 140, "{wrong} of 2,000 claims are wrong");
+        assert!(wrong_canary > 1_000, "a claim ten times too bold survived: {wrong_canary}");
     }
 
     proptest::proptest! {

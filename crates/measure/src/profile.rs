@@ -261,6 +261,7 @@ fn drive_file(params: &ProfileParams, identity: Identity, found: Found) -> Drive
         batch: found.batch.into_iter().collect(),
         drain: found.drain.into_iter().collect(),
         priority: found.priority.into_iter().collect(),
+        cost: None,
         starvation_max: found.starvation_max,
         flush_max: None,
         mechanics: None,

@@ -2,6 +2,8 @@
 //! What a device was measured to keep, beside its batch table b(i).
 
 use crate::batch_table::BatchTable;
+use crate::cost::CostModel;
+use crate::soft_table::SoftTable;
 use crate::units::Duration;
 
 /// What a device was measured to keep beside b(i), for the requests of one workload; none
@@ -16,4 +18,8 @@ pub struct Contracts {
     /// The longest time of q requests sent with the drive's own priority to a device without
     /// others of that priority, while other requests keep it full.
     pub priority: Option<BatchTable>,
+    /// What batches of different requests take, where the workload has different ones.
+    pub costs: Option<CostModel>,
+    /// b(i) at quantiles that were measured, the lowest first.
+    pub soft: Vec<SoftTable>,
 }

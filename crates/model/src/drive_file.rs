@@ -10,12 +10,17 @@ use serde::{Deserialize, Serialize};
 use toml::Spanned;
 
 use crate::batch_table::BatchTable;
+use crate::cost::CostModel;
 use crate::file_error::FileError;
 use crate::mechanics::Mechanics;
 use crate::quantity::Quantity;
 use crate::ssd::Ssd;
 use crate::task::Op;
 use crate::units::{Bytes, Duration, Lba};
+
+mod cost_section;
+
+use cost_section::RawCost;
 
 /// Which simulated drive stands for a device.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -60,6 +65,8 @@ pub struct DriveFile {
     pub drain: Vec<MeasuredTable>,
     /// Times of q requests with the drive's own priority, while others keep it full.
     pub priority: Vec<MeasuredTable>,
+    /// What batches of different requests take.
+    pub cost: Option<CostModel>,
     /// The longest a request was starved by others.
     pub starvation_max: Option<Duration>,
     /// The longest FLUSH.
@@ -147,6 +154,8 @@ struct RawDrive {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     priority: Vec<RawTable>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    cost: Option<Spanned<RawCost>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     mechanics: Option<Spanned<Box<Mechanics>>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     ssd: Option<Spanned<Box<Ssd>>>,
@@ -228,12 +237,15 @@ impl DriveFile {
                 "measure the drive with `tidegate profile`, or give a [[batch]] with op, size, ns_max",
             ));
         }
+        let batch = read_tables(raw.batch, "batch", depth)?;
+        let cost = raw.cost.map(|cost| cost_section::read(cost, &batch)).transpose()?;
         Ok(Self {
             name: raw.name,
             kind: raw.kind,
             depth,
             identity: raw.identity,
-            batch: read_tables(raw.batch, "batch", depth)?,
+            batch,
+            cost,
             drain: read_tables(raw.drain, "drain", depth)?,
             priority: read_tables(raw.priority, "priority", depth)?,
             starvation_max: raw.starvation_ns_max.map(Duration::from_ns),
@@ -270,6 +282,7 @@ impl DriveFile {
             batch: self.batch.iter().map(write_table).collect(),
             drain: self.drain.iter().map(write_table).collect(),
             priority: self.priority.iter().map(write_table).collect(),
+            cost: self.cost.as_ref().map(|cost| Spanned::new(0..0, cost_section::write(cost))),
             mechanics: self.mechanics.clone().map(|section| Spanned::new(0..0, section)),
             ssd: self.ssd.clone().map(|ssd| Spanned::new(0..0, ssd)),
             fit: self.fit.clone(),

@@ -18,6 +18,7 @@ pub mod edf;
 pub mod frontier;
 pub mod generate;
 pub mod harness;
+pub mod mixed;
 pub mod optimistic;
 pub mod ratio;
 pub mod schedules;

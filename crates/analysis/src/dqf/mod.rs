@@ -24,6 +24,7 @@ pub use busy_interval::busy_interval;
 pub use linear::linear;
 pub use min_period::min_period;
 
+pub(crate) use busy_interval::window_batches;
 pub(crate) use demand::Demand;
 
 use crate::search::verdict;

@@ -6,10 +6,12 @@ use std::ops::Range;
 use super::{Placed, WorkloadFile};
 use crate::batch_table::BatchTable;
 use crate::contracts::Contracts;
+use crate::cost::CostModel;
 use crate::drive_file::{DriveFile, MeasuredTable};
 use crate::file_error::FileError;
+use crate::soft_table::SoftTable;
 use crate::task::Op;
-use crate::units::Bytes;
+use crate::units::{Bytes, Duration};
 use crate::workload::{BatchChoice, Workload};
 
 /// The first source that asks for an operation, for the place in messages.
@@ -30,28 +32,32 @@ impl WorkloadFile {
     pub fn bind(&self, drive: &DriveFile) -> Result<Workload, FileError> {
         let mut notes = Vec::new();
         let (size_max, size_span) = self.largest_request();
-        let mut tables = Vec::new();
+        let mut tables: Vec<&MeasuredTable> = Vec::new();
         for asked in self.operations() {
             let measured = measured_for(drive, &asked, size_max, &size_span)?;
             note_table(measured, size_max, &mut notes);
-            tables.push(&measured.table);
+            tables.push(measured);
         }
         // An inline table holds for reads and writes alike, and for batches that mix them.
         tables.dedup_by(|a, b| std::ptr::eq(*a, *b));
         let table = match tables[..] {
-            [table] => table.clone(),
+            [measured] => measured.table.clone(),
             [first, second, ..] => {
                 notes.push(
                     "the workload reads and writes: a mixed batch is charged as its reads and \
                      its writes one after the other, which nobody measured"
                         .to_owned(),
                 );
-                first.mixed_with(second)
+                first.table.mixed_with(&second.table)
             }
             [] => unreachable!("a workload has a source"),
         };
         self.check_batch(&table, drive)?;
-        let contracts = self.contracts(drive, size_max, &mut notes);
+        let contracts = Contracts {
+            costs: self.costs(drive, &mut notes),
+            soft: SoftTable::of(&tables),
+            ..self.contracts(drive, size_max, &mut notes)
+        };
         let tasks = self.tasks.iter().map(|placed| placed.source.clone()).collect();
         let best_effort = self.best_effort.iter().map(|placed| placed.source.clone()).collect();
         Ok(Workload {
@@ -90,7 +96,48 @@ impl WorkloadFile {
             drain: covering(&drive.drain, "drain"),
             priority: covering(&drive.priority, "batch with priority"),
             starvation_max: drive.starvation_max,
+            ..Contracts::default()
         }
+    }
+
+    /// What batches of this workload take where its requests are of different kinds: as the
+    /// drive file says, or the envelope of the tables of these kinds. None where all requests
+    /// are charged from one table, which then says more.
+    fn costs(&self, drive: &DriveFile, notes: &mut Vec<String>) -> Option<CostModel> {
+        let tasks = self.tasks.iter().map(|placed| &placed.source);
+        let tasks = tasks.map(|task| (task.op, task.size, u64::from(task.requests)));
+        let loads = self.best_effort.iter().map(|placed| &placed.source);
+        let loads = loads.map(|load| (load.op, load.size, 1));
+        let kinds: Vec<(Op, Bytes, u64)> = tasks.chain(loads).collect();
+        let mut tables: Vec<&MeasuredTable> = Vec::new();
+        let mut weights: Vec<u64> = Vec::new();
+        for &(op, size, requests) in &kinds {
+            let table = covering_table(&drive.batch, op, size)?;
+            if let Some(known) = tables.iter().position(|known| std::ptr::eq(*known, table)) {
+                weights[known] += requests;
+            } else {
+                tables.push(table);
+                weights.push(requests);
+            }
+        }
+        if tables.len() < 2 {
+            return None;
+        }
+        let Some(costs) = &drive.cost else {
+            let costs = CostModel::envelope(&tables, &weights)?;
+            notes.push(note_envelope(&costs));
+            return Some(costs);
+        };
+        let uncovered = kinds.iter().find(|&&(op, size, _)| costs.cost(op, size).is_none());
+        if let Some((op, size, _)) = uncovered {
+            notes.push(format!(
+                "[cost] of `{}` does not cover {}s of {size}: all requests are charged as the largest",
+                drive.name,
+                op.name()
+            ));
+            return None;
+        }
+        Some(costs.clone())
     }
 
     /// The largest request, with where its size is written.
@@ -179,6 +226,32 @@ fn how_to_measure(drive: &DriveFile, options: &str) -> String {
     let is_simulated = drive.mechanics.is_some() || drive.ssd.is_some();
     let target = if is_simulated { "NAME|FILE -o NEW.drive.toml" } else { "DEVICE|FILE" };
     format!("measure it with `tidegate profile {target} {options}`, or name another drive")
+}
+
+/// As results show times: in milliseconds, rounded up to the microsecond.
+fn ms_ceil(time: Duration) -> String {
+    let us = time.ns().div_ceil(1_000);
+    format!("{}.{:03}ms", us / 1_000, us % 1_000)
+}
+
+/// What the bound by costs rests on where the costs were derived.
+fn note_envelope(costs: &CostModel) -> String {
+    let of_kind = |cost: &crate::cost::RequestCost| {
+        format!(
+            "{}us for a {} of {}",
+            cost.time_max.ns().div_ceil(1_000),
+            cost.op.name(),
+            cost.size
+        )
+    };
+    let kinds: Vec<String> = costs.requests.iter().map(of_kind).collect();
+    format!(
+        "the requests differ: the bound `mixed` charges {} for a batch and {}. These cover \
+         every measured batch of one kind; that a mixed one takes no longer than those do on \
+         average, nobody measured",
+        ms_ceil(costs.positioning_max),
+        kinds.join(", ")
+    )
 }
 
 fn note_table(measured: &MeasuredTable, size: Bytes, notes: &mut Vec<String>) {

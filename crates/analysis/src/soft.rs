@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! Soft guarantees of dual-queue FIFO: a shorter bound that a job exceeds with at most a
+//! stated probability, from a table b_q that each batch exceeds with probability at most epsilon.
+//!
+//! A job can only be late if a batch among those it depends on was longer than b_q. Which
+//! these are depends on the batches themselves: a long batch is more likely than a short one to
+//! be in flight when a job comes, so "its two batches, 2 epsilon" is WRONG (a device that serves
+//! a batch in no time, and one in a thousand in a second, is found busy half of the time).
+//! What is counted are the jobs that may have led such a batch: they are known beforehand.
+
+use model::{BatchTable, Duration, PolicyName, Workload};
+
+use crate::assessment::sporadic;
+use crate::dqf::{self, Demand, window_batches};
+use crate::search::HORIZON_NS;
+use crate::{Assessment, System};
+
+/// One, in parts per billion.
+const WHOLE_PPB: u128 = 1_000_000_000;
+
+/// What most jobs keep.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct SoftPromise {
+    /// The response time.
+    pub response_max: Duration,
+    /// The probability that a job takes longer, in parts per billion; at most one.
+    pub miss_ppb_max: u64,
+}
+
+/// The soft promise to every task under the z and beta of `assessment`, from a table that a
+/// batch exceeds with a probability of at most `exceedance_ppb`; `None` where nothing can be
+/// promised.
+///
+/// # Bound
+/// `P(response > R_q) <= min(1, M epsilon)`. A batch is led by its oldest real-time request, and
+/// a job leads at most `ceil(e_i / z)` batches: requests released together stand together, and a
+/// batch that is not full leaves none behind. M is the sum of that over the jobs that may
+/// have led a batch on which the job in question depends.
+/// - Every hard bound R_i below its period: no task has two jobs pending, whatever the batches
+///   take within the hard table. A job then depends on the batch in flight at its release and
+///   the L that follow: `R_q = max over y of bt(y) + (L - 1) b_q(z) + bt(last)`, as A_k of Theorem
+///   1 (for E <= z the two batches of Theorem 2). Their leaders were released at most R_i
+///   before the job: one job of each task, `M = sum ceil(e_i / z)`.
+/// - Otherwise, with a hard busy-interval bound H: `R_q = b(s) + L b_q(z)`, Lemma 9.2.4
+///   as [`dqf::busy_interval`] has it. The window of the lemma began less than H
+///   before the job, and the batch in flight then was led by a job at most R older, R the largest
+///   hard bound: `M = sum (floor((H + R) / p_i) + 1) ceil(e_i / z)`.
+///
+/// A batch of best effort alone has no leader whose release is known beforehand; it is
+/// charged by the hard table: `bt(0) = b(beta)`, all others b_q.
+///
+/// # Source
+/// Own derivation, `docs/model.md` section 9; the idea is the dissertation's, section 10.3.
+/// Proof of the count: for a request u fixed beforehand, "u leads a batch and that batch is longer
+/// than b_q" has probability at most epsilon, since the batch is formed before its time is
+/// known; the union bound needs no independence.
+///
+/// # Assumptions
+/// The drive keeps its hard table. Given all that came before, a batch exceeds b_q with a
+/// probability of at most epsilon, as the measured ones did. Releases do not depend on how long
+/// batches take: where a task waits for its own jobs (`outstanding`) nothing is promised.
+///
+/// # Complexity
+/// As [`dqf::busy_interval`], or O(E log n).
+pub fn soft_promise(
+    workload: &Workload,
+    assessment: &Assessment,
+    table: &BatchTable,
+    exceedance_ppb: u64,
+) -> Option<SoftPromise> {
+    let waits = workload.tasks.iter().any(|task| task.outstanding_max.is_some());
+    let is_known = assessment.policy == PolicyName::Dqf && workload.regulators.is_empty();
+    if waits || !is_known || table.batch_max() < assessment.batch_max {
+        return None;
+    }
+    let system = System {
+        tasks: sporadic(&workload.tasks),
+        table: table.clone(),
+        batch_max: assessment.batch_max,
+        best_effort_fill: assessment.best_effort_fill,
+    };
+    let hard = System { table: workload.table.clone(), ..system.clone() };
+    let bounds = assessment.tasks.iter().map(|task| task.response_max);
+    let responses: Option<Vec<Duration>> = bounds.map(|bound| Some(bound?.0)).collect();
+    let (response_ns, leaders) = promise(&system, &hard, &responses?)?;
+    let miss = (leaders * u128::from(exceedance_ppb)).min(WHOLE_PPB);
+    Some(SoftPromise {
+        response_max: Duration::from_ns(response_ns),
+        miss_ppb_max: u64::try_from(miss).ok()?,
+    })
+}
+
+/// R_q in ns and M.
+fn promise(soft: &System, hard: &System, responses: &[Duration]) -> Option<(u64, u128)> {
+    let demand = Demand::new(&soft.tasks);
+    // What a batch of best effort alone may take.
+    let alone_ns = hard.batch_time_ns(0);
+    let mut pairs = responses.iter().zip(&soft.tasks);
+    if pairs.all(|(&response, task)| response < task.period) {
+        return Some((by_backlog(soft, &demand, alone_ns)?, leaders(soft, |_| 1)));
+    }
+    let batch_max = soft.batch_max;
+    let full_ns = soft.table.time_max(batch_max).ns();
+    let carry_ns = full_ns.max(alone_ns);
+    let batches = window_batches(|length_ns| demand.half_open(length_ns), 1, batch_max, carry_ns, full_ns)?;
+    let response_ns = carry_ns.checked_add(batches.checked_mul(full_ns)?)?;
+    let window = dqf::busy_interval(hard).ok()?.first()?.bound()?;
+    let reach_ns = window.checked_add(*responses.iter().max()?)?.ns();
+    let leaders = leaders(soft, |period_ns| reach_ns / period_ns + 1);
+    (response_ns <= HORIZON_NS).then_some((response_ns, leaders))
+}
+
+/// A_k of Theorem 1 with a batch of best effort alone at `alone_ns`, for any task.
+fn by_backlog(soft: &System, demand: &Demand, alone_ns: u64) -> Option<u64> {
+    let (sum, batch_max) = (demand.requests_sum(), u64::from(soft.batch_max));
+    let time_ns = |real_time: u64| match real_time {
+        0 => alone_ns,
+        _ => soft.batch_time_of_ns(real_time),
+    };
+    let full_ns = soft.table.time_max(soft.batch_max).ns();
+    let response = |in_flight: u64| {
+        let queued = sum - in_flight;
+        let batches = queued.div_ceil(batch_max);
+        let behind = if batches == 1 { queued } else { sum - batch_max };
+        time_ns(in_flight)
+            .checked_add((batches - 1).checked_mul(full_ns)?)?
+            .checked_add(time_ns(behind.min(batch_max)))
+    };
+    let carry_ins: Vec<u64> = if sum <= batch_max {
+        let reachable = demand.subset_sums();
+        (0..sum).zip(reachable).filter(|&(_, is_set)| is_set).map(|(first, _)| first).collect()
+    } else {
+        let step = usize::try_from(demand.requests_gcd(soft.batch_max)).ok()?;
+        (0..=batch_max.min(sum - 1)).step_by(step).collect()
+    };
+    let responses: Option<Vec<u64>> = carry_ins.into_iter().map(response).collect();
+    responses?.into_iter().max().filter(|&ns| ns <= HORIZON_NS)
+}
+
+/// M: how many batches the jobs may lead of which a task of period p has `jobs(p)`.
+fn leaders(system: &System, jobs: impl Fn(u64) -> u64) -> u128 {
+    let of_task = |task: &crate::SporadicTask| {
+        let each = task.requests.div_ceil(system.batch_max);
+        u128::from(jobs(task.period.ns())) * u128::from(each)
+    };
+    system.tasks.iter().map(of_task).sum()
+}

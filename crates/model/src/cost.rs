@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! What a batch of different requests costs: one positioning A, and c for each request.
+//!
+//! The table b(i) knows one kind of request and charges every workload as if all were of the
+//! largest kind. A cost model tells kinds apart: a batch takes at most `A + sum c(op, size)`. A
+//! drive file states it in `[cost]`; where it does not, an envelope of the measured tables is
+//! derived, which holds for batches of one kind because it covers every entry, and for mixed
+//! ones by assumption.
+
+use crate::drive_file::MeasuredTable;
+use crate::task::Op;
+use crate::units::{Bytes, Duration};
+
+/// The longest time of a batch, request by request.
+///
+/// # Bound
+/// `A + sum c(op_j, size_j)` for a batch of requests j, one `switch_max` more for each change
+/// between reads and writes inside it.
+///
+/// # Invariants
+/// - No two entries of `requests` have the same operation and size; none costs nothing.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CostModel {
+    /// A: once for each batch, a change of direction before its first request included.
+    pub positioning_max: Duration,
+    /// c, for each operation and size.
+    pub requests: Vec<RequestCost>,
+    /// For each change of direction inside a batch; none where the device groups reads and
+    /// writes, or where A and c cover it.
+    pub switch_max: Option<Duration>,
+    /// What forcing a write to the medium adds to its c. No task of a workload file asks for
+    /// it.
+    pub fua_max: Option<Duration>,
+    /// The largest batch it speaks of; none where it holds for every one.
+    pub batch_max: Option<u32>,
+    /// How it was found.
+    pub how: Option<String>,
+    /// From how many samples of each.
+    pub samples: Option<u64>,
+}
+
+/// c: what one request adds to a batch.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct RequestCost {
+    /// Read or write.
+    pub op: Op,
+    /// Its size.
+    pub size: Bytes,
+    /// The most it adds.
+    pub time_max: Duration,
+}
+
+/// A measured batch that took longer than a cost model says.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Uncovered {
+    /// Read or write.
+    pub op: Op,
+    /// Size of every request.
+    pub size: Bytes,
+    /// How many requests the batch had.
+    pub requests: u32,
+    /// How long it took.
+    pub measured: Duration,
+    /// How long the model says it takes at most.
+    pub covered: Duration,
+}
+
+impl CostModel {
+    /// c of a request: that of the smallest known size that covers it; none if there is none.
+    pub fn cost(&self, op: Op, size: Bytes) -> Option<Duration> {
+        let covering = self.requests.iter().filter(|cost| cost.op == op && cost.size >= size);
+        covering.min_by_key(|cost| cost.size).map(|cost| cost.time_max)
+    }
+
+    /// `A + n c`: the longest time of a batch of `count` requests of one kind.
+    pub fn batch_of_one_kind(&self, op: Op, size: Bytes, count: u32) -> Option<Duration> {
+        let ns = self.cost(op, size)?.ns().checked_mul(u64::from(count))?;
+        Some(Duration::from_ns(ns.checked_add(self.positioning_max.ns())?))
+    }
+
+    /// The first measured batch that took longer than this model says: the model is refuted.
+    /// Tables of kinds of which the model says nothing are passed over.
+    pub fn first_uncovered(&self, tables: &[MeasuredTable]) -> Option<Uncovered> {
+        tables.iter().find_map(|table| {
+            let (op, size) = (table.op?, table.size?);
+            (1..=table.table.batch_max()).find_map(|requests| {
+                let measured = table.table.time_max(requests);
+                let covered = self.batch_of_one_kind(op, size, requests)?;
+                (measured > covered).then_some(Uncovered { op, size, requests, measured, covered })
+            })
+        })
+    }
+
+    /// An envelope of measured tables: the one that charges least for two batches with
+    /// `weights[k]` requests of the k-th table together. `None` without tables, or where one
+    /// holds for every operation or size.
+    ///
+    /// # Bound
+    /// For any A, `c = max over n of ceil((b(n) - A) / n)` is the least c with
+    /// `A + n c >= b(n)` for every n. Chosen is the A for which `2 A + sum weight c` is least: that
+    /// is what Theorem 2 charges. The sum is convex in A but for the rounding of c, so the A
+    /// found may be a little beside the best; every entry is covered in any case.
+    ///
+    /// # Source
+    /// Own derivation, `docs/model.md` section 8.
+    ///
+    /// # Assumptions
+    /// None for batches of one kind as measured. For mixed ones, that a batch of n requests
+    /// takes no longer than batches of n requests of one of its kinds do on average, each kind
+    /// weighted by its share of the batch: `A + sum c` is then enough whatever A is. Nothing
+    /// measured that: whoever uses the model for mixed batches has to say so.
+    ///
+    /// # Shape
+    /// `weights` is as long as `tables`.
+    ///
+    /// # Complexity
+    /// O(entries log b).
+    pub fn envelope(tables: &[&MeasuredTable], weights: &[u64]) -> Option<Self> {
+        let kinds: Option<Vec<(Op, Bytes)>> =
+            tables.iter().map(|table| Some((table.op?, table.size?))).collect();
+        let batch_max = tables.iter().map(|table| table.table.batch_max()).min()?;
+        let positioning_ns = best_positioning_ns(tables, weights);
+        let cost = |((op, size), table): ((Op, Bytes), &&MeasuredTable)| {
+            let time_max = Duration::from_ns(least_request_ns(table, positioning_ns));
+            RequestCost { op, size, time_max }
+        };
+        Some(Self {
+            positioning_max: Duration::from_ns(positioning_ns),
+            requests: kinds?.into_iter().zip(tables).map(cost).collect(),
+            switch_max: None,
+            fua_max: None,
+            batch_max: Some(batch_max),
+            how: Some("an envelope of the [[batch]] tables".to_owned()),
+            samples: tables.iter().filter_map(|table| table.samples).min(),
+        })
+    }
+}
+
+/// The A that charges least: ternary search between 0 and the longest batch.
+fn best_positioning_ns(tables: &[&MeasuredTable], weights: &[u64]) -> u64 {
+    let longest = tables.iter().map(|table| table.table.time_max(table.table.batch_max()).ns());
+    let (mut low, mut high) = (0, longest.max().unwrap_or(0));
+    let charge = |positioning_ns: u64| charge_ns(tables, weights, positioning_ns);
+    while high - low > 2 {
+        let third = (high - low) / 3;
+        let (left, right) = (low + third, high - third);
+        if charge(left) <= charge(right) {
+            high = right;
+        } else {
+            low = left;
+        }
+    }
+    (low..=high).min_by_key(|&ns| charge(ns)).unwrap_or(low)
+}
+
+/// Two batches with so many requests of each table together.
+fn charge_ns(tables: &[&MeasuredTable], weights: &[u64], positioning_ns: u64) -> u128 {
+    let of_table = |(table, &weight): (&&MeasuredTable, &u64)| {
+        u128::from(weight) * u128::from(least_request_ns(table, positioning_ns))
+    };
+    2 * u128::from(positioning_ns) + tables.iter().zip(weights).map(of_table).sum::<u128>()
+}
+
+/// The least c that covers a table with this A, in ns; at least 1.
+fn least_request_ns(table: &MeasuredTable, positioning_ns: u64) -> u64 {
+    let least = |requests: u32| {
+        // Saturation is meant: a batch shorter than A asks nothing of c.
+        let rest = table.table.time_max(requests).ns().saturating_sub(positioning_ns);
+        rest.div_ceil(u64::from(requests))
+    };
+    (1..=table.table.batch_max()).map(least).max().unwrap_or(1).max(1)
+}

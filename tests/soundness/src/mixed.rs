@@ -1,0 +1,237 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! Dual-queue FIFO with requests of different cost: a random adversary in small systems, and a
+//! drive for the simulator whose batches take up to A and their costs.
+//!
+//! The adversary knows the rule alone: an idle device gets the min(z, queued) oldest requests,
+//! filled up to beta with best effort, and takes any time up to `A + sum c`; tasks release at any
+//! tick at least p after their last job. Where all fits into one batch it also tries, for every
+//! set S, the release of the others just behind S.
+
+use std::collections::VecDeque;
+
+use analysis::SporadicTask;
+use analysis::heterogeneous::{MixedSystem, MixedTask};
+use drive::{Completion, Drive};
+use model::{Duration, Op, Outcome, Random, Request, RequestId, Time};
+use rand::RngExt;
+use rand_pcg::Pcg64;
+
+/// A random system; one tick is one nanosecond. Periods lie about the time of two batches.
+#[must_use]
+pub fn system(random: &mut Pcg64) -> MixedSystem {
+    let count: usize = random.random_range(1..=4);
+    let switch_max = if random.random_bool(0.3) { random.random_range(1..=3) } else { 0 };
+    let positioning = random.random_range(0..=6);
+    let kinds: Vec<(u32, u64, bool)> = (0..count)
+        .map(|_| (random.random_range(1..=3), random.random_range(1..=9), random.random_bool(0.4)))
+        .collect();
+    let sum: u64 = kinds.iter().map(|&(requests, cost, _)| u64::from(requests) * cost).sum();
+    let tasks = kinds.iter().map(|&(requests, cost, is_write)| {
+        let longest = 2 * (sum + 3 * positioning) + 20;
+        let period = Duration::from_ns(random.random_range(sum.max(1)..=longest));
+        MixedTask {
+            task: SporadicTask { period, requests, deadline: period },
+            request_max: Duration::from_ns(cost),
+            op: if is_write { Op::Write } else { Op::Read },
+        }
+    });
+    let tasks = tasks.collect();
+    let batch_max = random.random_range(1..=9);
+    let is_shared = random.random_bool(0.4);
+    MixedSystem {
+        tasks,
+        positioning_max: Duration::from_ns(positioning),
+        switch_max: Duration::from_ns(switch_max),
+        best_effort_max: Duration::from_ns(random.random_range(1..=9)),
+        best_effort_ops: vec![if random.random_bool(0.5) { Op::Read } else { Op::Write }],
+        known_max: None,
+        batch_max,
+        best_effort_fill: if is_shared { random.random_range(1..=batch_max) } else { 0 },
+    }
+}
+
+/// E.
+#[must_use]
+pub fn requests_sum(system: &MixedSystem) -> u32 {
+    system.tasks.iter().map(|mixed| mixed.task.requests).sum()
+}
+
+/// The longest time of a batch of these kinds in this order.
+#[must_use]
+pub fn batch_ns(system: &MixedSystem, batch: &[(u64, Op)]) -> u64 {
+    let costs: u64 = batch.iter().map(|&(cost_ns, _)| cost_ns).sum();
+    let changes = batch.windows(2).filter(|pair| pair[0].1 != pair[1].1).count();
+    let switches_ns = u64::try_from(changes).expect("few") * system.switch_max.ns();
+    system.positioning_max.ns() + costs + switches_ns
+}
+
+/// A request in the host's queue.
+#[derive(Debug, Clone, Copy)]
+struct Queued {
+    task: usize,
+    released: u64,
+}
+
+/// A run of the adversary.
+struct Run<'a> {
+    system: &'a MixedSystem,
+    now: u64,
+    queue: VecDeque<Queued>,
+    in_flight: Vec<Queued>,
+    ends: Option<u64>,
+    ready: Vec<u64>,
+    longest: Vec<u64>,
+}
+
+impl<'a> Run<'a> {
+    fn new(system: &'a MixedSystem) -> Self {
+        let count = system.tasks.len();
+        let (ready, longest) = (vec![0; count], vec![0; count]);
+        let (queue, in_flight) = (VecDeque::new(), Vec::new());
+        Self { system, now: 0, queue, in_flight, ends: None, ready, longest }
+    }
+
+    fn release(&mut self, task: usize) {
+        let SporadicTask { period, requests, .. } = self.system.tasks[task].task;
+        self.ready[task] = self.now + period.ns();
+        let queued = Queued { task, released: self.now };
+        self.queue.extend(std::iter::repeat_n(queued, requests as usize));
+    }
+
+    /// Sends a batch to an idle device; of best effort alone if there is nothing else.
+    fn send(&mut self, random: &mut Pcg64, share_percent: u64) {
+        let count = self.queue.len().min(self.system.batch_max as usize);
+        self.in_flight = self.queue.drain(..count).collect();
+        let kind = |queued: &Queued| {
+            let mixed = &self.system.tasks[queued.task];
+            (mixed.request_max.ns(), mixed.op)
+        };
+        let mut batch: Vec<(u64, Op)> = self.in_flight.iter().map(kind).collect();
+        let fill = self.system.best_effort_fill as usize;
+        let filler = (self.system.best_effort_max.ns(), self.system.best_effort_ops[0]);
+        while batch.len() < fill {
+            // Anywhere: the device may serve them in any order.
+            batch.insert(random.random_range(0..=batch.len()), filler);
+        }
+        if !batch.is_empty() {
+            let longest_ns = batch_ns(self.system, &batch);
+            self.ends = Some(self.now + (longest_ns * share_percent / 100).max(1));
+        }
+    }
+
+    fn complete(&mut self) {
+        self.ends = None;
+        for queued in self.in_flight.drain(..) {
+            let response = self.now - queued.released;
+            self.longest[queued.task] = self.longest[queued.task].max(response);
+        }
+    }
+}
+
+/// The longest responses that random schedules reached.
+#[must_use]
+pub fn attack(system: &MixedSystem, random: &mut Pcg64, ticks: u64) -> Vec<u64> {
+    let mut run = Run::new(system);
+    let (mut eager, mut share) = (random.random_range(5..=100), 100);
+    for tick in 0..ticks {
+        if tick.is_multiple_of(64) {
+            eager = random.random_range(5..=100);
+            share = if random.random_bool(0.7) { 100 } else { random.random_range(1..=100) };
+        }
+        let is_sent_first = random.random_bool(0.5);
+        for pass in 0..2 {
+            if run.ends.is_some_and(|ends| ends <= run.now) {
+                run.complete();
+            }
+            // With best effort aboard an idle device may be sent a batch without a task's.
+            if run.ends.is_none() && (!run.queue.is_empty() || is_sent_first) {
+                run.send(random, share);
+            }
+            for task in 0..system.tasks.len() {
+                let is_ready = run.ready[task] <= run.now;
+                if pass == 0 && is_ready && random.random_range(0..100) < eager {
+                    run.release(task);
+                }
+            }
+        }
+        run.now += 1;
+    }
+    run.longest
+}
+
+/// The longest response of any set S that is sent, and the others released just behind it.
+#[must_use]
+pub fn attack_behind_sets(system: &MixedSystem, random: &mut Pcg64) -> u64 {
+    let count = system.tasks.len();
+    let of_set = |set: u32| {
+        let mut run = Run::new(system);
+        (0..count).filter(|task| set & (1 << task) != 0).for_each(|task| run.release(task));
+        run.send(random, 100);
+        (0..count).filter(|task| set & (1 << task) == 0).for_each(|task| run.release(task));
+        if let Some(ends) = run.ends {
+            run.now = ends;
+            run.complete();
+        }
+        run.send(random, 100);
+        run.now = run.ends.unwrap_or(run.now);
+        run.complete();
+        run.longest.into_iter().max().unwrap_or(0)
+    };
+    (0..1 << count).map(of_set).max().unwrap_or(0)
+}
+
+/// A drive whose batches take up to A and the cost of each request; all of a batch completes in
+/// random order, evenly spaced.
+#[derive(Debug)]
+pub struct CostDrive<F> {
+    cost_ns: F,
+    positioning_ns: u64,
+    random: Random,
+    batch: Vec<RequestId>,
+    begun: Time,
+    total_ns: u64,
+    held: u64,
+}
+
+impl<F: Fn(&Request) -> u64> CostDrive<F> {
+    /// An idle drive.
+    #[must_use]
+    pub fn new(positioning_ns: u64, cost_ns: F, seed: u64) -> Self {
+        let random = Random::new(seed, Random::DRIVE_STREAM);
+        let (batch, begun) = (Vec::new(), Time::from_ns(0));
+        Self { cost_ns, positioning_ns, random, batch, begun, total_ns: 0, held: 0 }
+    }
+}
+
+impl<F: Fn(&Request) -> u64> Drive for CostDrive<F> {
+    fn submit(&mut self, now: Time, batch: &[Request]) {
+        if batch.is_empty() {
+            return;
+        }
+        if self.batch.is_empty() {
+            (self.begun, self.total_ns, self.held) = (now, self.positioning_ns, 0);
+        }
+        assert_eq!(self.begun, now, "dual-queue FIFO sends to an idle drive");
+        self.total_ns += batch.iter().map(&self.cost_ns).sum::<u64>();
+        self.batch.extend(batch.iter().map(|request| request.id));
+        self.held = self.batch.len() as u64;
+    }
+
+    fn flush(&mut self, _now: Time, _id: RequestId) {
+        unreachable!("nobody flushes here");
+    }
+
+    fn next_event(&self) -> Option<Time> {
+        let returned = self.held - self.batch.len() as u64 + 1;
+        let after = || Duration::from_ns(self.total_ns * returned / self.held);
+        (!self.batch.is_empty()).then(|| self.begun + after())
+    }
+
+    fn advance(&mut self, now: Time, out: &mut Vec<Completion>) {
+        while let Some(at) = self.next_event().filter(|&at| at <= now) {
+            let index = self.random.index(self.batch.len());
+            let id = self.batch.swap_remove(index);
+            out.push(Completion { id, at, outcome: Outcome::Done });
+        }
+    }
+}

@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! The bound by costs is not exceeded: by random schedules of small systems, and by the policy
+//! in the simulator on a drive that takes A and the cost of each request.
+
+use analysis::heterogeneous::{self, MixedSystem};
+use analysis::{Verdict, assess};
+use drive::Drive;
+use model::cost::{CostModel, RequestCost};
+use model::{BatchTable, Bytes, Duration, Op, PolicyName, Request, Workload};
+use rand::RngExt;
+use sim::{Length, Releases, SimParams, simulate};
+use soundness::workloads::{self, Load};
+use soundness::{generate, mixed};
+
+const SEED: u64 = 20_261_123;
+
+fn bound_ns(system: &MixedSystem) -> Option<u64> {
+    let verdicts = heterogeneous::responses(system);
+    verdicts.first().copied().and_then(Verdict::bound).map(Duration::ns)
+}
+
+/// The longest response that the adversary found; the set that is sent first counts where the
+/// theorem for E <= z is exact.
+fn attacked(system: &MixedSystem, number: u64) -> u64 {
+    let random = &mut generate::generator(SEED, number + 1_000_000);
+    let by_chance = mixed::attack(system, random, 600).into_iter().max().unwrap_or(0);
+    let is_one_batch = mixed::requests_sum(system) <= system.batch_max;
+    if is_one_batch { by_chance.max(mixed::attack_behind_sets(system, random)) } else { by_chance }
+}
+
+#[test]
+fn no_schedule_of_a_small_system_exceeds_the_bound_by_costs() {
+    let (mut bounded, mut one_batch, mut reached) = ([0; 2], 0, 0);
+    for number in 0..4_000 {
+        let system = mixed::system(&mut generate::generator(SEED, number));
+        let Some(bound) = bound_ns(&system) else { continue };
+        let found = attacked(&system, number);
+        assert!(found <= bound, "number {number}: {found} > {bound} in {system:#?}");
+        let is_one_batch = mixed::requests_sum(&system) <= system.batch_max;
+        bounded[usize::from(is_one_batch)] += 1;
+        if is_one_batch && system.switch_max.is_zero() && system.best_effort_fill == 0 {
+            one_batch += 1;
+            reached += u32::from(found == bound);
+        }
+    }
+    println!(
+        "E > z: {}, E <= z: {} systems; {reached} of {one_batch} reached",
+        bounded[0], bounded[1]
+    );
+    assert!(bounded[0] >= 200 && bounded[1] >= 800, "too few systems: {bounded:?}");
+    assert_eq!(reached, one_batch, "for E <= z, no switches and no best effort the bound is exact");
+}
+
+/// Goal: the closed form covers every choice of the tasks in flight and of those in the next
+/// batch, and is their maximum where best effort is no dearer than any request.
+#[test]
+fn the_closed_form_covers_all_sets() {
+    let (mut compared, mut exact) = (0, 0);
+    for number in 0..4_000 {
+        let system = mixed::system(&mut generate::generator(SEED + 1, number));
+        let system = MixedSystem { switch_max: Duration::ZERO, ..system };
+        let is_one_batch = mixed::requests_sum(&system) <= system.batch_max;
+        let Some(bound) = bound_ns(&system).filter(|_| is_one_batch) else { continue };
+        let sets = 0..1_u32 << system.tasks.len();
+        let longest = sets.clone().flat_map(|first| {
+            // The next batch holds the job, which is not in flight.
+            let next = sets.clone().filter(move |next| next & first == 0 && *next != 0);
+            let system = &system;
+            next.map(move |next| cost_of(system, first) + cost_of(system, next))
+        });
+        let longest = longest.max().expect("a task");
+        assert!(longest <= bound, "number {number}: {longest} > {bound} in {system:#?}");
+        let is_cheap = system.tasks.iter().all(|task| task.request_max >= system.best_effort_max);
+        if is_cheap || system.best_effort_fill == 0 {
+            assert_eq!(longest, bound, "number {number}: {system:#?}");
+            exact += 1;
+        }
+        compared += 1;
+    }
+    println!("{compared} systems, {exact} of them exact");
+    assert!(compared >= 800 && exact >= 200, "only {compared} systems, {exact} exact");
+}
+
+/// What a batch of the jobs of these tasks takes, filled up.
+fn cost_of(system: &MixedSystem, set: u32) -> u64 {
+    let chosen = system.tasks.iter().enumerate().filter(|(task, _)| set & (1 << task) != 0);
+    let (requests, ns) = chosen.fold((0, 0), |(requests, ns), (_, mixed)| {
+        let own = u64::from(mixed.task.requests);
+        (requests + own, ns + own * mixed.request_max.ns())
+    });
+    let fill = u64::from(system.best_effort_fill);
+    let filled = fill.saturating_sub(requests) * system.best_effort_max.ns();
+    let is_sent = requests > 0 || fill > 0;
+    ns + filled + if is_sent { system.positioning_max.ns() } else { 0 }
+}
+
+/// Canaries: A once instead of twice, and no room for those who ride in the last batch.
+#[test]
+fn bounds_that_forget_something_are_caught() {
+    let caught = |wrong: fn(&MixedSystem, u64) -> Option<u64>| {
+        (0..4_000).find(|&number| {
+            let system = mixed::system(&mut generate::generator(SEED, number));
+            let promised = bound_ns(&system).and_then(|bound| wrong(&system, bound));
+            promised.is_some_and(|promised| attacked(&system, number) > promised)
+        })
+    };
+    let once = |system: &MixedSystem, bound: u64| Some(bound - system.positioning_max.ns());
+    println!("A once: caught by {}", caught(once).expect("A may not be forgotten"));
+    let alone = |system: &MixedSystem, bound: u64| {
+        let is_filled = system.best_effort_fill > 0;
+        let fill = u64::from(system.best_effort_fill) * system.best_effort_max.ns();
+        is_filled.then(|| bound - fill)
+    };
+    println!("best effort: caught by {}", caught(alone).expect("best effort may not be forgotten"));
+    // Theorem 3's form: the next batch holds all others.
+    let all_others = |system: &MixedSystem, _: u64| {
+        let is_one_batch = mixed::requests_sum(system) <= system.batch_max;
+        let all = (1_u32 << system.tasks.len()) - 1;
+        let behind = |set: u32| cost_of(system, set) + cost_of(system, all & !set);
+        is_one_batch.then(|| (0..all).map(behind).max())?
+    };
+    println!("all others: caught by {}", caught(all_others).expect("tasks may stay away"));
+}
+
+/// Random costs for a workload of mixed sizes and operations.
+fn mixed_workload(number: u64) -> (Workload, CostModel) {
+    let random = &mut generate::generator(SEED + 2, number);
+    let load = Load::ALL[usize::try_from(number % 4).expect("small")];
+    let mut workload = workloads::workload(random, PolicyName::Dqf, load);
+    let kinds = [(Op::Read, 4), (Op::Read, 256), (Op::Write, 4), (Op::Write, 256)];
+    for task in &mut workload.tasks {
+        let (op, kib) = kinds[random.random_range(0..4)];
+        (task.op, task.size) = (op, Bytes::from_kib(kib));
+    }
+    let largest = workload.table.time_max(workload.table.batch_max()).ns();
+    let cost = |(op, kib)| RequestCost {
+        op,
+        size: Bytes::from_kib(kib),
+        time_max: Duration::from_ns(random.random_range(1..=largest / 8)),
+    };
+    let costs = CostModel {
+        requests: kinds.into_iter().map(cost).collect(),
+        positioning_max: Duration::from_ns(random.random_range(0..=largest / 4)),
+        switch_max: None,
+        fua_max: None,
+        batch_max: None,
+        how: None,
+        samples: None,
+    };
+    // b(n) as the homogeneous view has it: all of the largest cost.
+    let request = costs.requests.iter().map(|cost| cost.time_max).max().expect("four kinds");
+    let times = (1..=u64::from(workload.depth)).map(|n| costs.positioning_max + request * n);
+    workload.table = BatchTable::new(&times.collect::<Vec<_>>()).expect("no entry is zero");
+    workload.contracts.costs = Some(costs.clone());
+    (workload, costs)
+}
+
+fn cost_drive(costs: CostModel, slower_ns: u64, seed: u64) -> impl Drive {
+    let positioning_ns = costs.positioning_max.ns() + slower_ns;
+    let cost =
+        move |request: &Request| costs.cost(request.op, request.size).expect("a known kind").ns();
+    mixed::CostDrive::new(positioning_ns, cost, seed)
+}
+
+/// How many workloads of `numbers` had the bound, how many were proved by it alone, and the first
+/// with a response beyond its promise on a drive that much slower than it should be.
+fn simulated(
+    numbers: std::ops::Range<u64>,
+    slower: fn(&CostModel) -> u64,
+) -> (u64, u64, Option<u64>) {
+    let (mut bounded, mut gained, mut broken) = (0, 0, None);
+    for number in numbers {
+        let (workload, costs) = mixed_workload(number);
+        let assessment = assess(&workload, PolicyName::Dqf);
+        let plan = assessment.plan(&workload);
+        let policy = policy::build(PolicyName::Dqf, &plan, None).expect("dqf");
+        let releases = if number % 2 == 0 {
+            Releases::Periodic
+        } else {
+            workloads::releases(&mut generate::generator(SEED, number), &workload)
+        };
+        let params =
+            SimParams { releases, seed: number, ..SimParams::new(&workload, Length::Jobs(40)) };
+        let extra_ns = slower(&costs);
+        let run = simulate(&params, policy, cost_drive(costs, extra_ns, number), &mut ());
+        let of_tasks = run.metrics.tasks().iter().zip(&assessment.tasks);
+        bounded += u64::from(assessment.tasks.iter().any(|task| task.bounds.mixed.is_some()));
+        gained += u64::from(assessment.tasks.iter().any(|task| {
+            task.bounds
+                .mixed
+                .is_some_and(|mixed| task.bounds.tight.is_none_or(|tight| mixed < tight))
+        }));
+        for (observed, promise) in of_tasks {
+            let is_broken = observed.responses.max() > promise.bounds.mixed;
+            if promise.bounds.mixed.is_some() && is_broken && broken.is_none() {
+                broken = Some(number);
+            }
+        }
+    }
+    (bounded, gained, broken)
+}
+
+#[test]
+fn no_response_in_the_simulator_exceeds_the_bound_by_costs() {
+    let (bounded, gained, broken) = simulated(0..400, |_| 0);
+    println!("{bounded} workloads with the bound, {gained} of them with none or a longer one else");
+    assert_eq!(broken, None);
+    assert!(bounded >= 50, "only {bounded} workloads have the bound");
+}
+
+/// Canary: a drive that positions twice.
+#[test]
+fn a_drive_that_positions_twice_is_caught() {
+    let (_, _, broken) = simulated(0..200, |costs| costs.positioning_max.ns() * 3);
+    assert!(broken.is_some(), "a slow drive survived");
+}
