@@ -15,7 +15,7 @@ use super::DriveReference;
 use crate::batch_table::BatchTable;
 use crate::drive_file::{DriveFile, DriveKind, Identity, MeasuredTable, batch_table};
 use crate::file_error::FileError;
-use crate::parameters::Parameters;
+use crate::parameters::{Parameters, PriorityTag, RtioPriority};
 use crate::quantity::{Quantity, Share};
 use crate::task::{Class, Op, Place};
 use crate::units::{Bandwidth, Bytes, Duration, Lba};
@@ -37,13 +37,33 @@ pub(super) struct RawPolicy {
     pub(super) name: Spanned<String>,
     pub(super) batch: Option<Spanned<RawBatch>>,
     pub(super) regulators: Option<Vec<Spanned<String>>>,
+    #[serde(rename = "rtio-priority")]
+    rtio_priority: Option<RawRtioPriority>,
 }
 
 impl RawPolicy {
     /// What the file says in `[policy.NAME]`, and the defaults of all else.
-    #[expect(clippy::unused_self, reason = "no parameter is read yet")]
     pub(super) fn parameters(&self) -> Parameters {
-        Parameters::default()
+        Parameters {
+            rtio_priority: self
+                .rtio_priority
+                .as_ref()
+                .map(RawRtioPriority::read)
+                .unwrap_or_default(),
+        }
+    }
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct RawRtioPriority {
+    #[serde(default)]
+    tag: PriorityTag,
+}
+
+impl RawRtioPriority {
+    fn read(&self) -> RtioPriority {
+        RtioPriority { tag: self.tag }
     }
 }
 
