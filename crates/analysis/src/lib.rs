@@ -18,6 +18,7 @@ mod verdict;
 pub mod dqf;
 pub mod edf;
 pub mod fifo;
+pub mod rtio;
 
 pub use assessment::{Answer, Assessment, Comparison, Limit, TaskAssessment, assess, compare};
 pub use bounds::{BoundName, Bounds};

@@ -2,6 +2,7 @@
 //! What a device was measured to keep, beside its batch table b(i).
 
 use crate::batch_table::BatchTable;
+use crate::names::PolicyName;
 use crate::units::Duration;
 
 /// What a device was measured to keep beside b(i), for the requests of one workload; none
@@ -16,4 +17,56 @@ pub struct Contracts {
     /// The longest time of q requests sent with the drive's own priority to a device without
     /// others of that priority, while other requests keep it full.
     pub priority: Option<BatchTable>,
+}
+
+/// Which of the things that a drive was measured to keep.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Contract {
+    /// b(i).
+    Batches,
+    /// [`Contracts::drain`].
+    Drain,
+    /// [`Contracts::starvation_max`].
+    Starvation,
+    /// [`Contracts::priority`].
+    Priority,
+}
+
+impl Contract {
+    /// All of them.
+    pub const ALL: [Self; 4] = [Self::Batches, Self::Drain, Self::Starvation, Self::Priority];
+
+    /// The one that the bounds of a policy rest on, where it has any.
+    pub const fn of(policy: PolicyName) -> Self {
+        match policy {
+            PolicyName::Rtio => Self::Starvation,
+            PolicyName::RtioPriority => Self::Priority,
+            PolicyName::RtioDrain
+            | PolicyName::RtioLimit
+            | PolicyName::RtioSlots
+            | PolicyName::AdaptiveDrain
+            | PolicyName::GatedDrain => Self::Drain,
+            _ => Self::Batches,
+        }
+    }
+
+    /// The word used in output.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Batches => "batches",
+            Self::Drain => "drain",
+            Self::Starvation => "starvation",
+            Self::Priority => "priority",
+        }
+    }
+
+    /// What the drive keeps, in a sentence that says that it does.
+    pub const fn what(self) -> &'static str {
+        match self {
+            Self::Batches => "table",
+            Self::Drain => "drain times",
+            Self::Starvation => "starvation bound",
+            Self::Priority => "times with priority",
+        }
+    }
 }
