@@ -60,6 +60,11 @@ impl Contract {
         }
     }
 
+    /// Whether [`Self::what`] is a plural.
+    pub const fn is_plural(self) -> bool {
+        matches!(self, Self::Drain | Self::Priority)
+    }
+
     /// What the drive keeps, in a sentence that says that it does.
     pub const fn what(self) -> &'static str {
         match self {
