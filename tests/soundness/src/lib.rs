@@ -13,6 +13,7 @@
 
 pub mod adversary;
 pub mod busy_interval;
+pub mod drains;
 pub mod edf;
 pub mod frontier;
 pub mod generate;
