@@ -46,7 +46,8 @@ impl<'a> DriveRecord<'a> {
             return None;
         }
         let assessed = &self.result.assessment.tasks;
-        let response_max = assessed.iter().filter_map(|task| task.response_max).max()?.0;
+        let bounds = assessed.iter().filter_map(|task| task.response_max);
+        let response_max = bounds.map(|(bound, _)| bound).max()?;
         let late_max = response_max.checked_add(overruns.sum)?;
         let tasks = &self.result.workload.tasks;
         tasks.iter().all(|task| late_max < task.period).then_some(overruns.sum)
