@@ -3,14 +3,14 @@
 //! limits. `tidegate check` prints it, simulator and engine run by its plan. What other
 //! policies would give and what else would fit is dearer and asked for apart.
 
-use model::{BatchChoice, Duration, Intensity, Plan, PolicyName, Task, Workload};
+use model::{BatchChoice, Duration, Intensity, Plan, PolicyName, Sending, Task, Workload};
 
 use crate::batch_choice::{Choice, Order, Question};
 use crate::bounds::{BoundName, Bounds, bound_of, edf_bounds, edf_responses, is_met, zip_bounds};
 use crate::dqf::Demand;
 use crate::fifo::BestEffortAhead;
 use crate::heterogeneous::{self, MixedSystem};
-use crate::{Inapplicable, SporadicTask, System, dqf, fifo};
+use crate::{Inapplicable, SporadicTask, System, dqf, fifo, rtio};
 
 /// What may be promised to a workload under a policy.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -147,6 +147,10 @@ pub fn assess(workload: &Workload, policy: PolicyName) -> Assessment {
                 question(workload, &tasks, mixed.as_ref(), workload.batch, Order::Release);
             conclude(workload, policy, question.choose())
         }
+        PolicyName::Rtio
+        | PolicyName::RtioDrain
+        | PolicyName::RtioLimit
+        | PolicyName::RtioPriority => assess_rtio(workload, policy),
         _ => not_applicable(workload, policy, "nothing is known of this policy"),
     }
 }
@@ -201,7 +205,24 @@ pub(crate) fn is_provable(
             let order = Order::Release;
             question(workload, tasks, mixed.as_ref(), workload.batch, order).is_provable()
         }
+        PolicyName::Rtio
+        | PolicyName::RtioDrain
+        | PolicyName::RtioLimit
+        | PolicyName::RtioPriority => rtio::choose(workload, policy, tasks)
+            .is_ok_and(|choice| tasks.iter().zip(&choice.bounds).all(|(t, b)| is_met(t, b))),
         _ => false,
+    }
+}
+
+/// The RTIO family, by the contract of the drive that each policy rests on.
+fn assess_rtio(workload: &Workload, policy: PolicyName) -> Assessment {
+    let tasks = sporadic(&workload.tasks);
+    match rtio::choose(workload, policy, &tasks) {
+        Ok(choice) => conclude(workload, policy, choice),
+        Err(reason) => Assessment {
+            best_effort_depth: rtio::depth_beside(workload, &tasks),
+            ..not_applicable(workload, policy, reason)
+        },
     }
 }
 
@@ -254,8 +275,9 @@ fn conclude(workload: &Workload, policy: PolicyName, choice: Choice) -> Assessme
     let assessed: Vec<TaskAssessment> = assessed.collect();
     let is_proven = assessed.iter().all(|task| task.is_deadline_met);
     let full_batch_ns = workload.table.time_max(choice.batch_max).ns();
-    let is_within_capacity =
-        Demand::new(&tasks).is_within_capacity(choice.batch_max, full_batch_ns);
+    // Capacity is that of full batches: where there are none, it stands in nobody's way.
+    let is_within_capacity = policy.sending() == Sending::BestEffortDepth
+        || Demand::new(&tasks).is_within_capacity(choice.batch_max, full_batch_ns);
     Assessment {
         policy,
         batch_max: choice.batch_max,

@@ -22,6 +22,7 @@ pub mod dqf;
 pub mod edf;
 pub mod fifo;
 pub mod heterogeneous;
+pub mod rtio;
 
 pub use assessment::{Answer, Assessment, Comparison, Limit, TaskAssessment, assess, compare};
 pub use bounds::{BoundName, Bounds};

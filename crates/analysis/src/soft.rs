@@ -102,7 +102,8 @@ fn promise(soft: &System, hard: &System, responses: &[Duration]) -> Option<(u64,
     let batch_max = soft.batch_max;
     let full_ns = soft.table.time_max(batch_max).ns();
     let carry_ns = full_ns.max(alone_ns);
-    let batches = window_batches(|length_ns| demand.half_open(length_ns), 1, batch_max, carry_ns, full_ns)?;
+    let batches =
+        window_batches(|length_ns| demand.half_open(length_ns), 1, batch_max, carry_ns, full_ns)?;
     let response_ns = carry_ns.checked_add(batches.checked_mul(full_ns)?)?;
     let window = dqf::busy_interval(hard).ok()?.first()?.bound()?;
     let reach_ns = window.checked_add(*responses.iter().max()?)?.ns();

@@ -5,7 +5,7 @@ use analysis::{
     Answer as Proof, Assessment, Comparison, Headroom, Limit, TaskAssessment, assess, compare,
     headroom,
 };
-use model::{BatchChoice, Duration, PolicyName, Sending, Task, Workload};
+use model::{BatchChoice, Contract, Duration, PolicyName, Sending, Task, Workload};
 use serde_json::{Value, json};
 
 use crate::Answer;
@@ -201,7 +201,8 @@ fn verdict_sentence(workload: &Workload, assessment: &Assessment) -> String {
         }
         Proof::Proven => format!(
             "PROVEN: every job of every task completes within its deadline, as long as the drive \
-             keeps its table (by {}).",
+             keeps its {} (by {}).",
+            Contract::of(assessment.policy).what(),
             bounds_used(assessment)
         ),
         Proof::NotProven => {
@@ -233,6 +234,9 @@ fn limited_by(workload: &Workload, assessment: &Assessment) -> Option<String> {
     let bound_of =
         |task: usize| assessment.tasks[task].response_max.map_or(Duration::ZERO, |b| b.0);
     let sentence = match assessment.limit? {
+        Limit::NoBound { task } if assessment.policy.sending() == Sending::BestEffortDepth => {
+            format!("{}: no bound holds for it", workload.tasks[task].name)
+        }
         Limit::NoBound { task } => format!(
             "{}: no bound was found before the search was given up",
             workload.tasks[task].name

@@ -6,6 +6,7 @@
 
 mod addition;
 mod arguments;
+mod broken_contract;
 mod check;
 mod drive;
 mod failure;

@@ -4,14 +4,15 @@
 use std::time::Instant;
 
 use analysis::assess;
-use host::{BatchWatch, Length};
-use model::{DriveKind, PolicyName, Workload};
+use host::{ContractWatch, Length};
+use model::{DriveKind, Duration, PolicyName, Workload};
 use serde_json::{Value, json};
 use sim::SimParams;
 use sim::checkers::{Checkers, Violation};
 
 use crate::Answer;
 use crate::arguments::{LengthArguments, SimArguments};
+use crate::broken_contract::DriveRecord;
 use crate::failure::Failure;
 use crate::input::{self, Input};
 use crate::results::{self, PolicyResult};
@@ -24,7 +25,13 @@ const JOBS_DEFAULT: u64 = 10_000;
 struct Tried<'a> {
     result: PolicyResult<'a>,
     violations: Vec<Violation>,
-    watch: BatchWatch,
+    watch: ContractWatch,
+}
+
+impl Tried<'_> {
+    fn record(&self) -> DriveRecord<'_> {
+        DriveRecord::new(&self.result, &self.watch)
+    }
 }
 
 /// Runs the command.
@@ -73,7 +80,7 @@ fn try_policy(
     let defaults = SimParams::new(workload, length);
     let capacity = input.drive.capacity().unwrap_or(defaults.capacity);
     let params = SimParams { seed, capacity, ..defaults };
-    let watch = BatchWatch::new(workload.table.clone());
+    let watch = ContractWatch::new(workload.table.clone(), &workload.contracts);
     let mut observers = (Checkers::of_policy(policy, &plan), watch);
     let access = None;
     let built = policy::build(policy, &plan, access).map_err(|error| Failure::unusable(&error))?;
@@ -103,29 +110,22 @@ fn print_head(workload: &Workload, kind: DriveKind, seed: u64) {
     outln!();
 }
 
-/// Says where the simulated drive took longer than the table that proofs rely on.
+/// Says where the simulated drive took longer than what proofs rely on.
 fn print_overruns(tried: &[Tried<'_>]) {
-    for Tried { result, watch, .. } in tried.iter().filter(|tried| tried.watch.overruns > 0) {
-        let BatchWatch { batches, overruns, overrun_max, .. } = watch;
-        show::labelled(
-            "Overruns",
-            &format!(
-                "{}: {overruns} of {batches} batches took longer than the drive's table says, by \
-                 up to {}: no proof holds for what they delay; measure the drive with more samples",
-                result.policy(),
-                show::ms_ceil(*overrun_max)
-            ),
-        );
+    for sentence in tried.iter().filter_map(|tried| tried.record().sentence()) {
+        show::labelled("Overruns", &sentence);
     }
 }
 
 /// Says what of ours did not hold; whether there was anything.
 fn report_broken_promises(tried: &[Tried<'_>]) -> bool {
     let mut is_broken = false;
-    for Tried { result, violations, watch } in tried {
-        // Where the drive takes longer than its table says, no bound was promised.
-        let excesses = result.tasks().filter(|_| watch.overruns == 0);
-        for (task, excess) in excesses.filter_map(|task| Some((task, task.excess()?))) {
+    for tried in tried {
+        let Tried { result, violations, .. } = tried;
+        let allowance = tried.record().allowance();
+        let is_ours = |excess: &Duration| allowance.is_some_and(|allowance| *excess > allowance);
+        let excesses = result.tasks().filter_map(|task| Some((task, task.excess()?)));
+        for (task, excess) in excesses.filter(|(_, excess)| is_ours(excess)) {
             is_broken = true;
             eprintln!(
                 "tidegate: {} under {} exceeded its proven bound by {excess}. This is a defect \
@@ -147,11 +147,9 @@ fn report_broken_promises(tried: &[Tried<'_>]) -> bool {
 }
 
 fn to_json(workload: &Workload, kind: DriveKind, seed: u64, tried: &[Tried<'_>]) -> Value {
-    let policies = tried.iter().map(|Tried { result, watch, .. }| {
-        let mut value = result.to_json();
-        value["batches"] = watch.batches.into();
-        value["overruns"] = watch.overruns.into();
-        value["overrun_ns_max"] = watch.overrun_max.ns().into();
+    let policies = tried.iter().map(|tried| {
+        let mut value = tried.result.to_json();
+        tried.record().add_to(&mut value);
         value
     });
     json!({

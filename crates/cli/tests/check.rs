@@ -234,3 +234,22 @@ fn requests_that_differ_are_charged_their_own_cost() {
     let (_, text, _) = folder.run(&["check", "w.toml", "--batch", "3"]);
     assert!(text.contains("0.010ms for a batch and 0.001ms for a read of 4KiB"), "{text}");
 }
+
+/// Goal: the depths of RTAS 2008 for the built-in drive it measured. Method: drain(8) = 72.3 ms
+/// is within 75 ms, drain(9) = 77.4 ms is not; drain(20) is within 160 ms.
+#[test]
+fn published_drive_gets_the_published_depths() {
+    let folder = Folder::new();
+    for (period, depth) in [("75ms", 7), ("160ms", 19)] {
+        let task = format!("[[task]]\nname = \"t\"\nperiod = \"{period}\"\nsize = \"256KiB\"\n");
+        let load = "[[best_effort]]\nname = \"b\"\noutstanding = 450\nsize = \"256KiB\"\n";
+        folder.file("w.toml", &format!("drive = \"fujitsu-max3036rc\"\n{task}{load}"));
+        let (code, check) = folder.json(&["check", "w.toml", "--policy", "rtio-limit"]);
+        assert_eq!((code, check["best_effort_depth"].as_u64()), (0, Some(depth)));
+        assert_eq!(check["tasks"][0]["bound_used"], "tight");
+        assert!(check["assumptions"][0].as_str().unwrap().contains("drain times"));
+        let (code, text, _) = folder.run(&["check", "w.toml", "--policy", "rtio-limit"]);
+        assert_eq!(code, 0);
+        assert!(text.contains("as long as the drive keeps its drain times"), "{text}");
+    }
+}

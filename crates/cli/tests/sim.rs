@@ -113,3 +113,36 @@ fn a_recorded_profile_is_simulated_within_its_bound() {
     let worst = &worst["policies"][0]["tasks"][0];
     assert!(worst["response_ns_mean"].as_u64() > task["response_ns_mean"].as_u64());
 }
+
+/// Goal: where the drive breaks the contract that a bound rests on, that is said and nobody
+/// calls it a defect; a contract that it keeps is told too. Method: drain times a tenth of
+/// what the pseudo-disk takes, or twice as much.
+#[test]
+fn drive_that_breaks_its_drain_times_is_named_and_not_tidegate() {
+    let folder = Folder::new();
+    let with = |drain: &str| {
+        let drive = format!(
+            "[drive]\nkind = \"pseudo\"\nbatch_ns_max = [5_000_000, 8_000_000, 11_000_000]\n\
+             drain_ns_max = [{drain}]\n"
+        );
+        let policy = "[policy]\nname = \"rtio-drain\"\n";
+        let task = "[[task]]\nname = \"t\"\nperiod = \"90ms\"\nsize = \"4KiB\"\n";
+        let load = "[[best_effort]]\nname = \"b\"\noutstanding = 9\nsize = \"4KiB\"\n";
+        folder.file("w.toml", &format!("{drive}{policy}{task}{load}"));
+        folder.run(&["sim", "w.toml", "--jobs", "300"])
+    };
+    let (code, text, stderr) = with("500_000, 800_000, 1_100_000");
+    assert_eq!(code, 0, "no deadline is missed: {stderr}");
+    assert!(text.contains("than the drive's drain times say"), "{text}");
+    assert_eq!(stderr, "");
+    let (_, text, _) = with("10_000_000, 16_000_000, 22_000_000");
+    assert!(!text.contains("drain times"), "{text}");
+    let (_, sim) = folder.json(&["sim", "w.toml", "--jobs", "300"]);
+    let policy = &sim["policies"][0];
+    assert_eq!(
+        (policy["contract"].as_str(), policy["overruns"].as_u64()),
+        (Some("drain"), Some(0))
+    );
+    assert!(policy["contracts"]["drain"]["observed"].as_u64().unwrap() > 300);
+    assert!(policy["contracts"]["starvation"].is_null());
+}

@@ -25,6 +25,8 @@ pub struct BatchWatch {
     pub overruns: u64,
     /// The most by which one did.
     pub overrun_max: Duration,
+    /// By how much they did in all.
+    pub overrun_sum: Duration,
 }
 
 #[derive(Debug, PartialEq)]
@@ -44,6 +46,7 @@ impl BatchWatch {
             batches: 0,
             overruns: 0,
             overrun_max: Duration::ZERO,
+            overrun_sum: Duration::ZERO,
         }
     }
 
@@ -54,7 +57,9 @@ impl BatchWatch {
         let time = now.since(batch.submitted);
         if time > batch.time_max {
             self.overruns += 1;
-            self.overrun_max = self.overrun_max.max(time - batch.time_max);
+            let overrun = time - batch.time_max;
+            self.overrun_max = self.overrun_max.max(overrun);
+            self.overrun_sum += overrun;
         }
     }
 }

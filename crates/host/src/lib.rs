@@ -8,6 +8,7 @@
 //! what is outstanding, never with the length of a run.
 
 mod batch_watch;
+mod contract_watch;
 mod distribution;
 mod executor;
 mod held;
@@ -22,6 +23,7 @@ mod source;
 mod sources;
 
 pub use batch_watch::BatchWatch;
+pub use contract_watch::{ContractWatch, DrainWatch, Overruns, PriorityWatch, ResidenceWatch};
 pub use distribution::Distribution;
 pub use executor::{Completion, Executor};
 pub use host::Host;

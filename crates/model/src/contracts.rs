@@ -3,6 +3,7 @@
 
 use crate::batch_table::BatchTable;
 use crate::cost::CostModel;
+use crate::names::PolicyName;
 use crate::soft_table::SoftTable;
 use crate::units::Duration;
 
@@ -22,4 +23,61 @@ pub struct Contracts {
     pub costs: Option<CostModel>,
     /// b(i) at quantiles that were measured, the lowest first.
     pub soft: Vec<SoftTable>,
+}
+
+/// Which of the things that a drive was measured to keep.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Contract {
+    /// b(i).
+    Batches,
+    /// [`Contracts::drain`].
+    Drain,
+    /// [`Contracts::starvation_max`].
+    Starvation,
+    /// [`Contracts::priority`].
+    Priority,
+}
+
+impl Contract {
+    /// All of them.
+    pub const ALL: [Self; 4] = [Self::Batches, Self::Drain, Self::Starvation, Self::Priority];
+
+    /// The one that the bounds of a policy rest on, where it has any.
+    pub const fn of(policy: PolicyName) -> Self {
+        match policy {
+            PolicyName::Rtio => Self::Starvation,
+            PolicyName::RtioPriority => Self::Priority,
+            PolicyName::RtioDrain
+            | PolicyName::RtioLimit
+            | PolicyName::RtioSlots
+            | PolicyName::AdaptiveDrain
+            | PolicyName::GatedDrain => Self::Drain,
+            _ => Self::Batches,
+        }
+    }
+
+    /// The word used in output.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Batches => "batches",
+            Self::Drain => "drain",
+            Self::Starvation => "starvation",
+            Self::Priority => "priority",
+        }
+    }
+
+    /// Whether [`Self::what`] is a plural.
+    pub const fn is_plural(self) -> bool {
+        matches!(self, Self::Drain | Self::Priority)
+    }
+
+    /// What the drive keeps, in a sentence that says that it does.
+    pub const fn what(self) -> &'static str {
+        match self {
+            Self::Batches => "table",
+            Self::Drain => "drain times",
+            Self::Starvation => "starvation bound",
+            Self::Priority => "times with priority",
+        }
+    }
 }

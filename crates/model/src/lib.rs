@@ -29,7 +29,7 @@ pub mod workload_file;
 
 pub use access_time::AccessTime;
 pub use batch_table::BatchTable;
-pub use contracts::Contracts;
+pub use contracts::{Contract, Contracts};
 pub use cost::CostModel;
 pub use drive_file::{DriveFile, DriveKind};
 pub use file_error::FileError;

@@ -1,13 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Parameters of policies and regulators that a workload file may set in `[policy.NAME]`.
 
-pub mod group_edf;
+mod group_edf;
+mod rtio;
 
 pub use group_edf::GroupEdfParams;
+pub use rtio::{PriorityTag, RtioPriority};
 
 /// The parameters of every policy and regulator that has any, with their defaults.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Parameters {
     /// `[policy.g-edf]`.
     pub group_edf: GroupEdfParams,
+    /// Those of `rtio-priority`.
+    pub rtio_priority: RtioPriority,
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Workload files: what is read, and what is refused with its place.
 
+use model::parameters::PriorityTag;
 use model::workload_file::WorkloadFile;
 use model::{
     BatchChoice, Bytes, Class, DriveFile, Duration, FileError, Intensity, Op, Place, PolicyName,
@@ -361,4 +362,28 @@ fn brackets_and_doubles_are_named_as_such() {
     assert!(help.contains("two brackets"), "{help}");
     let (message, _, help) = refusal("size", "name = \"b\"\nsize");
     assert!(message.contains("duplicate key") && help.contains("keep one"), "{message}: {help}");
+}
+
+#[test]
+fn tag_of_rtio_priority_is_read_and_priority_where_none_is_given() {
+    let tag = |policy: &str| {
+        let workload = bind(&format!("{CAMERA}[policy]\nname = \"rtio-priority\"\n{policy}"));
+        workload.unwrap().parameters.rtio_priority.tag
+    };
+    assert_eq!(tag(""), PriorityTag::Priority);
+    assert_eq!(tag("[policy.rtio-priority]\n"), PriorityTag::Priority);
+    assert_eq!(tag("[policy.rtio-priority]\ntag = \"head-of-queue\"\n"), PriorityTag::HeadOfQueue);
+}
+
+#[test]
+fn tag_of_rtio_priority_that_no_drive_knows_is_refused() {
+    let text = format!(
+        "{CAMERA}[policy]\nname = \"rtio-priority\"\n[policy.rtio-priority]\ntag = \"urgent\"\n"
+    );
+    let (message, place, help) = refused(&text);
+    assert!(message.contains("urgent"), "{message}");
+    assert_eq!(place, "\"urgent\"");
+    assert!(help.contains("head-of-queue"), "{help}");
+    let misspelt = text.replace("tag", "tga").replace("urgent", "priority");
+    assert!(refused(&misspelt).0.contains("tga"));
 }

@@ -6,9 +6,14 @@
 //! an iteration holds that of the events too, so a decision costs less than
 //! time / decisions.
 
+use std::fmt;
+
 use divan::Bencher;
 use divan::counter::ItemsCount;
-use model::{Bytes, Class, Lba, Op, Outcome, Request, RequestId, Tag, TaskIndex, Time};
+use model::{
+    BatchTable, Bytes, Class, Duration, Lba, Op, Outcome, Plan, PolicyName, Request, RequestId,
+    Tag, TaskIndex, Time, Workload,
+};
 use policy::{Decision, DqEdf, Dqf, Edf, Event, GroupEdf, Policy, ScanEdf};
 
 const QUEUED: u64 = 1_000;
@@ -34,8 +39,12 @@ fn request(id: u64) -> Request {
     }
 }
 
-fn release(policy: &mut Dqf, id: u64) {
-    policy.observe(Time::ZERO, Event::Release(request(id))).expect("room for all");
+fn release(policy: &mut impl Policy, id: u64) {
+    release_request(policy, request(id));
+}
+
+fn release_request(policy: &mut impl Policy, request: Request) {
+    policy.observe(Time::ZERO, Event::Release(request)).expect("room for all");
 }
 
 /// A policy with 1,000 requests queued and an idle drive.
@@ -145,6 +154,75 @@ fn dq_edf(bencher: Bencher, queued: u64) {
         }
         while let Decision::Dispatch { id, .. } = policy.decide(Time::ZERO) {
             in_flight.push(id);
+        }
+    });
+}
+
+/// The policies whose decisions are measured at several lengths of the queue: a family adds
+/// its names here.
+const BY_QUEUE: [PolicyName; 5] = [
+    PolicyName::Rtio,
+    PolicyName::RtioDrain,
+    PolicyName::RtioLimit,
+    PolicyName::RtioPriority,
+    PolicyName::Dqf,
+];
+
+/// How many requests are queued.
+const QUEUE_LENGTHS: [u64; 3] = [64, 512, 4_096];
+
+/// A policy with so many requests queued.
+#[derive(Debug, Clone, Copy)]
+struct Case {
+    name: PolicyName,
+    queued: u64,
+}
+
+impl fmt::Display for Case {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}, {} queued", self.name, self.queued)
+    }
+}
+
+fn cases() -> Vec<Case> {
+    let of = |name| QUEUE_LENGTHS.map(|queued| Case { name, queued });
+    BY_QUEUE.into_iter().flat_map(of).collect()
+}
+
+/// A drive of 32 slots, 4 of them for real time.
+fn plan() -> Plan {
+    let times: Vec<Duration> = (1..=32).map(|n| Duration::from_ms(4 * n)).collect();
+    let table = BatchTable::new(&times).expect("a table");
+    let workload = Workload::new("bench", 32, table);
+    Plan { best_effort_fill: 28, best_effort_depth: 28, ..Plan::of(&workload) }
+}
+
+/// Every eighth request is real time, the others are best effort.
+fn mixed(id: u64) -> Request {
+    let class = if id.is_multiple_of(8) { Class::Hard } else { Class::BestEffort };
+    let due = (class == Class::Hard).then_some(Time::from_ns(300_000_000));
+    Request { class, due, ..request(id) }
+}
+
+/// A completion, the release that keeps the queue at its length, and the decisions that
+/// follow, over and over: one item is one such step.
+#[divan::bench(args = cases())]
+fn step(bencher: Bencher, case: Case) {
+    let mut policy = policy::build(case.name, &plan(), None).expect("part of this version");
+    for id in 0..case.queued {
+        release_request(&mut policy, mixed(id));
+    }
+    let mut in_flight = std::collections::VecDeque::new();
+    let mut next_id = case.queued;
+    bencher.counter(ItemsCount::new(1_u32)).bench_local(|| {
+        if let Some(id) = in_flight.pop_front() {
+            let event = Event::Complete { id, outcome: Outcome::Done };
+            policy.observe(Time::ZERO, event).expect("completions are always taken");
+            release_request(&mut policy, mixed(next_id));
+            next_id += 1;
+        }
+        while let Decision::Dispatch { id, .. } = policy.decide(Time::ZERO) {
+            in_flight.push_back(id);
         }
     });
 }

@@ -16,6 +16,7 @@ mod in_flight;
 mod noop;
 mod queue;
 mod regulators;
+mod rtio;
 
 use model::{
     AccessTime, Outcome, Plan, PolicyName, RegulatorName, Request, RequestId, TaskIndex, Time,
@@ -28,6 +29,7 @@ pub use dqf::Dqf;
 pub use edf::{Edf, GroupEdf, ScanEdf};
 pub use fifo::Fifo;
 pub use noop::Noop;
+pub use rtio::Rtio;
 
 /// Something that happened and that a policy must know.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -200,7 +202,7 @@ fn build_bare(
     plan: &Plan,
     access: Option<Box<dyn AccessTime>>,
 ) -> Result<Box<dyn Policy>, BuildError> {
-    let _ = access;
+    drop(access);
     Ok(match name {
         PolicyName::Noop => Box::new(Noop::new(plan.depth, plan.queued_max)),
         PolicyName::Fifo => Box::new(Fifo::new(plan.queued_max)),
@@ -216,6 +218,9 @@ fn build_bare(
         PolicyName::Dqf => {
             Box::new(Dqf::new(plan.batch_max, plan.best_effort_fill, plan.queued_max))
         }
+        PolicyName::Rtio => Box::new(Rtio::at_once(plan)),
+        PolicyName::RtioDrain | PolicyName::RtioLimit => Box::new(Rtio::draining(plan)),
+        PolicyName::RtioPriority => Box::new(Rtio::by_priority(plan)),
         policy => return Err(BuildError::Missing { policy }),
     })
 }

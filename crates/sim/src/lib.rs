@@ -13,7 +13,7 @@ mod simulate;
 pub use drive_executor::DriveExecutor;
 pub use host::metrics;
 pub use host::{
-    BatchWatch, Distribution, HostParams as SimParams, Length, Observer, Releases, Run as SimRun,
-    RunEnd, RunMetrics, SourceMetrics, Totals,
+    BatchWatch, ContractWatch, Distribution, HostParams as SimParams, Length, Observer, Releases,
+    Run as SimRun, RunEnd, RunMetrics, SourceMetrics, Totals,
 };
 pub use simulate::simulate;

@@ -14,6 +14,7 @@
 pub mod adversary;
 pub mod busy_interval;
 pub mod dq_edf;
+pub mod drains;
 pub mod edf;
 pub mod frontier;
 pub mod generate;

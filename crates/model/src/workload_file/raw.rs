@@ -15,7 +15,7 @@ use super::DriveReference;
 use crate::batch_table::BatchTable;
 use crate::drive_file::{DriveFile, DriveKind, Identity, MeasuredTable, batch_table};
 use crate::file_error::FileError;
-use crate::parameters::{GroupEdfParams, Parameters};
+use crate::parameters::{GroupEdfParams, Parameters, PriorityTag, RtioPriority};
 use crate::quantity::{Quantity, Share};
 use crate::task::{Class, Op, Place};
 use crate::units::{Bandwidth, Bytes, Duration, Lba};
@@ -39,6 +39,8 @@ pub(super) struct RawPolicy {
     pub(super) regulators: Option<Vec<Spanned<String>>>,
     #[serde(rename = "g-edf")]
     group_edf: Option<RawGroupEdf>,
+    #[serde(rename = "rtio-priority")]
+    rtio_priority: Option<RawRtioPriority>,
 }
 
 /// `[policy.g-edf]`.
@@ -48,15 +50,27 @@ struct RawGroupEdf {
     group: Option<Share>,
 }
 
+/// `[policy.rtio-priority]`.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct RawRtioPriority {
+    #[serde(default)]
+    tag: PriorityTag,
+}
+
 impl RawPolicy {
     /// What the file says in `[policy.NAME]`, and the defaults of all else.
     pub(super) fn parameters(&self) -> Parameters {
-        Parameters { group_edf: self.group_edf() }
+        Parameters { group_edf: self.group_edf(), rtio_priority: self.rtio_priority() }
     }
 
     fn group_edf(&self) -> GroupEdfParams {
         let group = self.group_edf.as_ref().and_then(|raw| raw.group);
         group.map_or_else(GroupEdfParams::default, |group| GroupEdfParams { group_ppm: group.ppm })
+    }
+
+    fn rtio_priority(&self) -> RtioPriority {
+        self.rtio_priority.as_ref().map(|raw| RtioPriority { tag: raw.tag }).unwrap_or_default()
     }
 }
 

@@ -6,9 +6,12 @@
 //! the tests, a policy that is broken on purpose and must be caught.
 
 mod batch_size;
+mod best_effort_depth;
+mod class_order;
 mod due_order;
 mod exactly_once;
 mod idle_dispatch;
+mod real_time_alone;
 mod release_order;
 mod violation;
 mod work_conservation;
@@ -18,9 +21,12 @@ use model::{Class, Outcome, Plan, PolicyName, Request, Time};
 use crate::Observer;
 
 pub use batch_size::BatchSize;
+pub use best_effort_depth::BestEffortDepth;
+pub use class_order::ClassOrder;
 pub use due_order::DueOrder;
 pub use exactly_once::ExactlyOnce;
 pub use idle_dispatch::IdleDispatch;
+pub use real_time_alone::RealTimeAlone;
 pub use release_order::{Lines, ReleaseOrder};
 pub use violation::{Breach, Violation, ViolationLog};
 pub use work_conservation::WorkConservation;
@@ -75,6 +81,15 @@ impl Checkers {
                 checkers.add(ReleaseOrder::new(Lines::OfClass));
                 checkers.add(BatchSize::new(plan.batch_max, plan.best_effort_fill));
                 checkers.add(IdleDispatch::default());
+            }
+            PolicyName::Rtio | PolicyName::RtioPriority => {
+                checkers.add(ClassOrder::new(plan.queued_max));
+                checkers.add(BestEffortDepth::new(plan.best_effort_depth));
+            }
+            PolicyName::RtioDrain | PolicyName::RtioLimit => {
+                checkers.add(ClassOrder::new(plan.queued_max));
+                checkers.add(BestEffortDepth::new(plan.best_effort_depth));
+                checkers.add(RealTimeAlone::default());
             }
             _ => {}
         }

@@ -87,6 +87,26 @@ pub enum Breach {
         /// Requests on the drive.
         in_flight_count: u64,
     },
+    /// Something was sent while real-time requests were on the drive.
+    #[error("a batch was dispatched with {real_time_count} real-time requests on the drive")]
+    RealTimeJoined {
+        /// Real-time requests on the drive.
+        real_time_count: u64,
+    },
+    /// More of best effort was on the drive than it may be.
+    #[error("{best_effort_count} requests of best effort on the drive; {depth_max} allowed")]
+    BestEffortTooDeep {
+        /// Requests of best effort on the drive.
+        best_effort_count: u64,
+        /// The most that may be.
+        depth_max: u64,
+    },
+    /// A request was sent while one of a higher class waited.
+    #[error("{id:?} was dispatched while a higher class waited")]
+    ClassOvertook {
+        /// The request.
+        id: RequestId,
+    },
 }
 
 /// The violations that one checker found: all are counted, the first are kept.

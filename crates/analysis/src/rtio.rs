@@ -1,0 +1,320 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! The RTIO family: class priority over a drive that keeps ordering for itself.
+//!
+//! Nothing here rests on b(i). Each policy rests on one contract of the drive: `rtio` on its
+//! starvation bound, `rtio-drain` and `rtio-limit` on its drain times, `rtio-priority` on its
+//! own priority. The last three send real-time requests in rounds, and one proof serves them.
+//!
+//! Sources: Stanovich, Baker and Wang, RTAS 2008, sections 3.1 (starvation), 3.2 (draining)
+//! and 3.4 (limiting), for one real-time request at a time; many: own derivation.
+
+use model::{BatchTable, Duration, PolicyName, Workload};
+
+use crate::SporadicTask;
+use crate::batch_choice::Choice;
+use crate::bounds::{Bounds, is_met};
+
+/// The longest response of a job when its requests go to the drive in rounds; `None` where
+/// the sum is beyond all times.
+///
+/// # Bound
+/// `R = max over 0 <= s < n of D(s) + D(n - s)` with `D(0) = 0`, where n = `requests` is how
+/// many real-time requests there can be at once and D(s) = `round_time_max(s)` is the time
+/// within which the s real-time requests of a round are back.
+///
+/// # Source
+/// For n = 1 RTAS 2008, section 3.2. For many own derivation:
+///
+/// *Rounds.* While a real-time request is on the drive no other is sent; when none is, all
+/// that wait go together. Take each request for a task of its own, n in all, so that nothing
+/// depends on how the requests of a job come. The claim, by induction over the rounds: a
+/// round holds at most n requests, at most one of each task, and each of them is *good*: sent
+/// at t in a round of s, it has `t + D(s) <= release + R`.
+///
+/// *A request that finds no real-time request on the drive* goes at once, with at most n - 1
+/// others: t is its release, and D(s) <= D(n) <= R.
+///
+/// *A request k that finds some* finds those of one round, s of them, sent at t <= its
+/// release; it goes when the last of them is back, at the latest at t + D(s). A task i of
+/// that round was good, so it releases again at the earliest at
+/// `release + p_i > release + R >= t + D(s)`: too late for the next round. So k is not of that
+/// round, s < n, the next round holds at most n - s, and k is good:
+/// `t + D(s) + D(n - s) <= release_k + R`. Nor can a task have two requests waiting: the
+/// first of them would have waited for longer than its period, and it waits D(s) <= R at most.
+///
+/// # Assumptions
+/// - R is below every period; for n = 1 equality will do: a completion is observed before a
+///   release of its instant, so the request finds the drive without its predecessor. Checked
+///   by the caller.
+/// - Completions are observed before releases, and all releases of an instant before a
+///   decision: the protocol of every host.
+/// - The drive has room for a whole round beside the best effort on it: checked by the caller.
+/// - D is nondecreasing.
+///
+/// # Complexity
+/// O(n).
+pub fn response_in_rounds(
+    requests: u32,
+    round_time_max: impl Fn(u32) -> Duration,
+) -> Option<Duration> {
+    let after = |earlier: u32| {
+        let waited = if earlier == 0 { Duration::ZERO } else { round_time_max(earlier) };
+        waited.checked_add(round_time_max(requests - earlier))
+    };
+    let longest = |so_far: Duration, earlier| Some(so_far.max(after(earlier)?));
+    (0..requests).try_fold(Duration::ZERO, longest)
+}
+
+/// What a policy of the family may promise `tasks` on the drive of `workload`, and how much
+/// best effort it lets on the drive beside them.
+///
+/// # Errors
+/// Why nothing can be promised: a sentence without its full stop.
+pub(crate) fn choose(
+    workload: &Workload,
+    policy: PolicyName,
+    tasks: &[SporadicTask],
+) -> Result<Choice, &'static str> {
+    let question = Question { workload, tasks, requests: requests_of(tasks, workload.depth)? };
+    match policy {
+        PolicyName::Rtio => question.by_starvation(),
+        PolicyName::RtioPriority => question.by_priority(),
+        PolicyName::RtioLimit => question.by_drain(Question::most_that_costs_no_proof),
+        _ => question.by_drain(|_, _, most| most),
+    }
+}
+
+/// As much best effort as leaves slots of the drive free for all real-time requests: what a
+/// policy works with of which nothing can be promised.
+pub(crate) fn depth_beside(workload: &Workload, tasks: &[SporadicTask]) -> u32 {
+    requests_of(tasks, workload.depth).map_or(0, |requests| workload.depth - requests)
+}
+
+/// n: the real-time requests that can be outstanding while every job responds within its
+/// period.
+fn requests_of(tasks: &[SporadicTask], depth: u32) -> Result<u32, &'static str> {
+    let sum: u64 = tasks.iter().map(|task| u64::from(task.requests)).sum();
+    u32::try_from(sum).ok().filter(|&sum| sum <= depth).ok_or(
+        "the tasks can release more requests together than the drive accepts at once, so some \
+         wait outside for longer than the drive's contracts speak of",
+    )
+}
+
+/// Tasks on a drive, before the depth of best effort is chosen.
+struct Question<'a> {
+    workload: &'a Workload,
+    tasks: &'a [SporadicTask],
+    /// n, at most K.
+    requests: u32,
+}
+
+impl Question<'_> {
+    /// `rtio`.
+    ///
+    /// # Bound
+    /// `R = starvation_max` for every task: a request is sent when it is released.
+    ///
+    /// # Source
+    /// RTAS 2008, section 3.1, for one request. For n: best effort takes at most K - n slots,
+    /// and as long as R is within every period, at most n real-time requests are released and
+    /// not complete, so there is a slot for each when it comes.
+    ///
+    /// # Assumptions
+    /// R <= p_i for every task: checked. Equality will do, as completions are observed before
+    /// releases of their instant.
+    fn by_starvation(&self) -> Result<Choice, &'static str> {
+        let response = self.workload.contracts.starvation_max.ok_or(
+            "nobody measured how long this drive starves a request, and `rtio` does nothing \
+             against it: give starvation_ns_max in the drive file, or name `rtio-limit`",
+        )?;
+        let assumption = format!(
+            "the bound rests on the drive's starvation bound: no request stays on the drive for \
+             longer than {response}, whatever else is sent"
+        );
+        let promise = Promise::of(Some(response), self.is_within_periods(response));
+        Ok(self.choice(self.workload.depth - self.requests, promise, vec![assumption]))
+    }
+
+    /// `rtio-drain` and `rtio-limit`, with the depth of best effort that `depth` picks from 0
+    /// to the most that is admissible.
+    ///
+    /// # Bound
+    /// [`response_in_rounds`] with `D(s) = drain(q_b + s)`. After a round of s real-time
+    /// requests, which tops best effort up to q_b, at most q_b + s requests are on the drive
+    /// and nothing more is sent until its real-time requests are back: drain(q_b + s) says
+    /// when they are at the latest.
+    ///
+    /// # Assumptions
+    /// q_b + n is within the drive's depth and the table. Without best effort q_b = 0.
+    fn by_drain(
+        &self,
+        depth: impl Fn(&Self, &BatchTable, u32) -> u32,
+    ) -> Result<Choice, &'static str> {
+        let drain = self.workload.contracts.drain.as_ref().ok_or(
+            "the drive has no drain times for these requests: measure them with `tidegate \
+             profile`, or give drain_ns_max where the drive stands in the workload file",
+        )?;
+        let together = self.workload.depth.min(drain.batch_max());
+        let most = match together.checked_sub(self.requests) {
+            _ if self.tasks.is_empty() => self.workload.depth,
+            None => {
+                return Err("the tasks can release more requests together than the drive's \
+                            drain times speak of: measure them to its full depth");
+            }
+            Some(_) if self.workload.best_effort.is_empty() => 0,
+            Some(most) => most,
+        };
+        let best_effort_depth = depth(self, drain, most);
+        let promise = self.drained(drain, best_effort_depth);
+        if self.tasks.is_empty() {
+            return Ok(self.choice(best_effort_depth, promise, Vec::new()));
+        }
+        let requests = best_effort_depth + self.requests;
+        let assumption = format!(
+            "the bound rests on the drive's drain times: with up to {requests} on the drive and \
+             nothing more sent, all are back within {}",
+            drain.time_max(requests)
+        );
+        Ok(self.choice(best_effort_depth, promise, vec![assumption]))
+    }
+
+    /// The largest depth of best effort up to `most` that costs no proof; 0 where nothing is
+    /// proven with none, for then there is no room to give away. Bounds grow with the depth.
+    fn most_that_costs_no_proof(&self, drain: &BatchTable, most: u32) -> u32 {
+        let proven_count = |depth| {
+            let bounds = self.drained(drain, depth).bounds();
+            self.tasks.iter().filter(|task| is_met(task, &bounds)).count()
+        };
+        if self.tasks.is_empty() {
+            return most;
+        }
+        let expected = proven_count(0);
+        if expected == 0 {
+            return 0;
+        }
+        let (mut enough, mut too_much) = (0, most + 1);
+        while enough + 1 < too_much {
+            let middle = enough + (too_much - enough) / 2;
+            if proven_count(middle) == expected {
+                enough = middle;
+            } else {
+                too_much = middle;
+            }
+        }
+        enough
+    }
+
+    fn drained(&self, drain: &BatchTable, best_effort_depth: u32) -> Promise {
+        self.in_rounds(|requests| drain.time_max(best_effort_depth + requests))
+    }
+
+    /// `rtio-priority`.
+    ///
+    /// # Bound
+    /// [`response_in_rounds`] with `D(s) = priority(s)`: what s requests with the drive's
+    /// priority, sent together to a drive without others of their kind, need at most while
+    /// the drive is kept full.
+    ///
+    /// # Assumptions
+    /// n is within the table. Best effort is at most K - n deep.
+    fn by_priority(&self) -> Result<Choice, &'static str> {
+        let priority = self.workload.contracts.priority.as_ref().ok_or(
+            "the drive has no times for requests with its own priority: measure them with \
+             `tidegate profile`, or give priority_ns_max where the drive stands in the workload \
+             file",
+        )?;
+        if self.requests > priority.batch_max() {
+            return Err("the tasks can release more requests together than the drive's times \
+                        with priority speak of: measure them for more requests");
+        }
+        let tag = self.workload.parameters.rtio_priority.tag.name();
+        let promise = self.in_rounds(|requests| priority.time_max(requests));
+        let best_effort_depth = self.workload.depth - self.requests;
+        if self.tasks.is_empty() {
+            return Ok(self.choice(best_effort_depth, promise, Vec::new()));
+        }
+        let mut assumptions = vec![format!(
+            "the bound rests on the drive's own priority: {} sent together with the tag `{tag}`, \
+             while none like them is on the drive, are back within {}, whatever else is sent",
+            self.requests,
+            priority.time_max(self.requests)
+        )];
+        assumptions.extend(dishonour(priority.time_max(1), self.workload.table.time_max(1)));
+        Ok(self.choice(best_effort_depth, promise, assumptions))
+    }
+
+    fn in_rounds(&self, round_time_max: impl Fn(u32) -> Duration) -> Promise {
+        let response = response_in_rounds(self.requests, round_time_max);
+        let is_within = |response| match self.requests {
+            0 | 1 => self.is_within_periods(response),
+            _ => self.tasks.iter().all(|task| response < task.period),
+        };
+        Promise::of(response, response.is_some_and(is_within))
+    }
+
+    fn is_within_periods(&self, response: Duration) -> bool {
+        self.tasks.iter().all(|task| response <= task.period)
+    }
+
+    fn choice(
+        &self,
+        best_effort_depth: u32,
+        promise: Promise,
+        mut assumptions: Vec<String>,
+    ) -> Choice {
+        if promise == Promise::PileUp {
+            assumptions.push(
+                "no bound holds: a task may release again before its last job is complete for \
+                 certain, requests may pile up, and what the drive keeps says nothing of that"
+                    .to_owned(),
+            );
+        }
+        let bounds = vec![promise.bounds(); self.tasks.len()];
+        Choice {
+            best_effort_depth: Some(best_effort_depth),
+            assumptions,
+            ..Choice::of_batches(self.workload.table.batch_max(), 0, bounds)
+        }
+    }
+}
+
+/// What every task is promised.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Promise {
+    /// A response that is within every period.
+    Bound(Duration),
+    /// Nothing: a job may be released before the one before it is complete.
+    PileUp,
+}
+
+impl Promise {
+    fn of(response: Option<Duration>, is_within_periods: bool) -> Self {
+        response.filter(|_| is_within_periods).map_or(Self::PileUp, Self::Bound)
+    }
+
+    fn bounds(self) -> Bounds {
+        match self {
+            Self::Bound(response) => Bounds { tight: Some(response), ..Bounds::default() },
+            Self::PileUp => Bounds::default(),
+        }
+    }
+}
+
+/// What is to be said of a drive whose profile shows that it does not honour the priority.
+///
+/// A drive that honours it finishes what it is serving and serves the request next: two
+/// services, each b(1) at most. One that is blind to it treats the request like any other, and
+/// those spend K / throughput on the drive on average, whatever the order (Little's law): the
+/// time of a full queue, of which the measured maximum is no less. So a maximum above two
+/// services says that others were served before it, and one below cannot be told from honour,
+/// as on a drive that holds one or two requests.
+fn dishonour(single: Duration, service_max: Duration) -> Option<String> {
+    let two_services = service_max.checked_mul(2)?;
+    (single > two_services).then(|| {
+        format!(
+            "the drive's profile shows that it does not honour the priority: a request with it \
+             took up to {single}, while the one being served and itself take at most \
+             {two_services}; the bound is that of the profile all the same"
+        )
+    })
+}

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! Whose fault it is when a response exceeds its bound: the drive's, which broke the contract
+//! that the bound rests on, or Tidegate's.
+
+use host::{ContractWatch, Overruns};
+use model::{Contract, Duration};
+use serde_json::{Value, json};
+
+use crate::results::PolicyResult;
+use crate::show;
+
+/// How the drive kept its contracts in a run under one policy.
+pub(crate) struct DriveRecord<'a> {
+    result: &'a PolicyResult<'a>,
+    watch: &'a ContractWatch,
+}
+
+impl<'a> DriveRecord<'a> {
+    pub(crate) fn new(result: &'a PolicyResult<'a>, watch: &'a ContractWatch) -> Self {
+        Self { result, watch }
+    }
+
+    /// The contract that the policy's bounds rest on.
+    fn contract(&self) -> Contract {
+        Contract::of(self.result.policy())
+    }
+
+    /// What was seen of it; none where it was never measured.
+    fn overruns(&self) -> Option<Overruns> {
+        self.watch.overruns(self.contract())
+    }
+
+    /// How far a response may lie above its bound before that is a defect of ours; none where
+    /// the drive broke its contract in a way that no bound survives.
+    ///
+    /// Under the contracts beside b(i) each job waits for at most two rounds, which are late by
+    /// no more than all rounds of the run together. So it is late by no more, as long as even
+    /// then every response is below every period, which is what the proofs need. With b(i) the
+    /// number of batches itself may grow: nothing is said.
+    pub(crate) fn allowance(&self) -> Option<Duration> {
+        let overruns = self.overruns().unwrap_or_default();
+        if overruns.overruns == 0 {
+            return Some(Duration::ZERO);
+        }
+        if self.contract() == Contract::Batches {
+            return None;
+        }
+        let assessed = &self.result.assessment.tasks;
+        let bounds = assessed.iter().filter_map(|task| task.response_max);
+        let response_max = bounds.map(|(bound, _)| bound).max()?;
+        let late_max = response_max.checked_add(overruns.sum)?;
+        let tasks = &self.result.workload.tasks;
+        tasks.iter().all(|task| late_max < task.period).then_some(overruns.sum)
+    }
+
+    /// What a reader must know of a drive that broke the contract.
+    pub(crate) fn sentence(&self) -> Option<String> {
+        let Overruns { observed, overruns, max, .. } = self.overruns()?;
+        let what = match self.contract() {
+            Contract::Batches => format!("{overruns} of {observed} batches took longer"),
+            Contract::Drain => {
+                format!("after {overruns} of {observed} dispatches requests stayed longer")
+            }
+            Contract::Starvation => format!("{overruns} of {observed} requests stayed longer"),
+            Contract::Priority => {
+                format!("{overruns} of {observed} rounds with priority took longer")
+            }
+        };
+        let says = if self.contract().is_plural() { "say" } else { "says" };
+        (overruns > 0).then(|| {
+            format!(
+                "{}: {what} than the drive's {} {says}, by up to {}: no proof holds for what \
+                 they delay; measure the drive with more samples",
+                self.result.policy(),
+                self.contract().what(),
+                show::ms_ceil(max)
+            )
+        })
+    }
+
+    /// Adds to `value` what was seen: of the contract that the bounds rest on, and of each.
+    pub(crate) fn add_to(&self, value: &mut Value) {
+        let batches = self.watch.overruns(Contract::Batches).unwrap_or_default();
+        let overruns = self.overruns();
+        value["batches"] = batches.observed.into();
+        value["contract"] = self.contract().name().into();
+        value["overruns"] = overruns.map(|overruns| overruns.overruns).into();
+        value["overrun_ns_max"] = overruns.map(|overruns| overruns.max.ns()).into();
+        value["contracts"] = json!({});
+        for contract in Contract::ALL {
+            let Some(overruns) = self.watch.overruns(contract) else { continue };
+            value["contracts"][contract.name()] = json!({
+                "observed": overruns.observed,
+                "overruns": overruns.overruns,
+                "overrun_ns_max": overruns.max.ns(),
+                "overrun_ns_sum": overruns.sum.ns(),
+            });
+        }
+    }
+}

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! Compares how long requests with the drive's own priority take with what was measured of
+//! such requests.
+//!
+//! Only a round that found no other of its kind on the drive can be compared, as long as none
+//! joins it; what else is on the drive does not matter.
+
+use model::{BatchTable, Outcome, Request, Tag, Time};
+
+use super::overruns::{Clock, Overruns};
+use crate::observer::Observer;
+
+/// Rounds with priority against the drive's times for them; see the module's text.
+#[derive(Debug, PartialEq)]
+pub struct PriorityWatch {
+    table: BatchTable,
+    /// Requests with priority on the drive.
+    in_flight_count: u32,
+    /// Of the round on the drive, if it can be compared.
+    clock: Option<Clock>,
+    overruns: Overruns,
+}
+
+impl PriorityWatch {
+    /// Nothing seen yet; rounds are compared with `table`.
+    pub fn new(table: BatchTable) -> Self {
+        Self { table, in_flight_count: 0, clock: None, overruns: Overruns::default() }
+    }
+
+    /// Rounds that could be compared, and those that took too long.
+    pub fn overruns(&self) -> Overruns {
+        self.overruns
+    }
+
+    fn check(&mut self, now: Time) {
+        if let Some(clock) = &mut self.clock {
+            clock.check(now, &mut self.overruns);
+        }
+    }
+}
+
+fn has_priority(request: &Request) -> bool {
+    matches!(request.tag, Tag::Priority | Tag::HeadOfQueue)
+}
+
+impl Observer for PriorityWatch {
+    fn dispatched(&mut self, now: Time, batch: &[Request]) {
+        let count = batch.iter().filter(|request| has_priority(request)).count();
+        let count = u32::try_from(count).expect("at most the depth");
+        if count == 0 {
+            return;
+        }
+        self.check(now);
+        let is_comparable = self.in_flight_count == 0 && count <= self.table.batch_max();
+        self.clock = is_comparable
+            .then(|| Clock::start(now, self.table.time_max(count), &mut self.overruns));
+        self.in_flight_count += count;
+    }
+
+    fn completed(&mut self, now: Time, request: &Request, _outcome: Outcome) {
+        if !has_priority(request) {
+            return;
+        }
+        self.check(now);
+        self.in_flight_count -= 1;
+        if self.in_flight_count == 0 {
+            self.clock = None;
+        }
+    }
+
+    fn ended(&mut self, now: Time) {
+        self.check(now);
+    }
+}

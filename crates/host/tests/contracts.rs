@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! The watches of what a drive keeps, told stories by hand: what is compared, from when, and
+//! how a broken contract is counted.
+
+use host::{ContractWatch, Observer, Overruns};
+use model::{
+    BatchTable, Bytes, Class, Contract, Contracts, Duration, Lba, Op, Outcome, Request, RequestId,
+    Tag, TaskIndex, Time,
+};
+
+const fn ms(ms: u64) -> Duration {
+    Duration::from_ms(ms)
+}
+
+fn at(ms: u64) -> Time {
+    Time::from_ns(ms * 1_000_000)
+}
+
+fn request(id: u64, tag: Tag) -> Request {
+    Request {
+        id: RequestId(id),
+        task: TaskIndex(0),
+        class: Class::Hard,
+        released: Time::ZERO,
+        eligible: Time::ZERO,
+        due: None,
+        op: Op::Read,
+        start: Lba::new(0),
+        size: Bytes::from_kib(4),
+        fua: false,
+        optional: false,
+        tag,
+    }
+}
+
+fn table(times: &[u64]) -> Option<BatchTable> {
+    let times: Vec<Duration> = times.iter().copied().map(ms).collect();
+    Some(BatchTable::new(&times).unwrap())
+}
+
+/// drain = 10, 15, 20 ms; starvation 50 ms; priority = 4, 6 ms.
+fn watch() -> ContractWatch {
+    let contracts = Contracts {
+        drain: table(&[10, 15, 20]),
+        starvation_max: Some(ms(50)),
+        priority: table(&[4, 6]),
+    };
+    ContractWatch::new(table(&[5, 8]).unwrap(), &contracts)
+}
+
+fn send(watch: &mut ContractWatch, now: u64, ids: &[u64], tag: Tag) {
+    let batch: Vec<Request> = ids.iter().map(|&id| request(id, tag)).collect();
+    watch.dispatched(at(now), &batch);
+}
+
+fn back(watch: &mut ContractWatch, now: u64, id: u64, tag: Tag) {
+    watch.completed(at(now), &request(id, tag), Outcome::Done);
+}
+
+fn seen(watch: &ContractWatch, contract: Contract) -> Overruns {
+    watch.overruns(contract).unwrap()
+}
+
+fn overruns(observed: u64, overruns: u64, max: u64, sum: u64) -> Overruns {
+    Overruns { observed, overruns, max: ms(max), sum: ms(sum) }
+}
+
+/// Goal: the clock starts anew with every dispatch, and one that was exceeded counts once.
+/// Method: two within drain(2) = 15; a third after 14 ms gives them 20 more; two of the three
+/// come back after 21 and 25 of these.
+#[test]
+fn every_dispatch_restarts_the_drain() {
+    let mut watch = watch();
+    send(&mut watch, 0, &[0, 1], Tag::Simple);
+    send(&mut watch, 14, &[2], Tag::Simple);
+    back(&mut watch, 34, 0, Tag::Simple);
+    assert_eq!(seen(&watch, Contract::Drain), overruns(2, 0, 0, 0));
+    back(&mut watch, 35, 1, Tag::Simple);
+    back(&mut watch, 39, 2, Tag::Simple);
+    assert_eq!(seen(&watch, Contract::Drain), overruns(2, 1, 5, 5));
+    // An empty drive owes nothing.
+    send(&mut watch, 100, &[0], Tag::Simple);
+    back(&mut watch, 110, 0, Tag::Simple);
+    assert_eq!(seen(&watch, Contract::Drain), overruns(3, 1, 5, 5));
+}
+
+/// Goal: what is still on the drive at the next dispatch, or at the end, is late too; more than
+/// the table speaks of is not compared.
+#[test]
+fn requests_that_stay_for_too_long_are_late_before_they_are_back() {
+    let mut watch = watch();
+    send(&mut watch, 0, &[0], Tag::Simple);
+    send(&mut watch, 12, &[1], Tag::Simple);
+    assert_eq!(seen(&watch, Contract::Drain), overruns(2, 1, 2, 2));
+    watch.ended(at(30));
+    assert_eq!(seen(&watch, Contract::Drain), overruns(2, 2, 3, 5));
+    send(&mut watch, 30, &[2, 3], Tag::Simple);
+    back(&mut watch, 1_000, 2, Tag::Simple);
+    assert_eq!(seen(&watch, Contract::Drain), overruns(2, 2, 3, 5));
+}
+
+#[test]
+fn every_request_is_held_against_the_starvation_bound() {
+    let mut watch = watch();
+    send(&mut watch, 0, &[0, 1], Tag::Simple);
+    back(&mut watch, 50, 1, Tag::Simple);
+    send(&mut watch, 50, &[1], Tag::Simple);
+    back(&mut watch, 51, 0, Tag::Simple);
+    assert_eq!(seen(&watch, Contract::Starvation), overruns(3, 1, 1, 1));
+    watch.ended(at(103));
+    assert_eq!(seen(&watch, Contract::Starvation), overruns(3, 2, 3, 4));
+}
+
+/// Goal: only rounds of priority count, whatever else is on the drive; a round that another
+/// joined says nothing.
+#[test]
+fn rounds_with_priority_are_held_against_their_times() {
+    for mark in [Tag::Priority, Tag::HeadOfQueue] {
+        let mut watch = watch();
+        send(&mut watch, 0, &[9], Tag::Simple);
+        send(&mut watch, 0, &[0, 1], mark);
+        send(&mut watch, 5, &[2], Tag::Simple);
+        back(&mut watch, 6, 0, mark);
+        back(&mut watch, 9, 1, mark);
+        assert_eq!(seen(&watch, Contract::Priority), overruns(1, 1, 3, 3));
+        back(&mut watch, 90, 9, Tag::Simple);
+        send(&mut watch, 100, &[0], mark);
+        send(&mut watch, 101, &[1], mark);
+        back(&mut watch, 200, 0, mark);
+        back(&mut watch, 200, 1, mark);
+        assert_eq!(seen(&watch, Contract::Priority), overruns(2, 1, 3, 3));
+    }
+}
+
+#[test]
+fn what_was_never_measured_is_not_watched() {
+    let watch = ContractWatch::new(table(&[5, 8]).unwrap(), &Contracts::default());
+    let watched = Contract::ALL.into_iter().filter(|&it| watch.overruns(it).is_some());
+    assert_eq!(watched.collect::<Vec<_>>(), [Contract::Batches]);
+}
+
+#[test]
+fn batches_are_told_with_all_else() {
+    let mut watch = watch();
+    send(&mut watch, 0, &[0, 1], Tag::Simple);
+    back(&mut watch, 9, 0, Tag::Simple);
+    back(&mut watch, 11, 1, Tag::Simple);
+    assert_eq!(seen(&watch, Contract::Batches), overruns(1, 1, 3, 3));
+}

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! Asserts: inside a class requests are sent in the order of their release, and a real-time
+//! class sends nothing while a higher one has something left (the RTIO family).
+//!
+//! Best effort may go while real time waits: for its round, or because only best effort has
+//! room. A policy holds so many of a class and no more, and does not know of what its host
+//! holds beyond: that may be left. Names rise in the order of release; within a batch order
+//! means nothing.
+
+use std::collections::BTreeSet;
+
+use model::{Class, Request, RequestId, Time};
+
+use super::{Breach, Checker, ViolationLog, count};
+use crate::Observer;
+
+/// The classes, the highest first, best effort last.
+const CLASSES: [Class; 4] = [Class::Hard, Class::Soft, Class::Interactive, Class::BestEffort];
+
+/// Class priority, first in first out inside a class; see the module's text.
+#[derive(Debug)]
+pub struct ClassOrder {
+    queued_max: u64,
+    /// What is released and not dispatched, in the order of `CLASSES`.
+    queued: [BTreeSet<RequestId>; 4],
+    log: ViolationLog,
+}
+
+impl ClassOrder {
+    /// The checker of a policy that holds `queued_max` of each class.
+    pub fn new(queued_max: u32) -> Self {
+        let queued_max = u64::from(queued_max);
+        Self { queued_max, queued: Default::default(), log: ViolationLog::default() }
+    }
+
+    /// The youngest that a batch sent of one class, against what it left of this class.
+    fn check_release_order(&mut self, now: Time, index: usize, sent: &[RequestId]) {
+        let Some(&younger) = sent.iter().max() else { return };
+        let left = self.queued[index].first().copied();
+        if let Some(id) = left.filter(|&left| left < younger) {
+            self.log.add(now, Breach::Overtaken { id, younger });
+        }
+    }
+}
+
+fn place(class: Class) -> usize {
+    CLASSES.iter().position(|&known| known == class).expect("all are listed")
+}
+
+impl Checker for ClassOrder {
+    fn log(&self) -> &ViolationLog {
+        &self.log
+    }
+}
+
+impl Observer for ClassOrder {
+    fn released(&mut self, _now: Time, request: &Request) {
+        self.queued[place(request.class)].insert(request.id);
+    }
+
+    fn dropped(&mut self, _now: Time, request: &Request) {
+        self.queued[place(request.class)].remove(&request.id);
+    }
+
+    fn dispatched(&mut self, now: Time, batch: &[Request]) {
+        let mut is_higher_left = false;
+        for (index, class) in CLASSES.into_iter().enumerate() {
+            let known = count(self.queued[index].len()).min(self.queued_max);
+            let of_class = batch.iter().filter(|request| request.class == class);
+            let sent: Vec<RequestId> = of_class.map(|request| request.id).collect();
+            for id in &sent {
+                self.queued[index].remove(id);
+            }
+            self.check_release_order(now, index, &sent);
+            if let Some(&id) = sent.first()
+                && is_higher_left
+                && class != Class::BestEffort
+            {
+                self.log.add(now, Breach::ClassOvertook { id });
+            }
+            is_higher_left |= count(sent.len()) < known;
+        }
+    }
+}

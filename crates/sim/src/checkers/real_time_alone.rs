@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! Asserts: nothing is sent while a real-time request is on the drive, neither its like nor
+//! best effort (`rtio-drain`, `rtio-limit`): drain times speak of a drive to which nothing
+//! more is sent.
+
+use model::{Outcome, Request, Time};
+
+use super::{Breach, Checker, ViolationLog, count, is_best_effort};
+use crate::Observer;
+
+/// Nothing follows a real-time request; see the module's text.
+#[derive(Debug, Default)]
+pub struct RealTimeAlone {
+    real_time_count: u64,
+    log: ViolationLog,
+}
+
+impl Checker for RealTimeAlone {
+    fn log(&self) -> &ViolationLog {
+        &self.log
+    }
+}
+
+impl Observer for RealTimeAlone {
+    fn dispatched(&mut self, now: Time, batch: &[Request]) {
+        let real_time_count = self.real_time_count;
+        if real_time_count > 0 {
+            self.log.add(now, Breach::RealTimeJoined { real_time_count });
+        }
+        let real_time = batch.iter().filter(|request| !is_best_effort(request));
+        self.real_time_count += count(real_time.count());
+    }
+
+    fn completed(&mut self, _now: Time, request: &Request, _outcome: Outcome) {
+        if !is_best_effort(request) {
+            // Saturation: a request returned twice is the matter of another checker.
+            self.real_time_count = self.real_time_count.saturating_sub(1);
+        }
+    }
+}

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! Drain times that a drive with evenly spaced completions provably keeps, and workloads that
+//! lean on them.
+
+use model::{BatchTable, Duration, Task, Workload};
+use rand::RngExt;
+use rand_pcg::Pcg64;
+
+/// drain(q) of a pseudo-disk of depth `table.batch_max()` with the batch times `table`.
+///
+/// # Bound
+/// `drain(1) = b(1)`; for q >= 2 `drain(q) = max(b(q), g + b(q - 1))`, where
+/// `g = max over c <= K of ceil(b(c) / c)` is the longest gap between two completions.
+///
+/// *Proof.* Consider a dispatch at t after which q are outstanding. Either the drive was idle,
+/// or served nothing of its burst and was given more at the instant at which it began: then all
+/// are one batch, back within b(q). With q = 1 it was idle. Or the request joins a burst of
+/// some c <= K requests that takes at most b(c): its timer, which stays, expires within a gap,
+/// for completion k is at `floor(k b(c) / c)` and two such differ by at most `ceil(b(c) / c)`.
+/// It expires with one request returned, whatever joined before under the same timer, and the
+/// q - 1 that are left are a batch of their own, back within b(q - 1). Nothing is sent
+/// meanwhile, by the contract. A drive whose batches may be faster than b keeps all of this.
+///
+/// The bound is reached but for the nanosecond between a submission and what joins it.
+///
+/// # Panics
+/// When a sum exceeds [`Duration::MAX`].
+#[must_use]
+pub fn drain_table(table: &BatchTable) -> BatchTable {
+    let depth = table.batch_max();
+    let gap = |count: u32| table.time_max(count).ns().div_ceil(u64::from(count));
+    let gap_max = Duration::from_ns((1..=depth).map(gap).max().expect("a table has an entry"));
+    let drain = |requests: u32| match requests {
+        1 => table.time_max(1),
+        _ => table.time_max(requests).max(gap_max + table.time_max(requests - 1)),
+    };
+    let times: Vec<Duration> = (1..=depth).map(drain).collect();
+    BatchTable::new(&times).expect("no entry is zero")
+}
+
+/// The same table less its first entry: it promises for q what holds for q - 1 only.
+///
+/// # Panics
+/// Never: the first entry of the shortest table stays.
+#[must_use]
+pub fn optimistic(drain: &BatchTable) -> BatchTable {
+    let one_less = |requests: u32| drain.time_max((requests - 1).max(1));
+    let times: Vec<Duration> = (1..=drain.batch_max()).map(one_less).collect();
+    BatchTable::new(&times).expect("no entry is zero")
+}
+
+/// `workload` with as many tasks as leave the drive room, each released as often as the drain
+/// times allow, or nearly.
+#[must_use]
+pub fn leaning_on_drains(random: &mut Pcg64, mut workload: Workload) -> Workload {
+    let drain = drain_table(&workload.table);
+    let together = random.random_range(1..=drain.batch_max());
+    let mut room = together;
+    workload.tasks.retain(|task| {
+        let fits = task.requests <= room;
+        room -= if fits { task.requests } else { 0 };
+        fits
+    });
+    if workload.tasks.is_empty() {
+        // The first task of a workload may be larger than the room: there is one all the same.
+        workload.tasks.push(single(&workload));
+    }
+    // What two rounds may take with some best effort, give or take.
+    let depth = random.random_range(together..=drain.batch_max());
+    let tightest_ns = match workload.tasks.len() {
+        1 if workload.tasks[0].requests == 1 => drain.time_max(depth).ns(),
+        _ => drain.time_max(depth).ns() * 2,
+    };
+    for task in &mut workload.tasks {
+        let slack_ns = match random.random_range(0..4) {
+            0 => 0,
+            1 => 1,
+            _ => random.random_range(0..=tightest_ns * 2),
+        };
+        let period = Duration::from_ns(tightest_ns + slack_ns);
+        (task.period, task.deadline) = (period, period);
+        task.offset = Duration::from_ns(task.offset.ns() % period.ns());
+    }
+    workload.contracts.drain = Some(drain);
+    workload
+}
+
+fn single(workload: &Workload) -> Task {
+    Task {
+        name: "single".to_owned(),
+        entry: 0,
+        period: workload.table.time_max(1),
+        deadline: workload.table.time_max(1),
+        requests: 1,
+        size: crate::workloads::SIZE,
+        op: model::Op::Read,
+        place: model::Place::Random,
+        offset: Duration::ZERO,
+        class: model::Class::Hard,
+        quality_ppm: Task::QUALITY_ALL_PPM,
+        outstanding_max: None,
+    }
+}
