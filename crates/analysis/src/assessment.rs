@@ -9,7 +9,8 @@ use crate::batch_choice::{Choice, Question};
 use crate::bounds::{BoundName, Bounds, bound_of, is_met, zip_bounds};
 use crate::dqf::Demand;
 use crate::fifo::BestEffortAhead;
-use crate::{Inapplicable, SporadicTask, System, dqf, edf, fifo};
+use crate::regulated::{Regulated, too_many_units, unit_tasks};
+use crate::{Inapplicable, SporadicTask, System, dqf, edf, elastic, fifo};
 
 /// What may be promised to a workload under a policy.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -112,6 +113,12 @@ impl Assessment {
 /// # Panics
 /// When a fixed batch size exceeds the table, which `WorkloadFile::bind` refuses.
 pub fn assess(workload: &Workload, policy: PolicyName) -> Assessment {
+    if let Some(reason) = too_many_units(workload) {
+        return not_applicable(workload, policy, reason);
+    }
+    if let Some(regulated) = Regulated::of(workload) {
+        return regulated.conclude(assess(&regulated.workload, policy));
+    }
     match policy {
         PolicyName::Noop => not_applicable(
             workload,
@@ -127,6 +134,41 @@ pub fn assess(workload: &Workload, policy: PolicyName) -> Assessment {
             let tasks = sporadic(&workload.tasks);
             conclude(workload, policy, question(workload, &tasks, workload.batch).choose())
         }
+        PolicyName::DqfElastic => {
+            let tasks = sporadic(&workload.tasks);
+            let choice = question(workload, &tasks, workload.batch).choose();
+            conclude(workload, policy, elastic::of_dqf(workload, choice))
+        }
+        PolicyName::Deadline => not_applicable(
+            workload,
+            policy,
+            "deadline says when a request is sent, not when it is served: the drive stays full, \
+             best effort ahead in the same queue",
+        ),
+        PolicyName::Cfq => not_applicable(
+            workload,
+            policy,
+            "cfq is a model of heuristics: time slices of other sources, idling, and a drive that \
+             others have filled; nobody has bounded it",
+        ),
+        PolicyName::CfqGrouped => not_applicable(
+            workload,
+            policy,
+            "cfq-grouped keeps sending best effort while a real-time request waits on the drive, \
+             so the drive may serve it last for as long as more comes",
+        ),
+        PolicyName::MqDeadline => not_applicable(
+            workload,
+            policy,
+            "mq-deadline is a model: it drains the drive for its highest class, unless a lower \
+             one has waited for 10 s, and nobody has bounded that",
+        ),
+        PolicyName::BfqStrict => not_applicable(
+            workload,
+            policy,
+            "bfq-strict is a model: it guarantees shares of the drive, of which no bound on \
+             response times is derived here",
+        ),
         _ => not_applicable(workload, policy, "nothing is known of this policy"),
     }
 }
@@ -136,6 +178,12 @@ pub fn assess(workload: &Workload, policy: PolicyName) -> Assessment {
 /// # Complexity
 /// As [`assess`] of each of them.
 pub fn compare(workload: &Workload, policy: PolicyName) -> Vec<Comparison> {
+    if too_many_units(workload).is_some() {
+        return vec![Comparison::default(); workload.tasks.len()];
+    }
+    if let Some(regulated) = Regulated::of(workload) {
+        return regulated.conclude_comparison(&compare(&regulated.workload, policy));
+    }
     let tasks = sporadic(&workload.tasks);
     let edf = edf::responses(&single(workload, &tasks));
     let fifo = (policy != PolicyName::Fifo).then(|| {
@@ -154,12 +202,18 @@ pub fn compare(workload: &Workload, policy: PolicyName) -> Vec<Comparison> {
 
 /// Whether `policy` proves these tasks on the workload's drive beside its best effort.
 pub(crate) fn is_provable(workload: &Workload, policy: PolicyName, tasks: &[SporadicTask]) -> bool {
+    if let Some(regulated) = Regulated::of(workload) {
+        return is_provable(&regulated.workload, policy, &unit_tasks(workload, tasks));
+    }
     match policy {
         PolicyName::Fifo => {
             let bounds = fifo_bounds(workload, tasks);
             tasks.iter().zip(&bounds).all(|(task, bounds)| is_met(task, bounds))
         }
-        PolicyName::Dqf => question(workload, tasks, workload.batch).is_provable(),
+        // Proven deadlines exclude the overload in which `dqf-elastic` would differ.
+        PolicyName::Dqf | PolicyName::DqfElastic => {
+            question(workload, tasks, workload.batch).is_provable()
+        }
         _ => false,
     }
 }

@@ -10,7 +10,9 @@
 mod assessment;
 mod batch_choice;
 mod bounds;
+mod elastic;
 mod headroom;
+mod regulated;
 mod search;
 mod system;
 mod verdict;

@@ -8,8 +8,10 @@
 
 mod class_queues;
 mod dqf;
+mod dqf_elastic;
 mod fifo;
 mod in_flight;
+mod linux;
 mod noop;
 mod queue;
 mod regulators;
@@ -21,8 +23,11 @@ use model::{
 pub use model::Tag;
 
 pub use dqf::Dqf;
+pub use dqf_elastic::DqfElastic;
 pub use fifo::Fifo;
+pub use linux::{BfqStrict, Cfq, CfqGrouped, Deadline, MqDeadline};
 pub use noop::Noop;
+pub use regulators::{DepthLimit, TokensPerTask};
 
 /// Something that happened and that a policy must know.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -202,6 +207,12 @@ fn build_bare(
         PolicyName::Dqf => {
             Box::new(Dqf::new(plan.batch_max, plan.best_effort_fill, plan.queued_max))
         }
+        PolicyName::DqfElastic => Box::new(DqfElastic::new(plan)),
+        PolicyName::Deadline => Box::new(Deadline::new(plan.depth, plan.queued_max)),
+        PolicyName::Cfq => Box::new(Cfq::new(plan.depth, plan.queued_max)),
+        PolicyName::CfqGrouped => Box::new(CfqGrouped::new(plan.depth, plan.queued_max)),
+        PolicyName::MqDeadline => Box::new(MqDeadline::new(plan.depth, plan.queued_max)),
+        PolicyName::BfqStrict => Box::new(BfqStrict::new(plan.queued_max)),
         policy => return Err(BuildError::Missing { policy }),
     })
 }

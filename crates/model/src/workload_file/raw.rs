@@ -4,6 +4,7 @@
 
 use std::fmt;
 use std::marker::PhantomData;
+use std::num::NonZeroU32;
 use std::ops::Range;
 
 use serde::Deserialize;
@@ -15,7 +16,8 @@ use super::DriveReference;
 use crate::batch_table::BatchTable;
 use crate::drive_file::{DriveFile, DriveKind, Identity, MeasuredTable, batch_table};
 use crate::file_error::FileError;
-use crate::parameters::Parameters;
+use crate::names::RegulatorName;
+use crate::parameters::{DepthLimitParameters, Parameters};
 use crate::quantity::{Quantity, Share};
 use crate::task::{Class, Op, Place};
 use crate::units::{Bandwidth, Bytes, Duration, Lba};
@@ -37,13 +39,42 @@ pub(super) struct RawPolicy {
     pub(super) name: Spanned<String>,
     pub(super) batch: Option<Spanned<RawBatch>>,
     pub(super) regulators: Option<Vec<Spanned<String>>>,
+    #[serde(rename = "depth-limit")]
+    depth_limit: Option<RawDepthLimit>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct RawDepthLimit {
+    in_flight: Spanned<u32>,
 }
 
 impl RawPolicy {
     /// What the file says in `[policy.NAME]`, and the defaults of all else.
-    #[expect(clippy::unused_self, reason = "no parameter is read yet")]
-    pub(super) fn parameters(&self) -> Parameters {
-        Parameters::default()
+    pub(super) fn parameters(&self) -> Result<Parameters, FileError> {
+        Ok(Parameters { depth_limit: self.depth_limit()? })
+    }
+
+    fn depth_limit(&self) -> Result<DepthLimitParameters, FileError> {
+        let Some(RawDepthLimit { in_flight }) = &self.depth_limit else {
+            let name = |name: &&Spanned<String>| name.get_ref() == RegulatorName::DepthLimit.name();
+            return match self.regulators.iter().flatten().find(name) {
+                None => Ok(DepthLimitParameters::default()),
+                Some(named) => Err(FileError::new(
+                    named.span(),
+                    "`depth-limit` is not told how many requests may be on the drive",
+                    "add [policy.depth-limit] with for example in_flight = 8",
+                )),
+            };
+        };
+        let in_flight_max = NonZeroU32::new(*in_flight.get_ref()).ok_or_else(|| {
+            FileError::new(
+                in_flight.span(),
+                "a limit of 0 requests on the drive serves nobody",
+                "write a number from 1 on, or leave the regulator out",
+            )
+        })?;
+        Ok(DepthLimitParameters { in_flight_max: Some(in_flight_max) })
     }
 }
 

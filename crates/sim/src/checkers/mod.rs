@@ -6,17 +6,21 @@
 //! the tests, a policy that is broken on purpose and must be caught.
 
 mod batch_size;
+mod depth_kept;
+mod elastic_batch;
 mod exactly_once;
 mod idle_dispatch;
 mod release_order;
 mod violation;
 mod work_conservation;
 
-use model::{Class, Outcome, Plan, PolicyName, Request, Time};
+use model::{Class, Outcome, Plan, PolicyName, RegulatorName, Request, Time};
 
 use crate::Observer;
 
 pub use batch_size::BatchSize;
+pub use depth_kept::DepthKept;
+pub use elastic_batch::ElasticBatch;
 pub use exactly_once::ExactlyOnce;
 pub use idle_dispatch::IdleDispatch;
 pub use release_order::{Lines, ReleaseOrder};
@@ -38,8 +42,13 @@ pub struct Checkers {
 impl Checkers {
     /// The checkers of all invariants that the policy of this name promises under `plan`.
     pub fn of_policy(name: PolicyName, plan: &Plan) -> Self {
-        let mut checkers = Self::default();
-        checkers.add(ExactlyOnce::default());
+        let holds_back = |regulator: &RegulatorName| {
+            matches!(regulator, RegulatorName::DepthLimit | RegulatorName::TokensPerTask)
+        };
+        if plan.regulators.iter().any(holds_back) {
+            return Self::of_batches(name, plan);
+        }
+        let mut checkers = Self::of_depth(plan);
         match name {
             PolicyName::Noop => {
                 checkers.add(WorkConservation::new(plan.depth, true));
@@ -57,7 +66,51 @@ impl Checkers {
                 checkers.add(BatchSize::new(plan.batch_max, plan.best_effort_fill));
                 checkers.add(IdleDispatch::default());
             }
+            PolicyName::DqfElastic => {
+                checkers.add(WorkConservation::new(1, plan.best_effort_fill > 0));
+                checkers.add(ReleaseOrder::new(Lines::OfClass));
+                checkers.add(BatchSize::new(plan.table.batch_max(), plan.best_effort_fill));
+                checkers.add(ElasticBatch::new(plan));
+                checkers.add(IdleDispatch::default());
+            }
+            PolicyName::Deadline | PolicyName::CfqGrouped => {
+                checkers.add(WorkConservation::new(plan.depth, true));
+            }
+            PolicyName::BfqStrict => {
+                checkers.add(BatchSize::new(1, 1));
+                checkers.add(IdleDispatch::default());
+            }
             _ => {}
+        }
+        checkers
+    }
+
+    /// Behind a regulator that holds requests back, or hides some of the drive, nothing is
+    /// promised of order or idling: what remains is that each is sent once, in which batches.
+    fn of_batches(name: PolicyName, plan: &Plan) -> Self {
+        let mut checkers = Self::of_depth(plan);
+        match name {
+            PolicyName::Fifo | PolicyName::BfqStrict => {
+                checkers.add(BatchSize::new(1, 1));
+                checkers.add(IdleDispatch::default());
+            }
+            PolicyName::Dqf => {
+                checkers.add(BatchSize::new(plan.batch_max, plan.best_effort_fill));
+                checkers.add(IdleDispatch::default());
+            }
+            _ => {}
+        }
+        checkers
+    }
+
+    /// What holds of every policy.
+    fn of_depth(plan: &Plan) -> Self {
+        let mut checkers = Self::default();
+        checkers.add(ExactlyOnce::default());
+        if plan.regulators.contains(&RegulatorName::DepthLimit)
+            && let Some(limit) = plan.parameters.depth_limit.in_flight_max
+        {
+            checkers.add(DepthKept::new(limit.get()));
         }
         checkers
     }
