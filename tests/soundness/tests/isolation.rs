@@ -13,8 +13,8 @@ use std::rc::Rc;
 use analysis::{Answer, assess};
 use drive::PseudoDisk;
 use model::{
-    BatchTable, Class, Duration, Plan, PolicyName, RegulatorName, Request, RequestId, Task,
-    TaskIndex, Time, Workload,
+    BatchChoice, BatchTable, Class, Duration, Plan, PolicyName, RegulatorName, Request, RequestId,
+    Task, TaskIndex, Time, Workload,
 };
 use policy::{Decision, Event, Full, Policy, TokensPerTask};
 use rand::RngExt;
@@ -67,7 +67,7 @@ struct Trial {
 impl Trial {
     fn new(number: u64) -> Self {
         let random = &mut generate::generator(SEED, number);
-        let load = [Load::None, Load::Outstanding][usize::from(number % 4 == 0)];
+        let load = [Load::None, Load::Outstanding][usize::from(number.is_multiple_of(4))];
         let mut contract = workloads::workload(random, PolicyName::Dqf, load);
         contract.regulators = vec![RegulatorName::TokensPerTask];
         let assessment = assess(&contract, PolicyName::Dqf);
@@ -247,8 +247,7 @@ impl<P: Policy> Policy for ReturnedAtCompletion<P> {
 fn tokens_that_return_at_completion_are_caught() {
     let caught = (0..60).filter(|&number| {
         let trial = Trial::new(number);
-        let (run, eligible, _) =
-            trial.run(|inner| ReturnedAtCompletion::new(inner, &trial.plan));
+        let (run, eligible, _) = trial.run(|inner| ReturnedAtCompletion::new(inner, &trial.plan));
         trial.overfull_window(&eligible).is_some() || trial.victim(&run).is_some()
     });
     assert!(caught.count() > 30);
@@ -283,6 +282,7 @@ fn single(requests: u32, times_ms: &[u64], regulators: Vec<RegulatorName>) -> Wo
     task.requests = requests;
     Workload {
         tasks: vec![task],
+        batch: BatchChoice::Fixed(table.batch_max()),
         regulators,
         ..Workload::new("test", table.batch_max(), table)
     }
@@ -359,4 +359,20 @@ fn batches_beyond_z_without_an_overload_are_caught() {
     let params = SimParams::new(&workload, Length::Jobs(5));
     simulate(&params, policy::Dqf::new(3, 0, 100), drive, &mut checkers);
     assert!(checkers.violation_count() > 0);
+}
+
+/// A policy that knows nothing of the limit is caught, and one that is told is not.
+#[test]
+fn drive_filled_beyond_the_limit_is_caught() {
+    let mut workload = single(3, &[2, 3, 3], vec![RegulatorName::DepthLimit]);
+    workload.parameters.depth_limit.in_flight_max = std::num::NonZeroU32::new(2);
+    let plan = Plan::of(&workload);
+    let violations = |policy: Box<dyn Policy>| {
+        let mut checkers = Checkers::of_policy(PolicyName::Noop, &plan);
+        let drive = PseudoDisk::new(workload.depth, workload.table.clone(), 1);
+        simulate(&SimParams::new(&workload, Length::Jobs(5)), policy, drive, &mut checkers);
+        checkers.violation_count()
+    };
+    assert!(violations(Box::new(policy::Noop::new(3, 100))) > 0);
+    assert_eq!(violations(policy::build(PolicyName::Noop, &plan, None).unwrap()), 0);
 }

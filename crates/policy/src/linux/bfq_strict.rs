@@ -97,8 +97,7 @@ impl BfqStrict {
         let class = request.class;
         let new = || Queue { requests: Sorted::default(), class, tags: Tags::default() };
         let queue = self.queues.entry(request.task).or_insert_with(new);
-        let is_in_service =
-            self.service.is_some_and(|service| service.source == request.task);
+        let is_in_service = self.service.is_some_and(|service| service.source == request.task);
         if queue.requests.is_empty() && !is_in_service {
             let virtual_time = &mut self.virtual_times[tree(queue.class)];
             virtual_time.enter(&mut queue.tags, BUDGET, weight(queue.class));
@@ -112,8 +111,7 @@ impl BfqStrict {
             let request = queue.requests.cancel(id)?;
             Some((source, request, queue.class, queue.requests.is_empty()))
         };
-        let Some((source, request, class, is_empty)) = self.queues.iter_mut().find_map(find)
-        else {
+        let Some((source, request, class, is_empty)) = self.queues.iter_mut().find_map(find) else {
             return;
         };
         self.room.leave(request.class);
@@ -129,9 +127,10 @@ impl BfqStrict {
         let Some(tree_served) = self.queued.iter().position(|&queued| queued > 0) else {
             return false;
         };
-        let backlogged = self.queues.iter().filter(|(_, queue)| {
-            tree(queue.class) == tree_served && !queue.requests.is_empty()
-        });
+        let backlogged = self
+            .queues
+            .iter()
+            .filter(|(_, queue)| tree(queue.class) == tree_served && !queue.requests.is_empty());
         let tags = backlogged.map(|(&source, queue)| (queue.tags, source));
         let source = self.virtual_times[tree_served].next(tags).expect("requests are queued");
         let until = now.checked_add(SERVICE_TIME_MAX).unwrap_or(Time::MAX);
@@ -145,7 +144,7 @@ impl BfqStrict {
         let queue = self.queues.get_mut(&source).expect("it was served");
         let virtual_time = &mut self.virtual_times[tree(queue.class)];
         let weight = weight(queue.class);
-        virtual_time.charge(&mut queue.tags, served, weight);
+        queue.tags.charge(served, weight);
         virtual_time.leave(weight);
         if !queue.requests.is_empty() {
             virtual_time.enter(&mut queue.tags, BUDGET, weight);

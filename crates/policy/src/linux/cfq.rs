@@ -92,12 +92,8 @@ impl Cfq {
 
     fn push(&mut self, request: Request) {
         let class = request.class;
-        let new = || Queue {
-            requests: Sorted::default(),
-            class,
-            in_flight_count: 0,
-            is_in_turn: false,
-        };
+        let new =
+            || Queue { requests: Sorted::default(), class, in_flight_count: 0, is_in_turn: false };
         let queue = self.queues.entry(request.task).or_insert_with(new);
         queue.requests.push(request);
         if !std::mem::replace(&mut queue.is_in_turn, true) {

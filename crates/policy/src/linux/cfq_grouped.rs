@@ -56,8 +56,7 @@ impl Policy for CfqGrouped {
                 self.in_flight.complete(id);
             }
             Event::Cancel(id) => {
-                let cancelled =
-                    self.real_time.cancel(id).or_else(|| self.best_effort.cancel(id));
+                let cancelled = self.real_time.cancel(id).or_else(|| self.best_effort.cancel(id));
                 if let Some(request) = cancelled {
                     self.room.leave(request.class);
                 }

@@ -7,6 +7,8 @@
 //!
 //! Source: RTAS'08 section 3.4, which limits the effective depth of the drive's queue.
 
+use std::num::NonZeroU32;
+
 use model::{Plan, Time};
 
 use crate::{Decision, Event, Full, Policy};
@@ -23,6 +25,9 @@ pub struct DepthLimit<P> {
 
 impl<P: Policy> DepthLimit<P> {
     /// `inner`, which has seen nothing yet, under the limit that the plan's parameters name.
+    ///
+    /// # Panics
+    /// When `inner` answers `Full` to a new plan, which no policy may.
     pub fn new(mut inner: P, plan: &Plan) -> Self {
         let event = Event::Reconfigure(Box::new(limited(plan)));
         inner.observe(Time::ZERO, event).expect("a policy is full to releases only");
@@ -33,7 +38,7 @@ impl<P: Policy> DepthLimit<P> {
 /// The plan for a drive that accepts no more than the limit; without one, the plan.
 fn limited(plan: &Plan) -> Plan {
     let in_flight_max = plan.parameters.depth_limit.in_flight_max;
-    let in_flight_max = in_flight_max.map_or(plan.depth, |limit| limit.get());
+    let in_flight_max = in_flight_max.map_or(plan.depth, NonZeroU32::get);
     let batch_max = plan.batch_max.min(in_flight_max);
     Plan {
         depth: plan.depth.min(in_flight_max),

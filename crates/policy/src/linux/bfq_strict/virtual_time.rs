@@ -18,6 +18,13 @@ pub(super) struct Tags {
     finish: u128,
 }
 
+impl Tags {
+    /// A service ended: its finish is what was used, not the whole budget.
+    pub(super) fn charge(&mut self, served: u64, weight: u64) {
+        self.finish = self.start + u128::from(served) * SCALE / u128::from(weight);
+    }
+}
+
 /// The virtual clock of one class.
 #[derive(Debug, Default)]
 pub(super) struct VirtualTime {
@@ -43,11 +50,6 @@ impl VirtualTime {
     /// So many sectors are served.
     pub(super) fn serve(&mut self, sectors: u64) {
         self.now += u128::from(sectors) * SCALE / u128::from(self.weights_sum.max(1));
-    }
-
-    /// The service of a queue ended: its finish is what it used, not its whole budget.
-    pub(super) fn charge(&mut self, tags: &mut Tags, served: u64, weight: u64) {
-        tags.finish = tags.start + u128::from(served) * SCALE / u128::from(weight);
     }
 
     /// The eligible queue that finishes first, of equal ones the first source; if none is

@@ -44,8 +44,7 @@ pub(super) struct Account {
 impl Account {
     /// A token that is out returns as late as the stricter of old and new contract says.
     pub(super) fn set_contract(&mut self, task: Option<&Task>) {
-        self.contract =
-            task.map(|task| Contract { tokens: task.requests, period: task.period });
+        self.contract = task.map(|task| Contract { tokens: task.requests, period: task.period });
         let Some(Contract { tokens, period }) = self.contract else { return };
         assert!(tokens > 0, "a job has a request");
         for taken in &mut self.taken {
