@@ -29,8 +29,8 @@ fn workload(sources: usize, outstanding: u32) -> Workload {
     WorkloadFile::parse(&text).unwrap().bind(&builtin::load(DRIVE).unwrap()).unwrap()
 }
 
-/// The longest response of the task in ms, and what best effort gets in MB/s.
-#[derive(Debug, Clone, Copy)]
+/// Responses of the task, and what best effort gets.
+#[derive(Clone, Copy)]
 struct Seen {
     response_ms_max: u64,
     response_ms_mean: u64,
@@ -55,7 +55,10 @@ fn run(name: PolicyName, workload: &Workload) -> Seen {
         best_effort_mb_per_s: run.metrics.best_effort().throughput_bytes_per_s().unwrap()
             / 1_000_000,
     };
-    println!("{name}: {seen:?}");
+    println!(
+        "{name}: longest {} ms, mean {} ms; best effort {} MB/s",
+        seen.response_ms_max, seen.response_ms_mean, seen.best_effort_mb_per_s
+    );
     seen
 }
 
