@@ -10,7 +10,8 @@ use crate::bounds::{BoundName, Bounds, bound_of, edf_bounds, edf_responses, is_m
 use crate::dqf::Demand;
 use crate::fifo::BestEffortAhead;
 use crate::heterogeneous::{self, MixedSystem};
-use crate::{Inapplicable, SporadicTask, System, dqf, fifo, rtio};
+use crate::regulated::{Regulated, too_many_units, unit_tasks};
+use crate::{Inapplicable, SporadicTask, System, dqf, elastic, fifo, rtio};
 
 /// What may be promised to a workload under a policy.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -113,6 +114,12 @@ impl Assessment {
 /// # Panics
 /// When a fixed batch size exceeds the table, which `WorkloadFile::bind` refuses.
 pub fn assess(workload: &Workload, policy: PolicyName) -> Assessment {
+    if let Some(reason) = too_many_units(workload) {
+        return not_applicable(workload, policy, reason);
+    }
+    if let Some(regulated) = Regulated::of(workload) {
+        return regulated.conclude(assess(&regulated.workload, policy));
+    }
     match policy {
         PolicyName::Noop => not_applicable(
             workload,
@@ -151,6 +158,43 @@ pub fn assess(workload: &Workload, policy: PolicyName) -> Assessment {
         | PolicyName::RtioDrain
         | PolicyName::RtioLimit
         | PolicyName::RtioPriority => assess_rtio(workload, policy),
+        PolicyName::DqfElastic => {
+            let tasks = sporadic(&workload.tasks);
+            let mixed = mixed(workload, &tasks);
+            let order = Order::Release;
+            let question = question(workload, &tasks, mixed.as_ref(), workload.batch, order);
+            conclude(workload, policy, elastic::of_dqf(workload, question.choose()))
+        }
+        PolicyName::Deadline => not_applicable(
+            workload,
+            policy,
+            "deadline says when a request is sent, not when it is served: the drive stays full, \
+             best effort ahead in the same queue",
+        ),
+        PolicyName::Cfq => not_applicable(
+            workload,
+            policy,
+            "cfq is a model of heuristics: time slices of other sources, idling, and a drive that \
+             others have filled; nobody has bounded it",
+        ),
+        PolicyName::CfqGrouped => not_applicable(
+            workload,
+            policy,
+            "cfq-grouped keeps sending best effort while a real-time request waits on the drive, \
+             so the drive may serve it last for as long as more comes",
+        ),
+        PolicyName::MqDeadline => not_applicable(
+            workload,
+            policy,
+            "mq-deadline is a model: it drains the drive for its highest class, unless a lower \
+             one has waited for 10 s, and nobody has bounded that",
+        ),
+        PolicyName::BfqStrict => not_applicable(
+            workload,
+            policy,
+            "bfq-strict is a model: it guarantees shares of the drive, of which no bound on \
+             response times is derived here",
+        ),
         _ => not_applicable(workload, policy, "nothing is known of this policy"),
     }
 }
@@ -160,6 +204,12 @@ pub fn assess(workload: &Workload, policy: PolicyName) -> Assessment {
 /// # Complexity
 /// As [`assess`] of each of them.
 pub fn compare(workload: &Workload, policy: PolicyName) -> Vec<Comparison> {
+    if too_many_units(workload).is_some() {
+        return vec![Comparison::default(); workload.tasks.len()];
+    }
+    if let Some(regulated) = Regulated::of(workload) {
+        return regulated.conclude_comparison(&compare(&regulated.workload, policy));
+    }
     let tasks = sporadic(&workload.tasks);
     // By the same bound, `scan-edf` promises what `edf` does.
     let is_edf = matches!(policy, PolicyName::Edf | PolicyName::ScanEdf);
@@ -188,6 +238,10 @@ pub(crate) fn is_provable(
     tasks: &[SporadicTask],
     sources: &[usize],
 ) -> bool {
+    if let Some(regulated) = Regulated::of(workload) {
+        let sources = regulated.unit_sources(workload, tasks, sources);
+        return is_provable(&regulated.workload, policy, &unit_tasks(workload, tasks), &sources);
+    }
     match policy {
         PolicyName::Fifo => {
             let bounds = fifo_bounds(workload, tasks);
@@ -200,7 +254,8 @@ pub(crate) fn is_provable(
         PolicyName::DqEdf => {
             question(workload, tasks, None, workload.batch, Order::Due).is_provable()
         }
-        PolicyName::Dqf => {
+        // Proven deadlines exclude the overload in which `dqf-elastic` would differ.
+        PolicyName::Dqf | PolicyName::DqfElastic => {
             let mixed = heterogeneous::system_of(workload, sources, tasks);
             let order = Order::Release;
             question(workload, tasks, mixed.as_ref(), workload.batch, order).is_provable()

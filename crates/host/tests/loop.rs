@@ -230,8 +230,12 @@ fn requests_that_a_full_policy_refused_are_held_with_their_release() {
         assert_eq!(run.metrics.tasks()[0].jobs(), 2, "{policy}");
         let log = log.borrow();
         let requests: Vec<_> = log.iter().flat_map(|(_, batch)| batch).collect();
-        let of_task: Vec<_> = requests.iter().filter(|request| request.due.is_some()).collect();
-        assert!(of_task.is_sorted_by_key(|request| request.id), "{policy}");
+        let mut of_task: Vec<_> = requests.iter().filter(|request| request.due.is_some()).collect();
+        // Only some send a job's requests in the order of release: others go by position.
+        if matches!(policy, PolicyName::Noop | PolicyName::Fifo | PolicyName::Dqf) {
+            assert!(of_task.is_sorted_by_key(|request| request.id), "{policy}");
+        }
+        of_task.sort_by_key(|request| request.id);
         let released: Vec<_> = of_task.iter().map(|request| request.released).collect();
         assert_eq!(released, [[at(0); 5], [at(100); 5]].concat(), "{policy}");
     }

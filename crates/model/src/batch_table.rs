@@ -85,6 +85,18 @@ impl BatchTable {
         &self.raised
     }
 
+    /// The table for batches of at most `batch_max` requests.
+    ///
+    /// # Panics
+    /// When `batch_max` is 0.
+    #[must_use]
+    pub fn truncated(&self, batch_max: u32) -> Self {
+        assert!(batch_max >= 1, "a batch table has an entry");
+        let time_max = self.time_max.iter().copied().take(batch_max as usize + 1).collect();
+        let raised = self.raised.iter().copied().filter(|&size| size <= batch_max).collect();
+        Self { time_max, raised }
+    }
+
     /// The table for batches that mix two kinds of request:
     /// `b(n) = max over i + j = n of self(i) + other(j)`, for n up to the shorter table.
     ///

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Parameters of policies and regulators that a workload file may set in `[policy.NAME]`.
 
+mod depth_limit;
 mod group_edf;
 mod rtio;
 
+pub use depth_limit::DepthLimitParameters;
 pub use group_edf::GroupEdfParams;
 pub use rtio::{PriorityTag, RtioPriority};
 
@@ -14,4 +16,6 @@ pub struct Parameters {
     pub group_edf: GroupEdfParams,
     /// Those of `rtio-priority`.
     pub rtio_priority: RtioPriority,
+    /// `[policy.depth-limit]`.
+    pub depth_limit: DepthLimitParameters,
 }

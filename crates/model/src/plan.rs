@@ -70,6 +70,18 @@ impl Plan {
         self.tasks.iter().map(|task| u64::from(task.requests)).sum()
     }
 
+    /// The most real-time requests that are released and not complete at once while every job
+    /// of every task is complete by its deadline: `sum e_i ceil(d_i / p_i)`, which is E where
+    /// no deadline exceeds its period.
+    pub fn real_time_pending_max(&self) -> u64 {
+        let pending_max = |task: &Task| {
+            let jobs = task.deadline.ns().div_ceil(task.period.ns());
+            // A bound that exceeds all that can be counted is never reached.
+            jobs.saturating_mul(u64::from(task.requests))
+        };
+        self.tasks.iter().map(pending_max).fold(0, u64::saturating_add)
+    }
+
     /// The shortest relative deadline of all tasks.
     pub fn deadline_min(&self) -> Option<Duration> {
         self.tasks.iter().map(|task| task.deadline).min()

@@ -133,7 +133,7 @@ fn read_policy(raw: Option<RawPolicy>) -> Result<Policy, FileError> {
     })?;
     let regulators = raw.regulators.iter().flatten().map(read_regulator);
     let regulators = regulators.collect::<Result<Vec<_>, _>>()?;
-    let parameters = raw.parameters();
+    let parameters = raw.parameters()?;
     let (batch, batch_span) = read_batch(raw.batch)?;
     Ok(Policy { name, batch, batch_span, regulators, parameters })
 }

@@ -387,3 +387,22 @@ fn tag_of_rtio_priority_that_no_drive_knows_is_refused() {
     let misspelt = text.replace("tag", "tga").replace("urgent", "priority");
     assert!(refused(&misspelt).0.contains("tga"));
 }
+
+#[test]
+fn depth_limit_is_read_and_has_to_be_said() {
+    let policy =
+        "drive = \"test drive\"\n[policy]\nname = \"noop\"\nregulators = [\"depth-limit\"]\n";
+    let with =
+        |limit: &str| CAMERA.replace("drive = \"test drive\"\n", &format!("{policy}{limit}"));
+    let limited = bind(&with("[policy.depth-limit]\nin_flight = 3\n")).unwrap();
+    let in_flight_max = limited.parameters.depth_limit.in_flight_max;
+    assert_eq!(in_flight_max.map(std::num::NonZeroU32::get), Some(3));
+
+    let (message, place, help) = refused(&with(""));
+    assert!(message.contains("how many requests"), "{message}");
+    assert_eq!(place, "\"depth-limit\"");
+    assert!(help.contains("in_flight = 8"), "{help}");
+    let (message, place, _) = refused(&with("[policy.depth-limit]\nin_flight = 0\n"));
+    assert!(message.contains("0 requests"), "{message}");
+    assert_eq!(place, "0");
+}

@@ -11,8 +11,8 @@ use std::fmt;
 use divan::Bencher;
 use divan::counter::ItemsCount;
 use model::{
-    BatchTable, Bytes, Class, Duration, Lba, Op, Outcome, Plan, PolicyName, Request, RequestId,
-    Tag, TaskIndex, Time, Workload,
+    BatchTable, Bytes, Class, Duration, Lba, Op, Outcome, Place, Plan, PolicyName, RegulatorName,
+    Request, RequestId, Tag, Task, TaskIndex, Time, Workload,
 };
 use policy::{Decision, DqEdf, Dqf, Edf, Event, GroupEdf, Policy, ScanEdf};
 
@@ -158,6 +158,49 @@ fn dq_edf(bencher: Bencher, queued: u64) {
     });
 }
 
+/// A release and a completion with their decisions, so many requests queued: policies that
+/// order by position, and `fifo` behind tokens.
+#[divan::bench(
+    args = [64, 512, 4096],
+    consts = [0, 1, 2, 3, 4, 5, 6],
+)]
+fn comparators<const POLICY: usize>(bencher: Bencher, queued: u64) {
+    let names = [
+        PolicyName::Deadline,
+        PolicyName::MqDeadline,
+        PolicyName::CfqGrouped,
+        PolicyName::Cfq,
+        PolicyName::BfqStrict,
+        PolicyName::DqfElastic,
+        PolicyName::Fifo,
+    ];
+    let mut plan = one_at_a_time_plan();
+    if names[POLICY] == PolicyName::Fifo {
+        plan.regulators = vec![RegulatorName::TokensPerTask];
+    }
+    let mut policy = policy::build(names[POLICY], &plan, None).expect("it needs no more");
+    let mut next_id = 0;
+    let mut release = |policy: &mut Box<dyn Policy>| {
+        // Spread over the medium by a step that is prime to its size.
+        let start = Lba::new(next_id * 7_919 % 1_000_003);
+        let request = Request { start, ..request(next_id) };
+        policy.observe(Time::ZERO, Event::Release(request)).expect("room for all");
+        next_id += 1;
+    };
+    (0..queued).for_each(|_| release(&mut policy));
+    let mut in_flight = None;
+    bencher.counter(ItemsCount::new(2_u32)).bench_local(|| {
+        if let Some(id) = in_flight.take() {
+            let event = Event::Complete { id, outcome: Outcome::Done };
+            policy.observe(Time::ZERO, event).expect("completions are always taken");
+            release(&mut policy);
+        }
+        while let Decision::Dispatch { id, .. } = policy.decide(Time::ZERO) {
+            in_flight = Some(id);
+        }
+    });
+}
+
 /// The policies whose decisions are measured at several lengths of the queue: a family adds
 /// its names here.
 const BY_QUEUE: [PolicyName; 5] = [
@@ -225,4 +268,24 @@ fn step(bencher: Bencher, case: Case) {
             in_flight.push_back(id);
         }
     });
+}
+
+/// A plan for a drive that takes one request, and a task with as many tokens as there are.
+fn one_at_a_time_plan() -> Plan {
+    let table = BatchTable::new(&[Duration::from_ms(10)]).expect("an entry");
+    let task = Task {
+        name: "task".to_owned(),
+        entry: 0,
+        period: Duration::from_ms(1),
+        deadline: Duration::from_ms(1),
+        requests: u32::MAX,
+        size: Bytes::from_kib(128),
+        op: Op::Read,
+        place: Place::Random,
+        offset: Duration::ZERO,
+        class: Class::Hard,
+        quality_ppm: Task::QUALITY_ALL_PPM,
+        outstanding_max: None,
+    };
+    Plan { tasks: vec![task], ..Plan::of(&Workload::new("bench", 1, table)) }
 }

@@ -33,6 +33,21 @@ impl Dqf {
         let real_time = FifoQueue::new(queued_max);
         Self { batches: DualQueue::new(real_time, batch_max, best_effort_fill, queued_max) }
     }
+
+    /// Whether the next round may begin a batch.
+    pub(crate) fn is_idle(&self) -> bool {
+        self.batches.is_idle()
+    }
+
+    /// Real-time requests that wait for a batch.
+    pub(crate) fn real_time_queued(&self) -> u32 {
+        self.batches.real_time_queued()
+    }
+
+    /// Another z, from the next batch on; at least beta.
+    pub(crate) fn set_batch_max(&mut self, batch_max: u32) {
+        self.batches.set_batch_max(batch_max);
+    }
 }
 
 impl Policy for Dqf {

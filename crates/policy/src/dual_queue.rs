@@ -64,6 +64,21 @@ impl<Q: RealTimeQueue> DualQueue<Q> {
         Self { real_time, best_effort, batch_max, best_effort_fill, phase: Phase::Idle }
     }
 
+    /// Whether the next round may begin a batch.
+    pub(crate) fn is_idle(&self) -> bool {
+        self.phase == Phase::Idle
+    }
+
+    /// Real-time requests that wait for a batch.
+    pub(crate) fn real_time_queued(&self) -> u32 {
+        self.real_time.len()
+    }
+
+    /// Another z, from the next batch on; at least beta.
+    pub(crate) fn set_batch_max(&mut self, batch_max: u32) {
+        self.batch_max = batch_max;
+    }
+
     /// The batch that an idle drive gets now, or `Idle` if there is nothing to send.
     fn begin_batch(&self) -> Phase {
         let real_time_left = self.real_time.len().min(self.batch_max);

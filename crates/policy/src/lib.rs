@@ -9,10 +9,12 @@
 mod class_queues;
 mod dq_edf;
 mod dqf;
+mod dqf_elastic;
 mod dual_queue;
 mod edf;
 mod fifo;
 mod in_flight;
+mod linux;
 mod noop;
 mod queue;
 mod regulators;
@@ -26,9 +28,12 @@ pub use model::Tag;
 
 pub use dq_edf::DqEdf;
 pub use dqf::Dqf;
+pub use dqf_elastic::DqfElastic;
 pub use edf::{Edf, GroupEdf, ScanEdf};
 pub use fifo::Fifo;
+pub use linux::{BfqStrict, Cfq, CfqGrouped, Deadline, MqDeadline};
 pub use noop::Noop;
+pub use regulators::{DepthLimit, TokensPerTask};
 pub use rtio::Rtio;
 
 /// Something that happened and that a policy must know.
@@ -221,6 +226,12 @@ fn build_bare(
         PolicyName::Rtio => Box::new(Rtio::at_once(plan)),
         PolicyName::RtioDrain | PolicyName::RtioLimit => Box::new(Rtio::draining(plan)),
         PolicyName::RtioPriority => Box::new(Rtio::by_priority(plan)),
+        PolicyName::DqfElastic => Box::new(DqfElastic::new(plan)),
+        PolicyName::Deadline => Box::new(Deadline::new(plan.depth, plan.queued_max)),
+        PolicyName::Cfq => Box::new(Cfq::new(plan.depth, plan.queued_max)),
+        PolicyName::CfqGrouped => Box::new(CfqGrouped::new(plan.depth, plan.queued_max)),
+        PolicyName::MqDeadline => Box::new(MqDeadline::new(plan.depth, plan.queued_max)),
+        PolicyName::BfqStrict => Box::new(BfqStrict::new(plan.queued_max)),
         policy => return Err(BuildError::Missing { policy }),
     })
 }

@@ -4,6 +4,7 @@
 
 use std::fmt;
 use std::marker::PhantomData;
+use std::num::NonZeroU32;
 use std::ops::Range;
 
 use serde::Deserialize;
@@ -15,7 +16,10 @@ use super::DriveReference;
 use crate::batch_table::BatchTable;
 use crate::drive_file::{DriveFile, DriveKind, Identity, MeasuredTable, batch_table};
 use crate::file_error::FileError;
-use crate::parameters::{GroupEdfParams, Parameters, PriorityTag, RtioPriority};
+use crate::names::RegulatorName;
+use crate::parameters::{
+    DepthLimitParameters, GroupEdfParams, Parameters, PriorityTag, RtioPriority,
+};
 use crate::quantity::{Quantity, Share};
 use crate::task::{Class, Op, Place};
 use crate::units::{Bandwidth, Bytes, Duration, Lba};
@@ -41,6 +45,8 @@ pub(super) struct RawPolicy {
     group_edf: Option<RawGroupEdf>,
     #[serde(rename = "rtio-priority")]
     rtio_priority: Option<RawRtioPriority>,
+    #[serde(rename = "depth-limit")]
+    depth_limit: Option<RawDepthLimit>,
 }
 
 /// `[policy.g-edf]`.
@@ -58,10 +64,21 @@ struct RawRtioPriority {
     tag: PriorityTag,
 }
 
+/// `[policy.depth-limit]`.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct RawDepthLimit {
+    in_flight: Spanned<u32>,
+}
+
 impl RawPolicy {
     /// What the file says in `[policy.NAME]`, and the defaults of all else.
-    pub(super) fn parameters(&self) -> Parameters {
-        Parameters { group_edf: self.group_edf(), rtio_priority: self.rtio_priority() }
+    pub(super) fn parameters(&self) -> Result<Parameters, FileError> {
+        Ok(Parameters {
+            depth_limit: self.depth_limit()?,
+            group_edf: self.group_edf(),
+            rtio_priority: self.rtio_priority(),
+        })
     }
 
     fn group_edf(&self) -> GroupEdfParams {
@@ -71,6 +88,28 @@ impl RawPolicy {
 
     fn rtio_priority(&self) -> RtioPriority {
         self.rtio_priority.as_ref().map(|raw| RtioPriority { tag: raw.tag }).unwrap_or_default()
+    }
+
+    fn depth_limit(&self) -> Result<DepthLimitParameters, FileError> {
+        let Some(RawDepthLimit { in_flight }) = &self.depth_limit else {
+            let name = |name: &&Spanned<String>| name.get_ref() == RegulatorName::DepthLimit.name();
+            return match self.regulators.iter().flatten().find(name) {
+                None => Ok(DepthLimitParameters::default()),
+                Some(named) => Err(FileError::new(
+                    named.span(),
+                    "`depth-limit` is not told how many requests may be on the drive",
+                    "add [policy.depth-limit] with for example in_flight = 8",
+                )),
+            };
+        };
+        let in_flight_max = NonZeroU32::new(*in_flight.get_ref()).ok_or_else(|| {
+            FileError::new(
+                in_flight.span(),
+                "a limit of 0 requests on the drive serves nobody",
+                "write a number from 1 on, or leave the regulator out",
+            )
+        })?;
+        Ok(DepthLimitParameters { in_flight_max: Some(in_flight_max) })
     }
 }
 

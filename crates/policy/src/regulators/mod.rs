@@ -2,9 +2,15 @@
 //! Regulators: they say *when* a request may go, the policy that they wrap says *which*. A
 //! regulator is a policy itself, so they stack.
 
+mod depth_limit;
+mod tokens_per_task;
+
 use model::{Plan, RegulatorName};
 
 use crate::{BuildError, Policy};
+
+pub use depth_limit::DepthLimit;
+pub use tokens_per_task::TokensPerTask;
 
 /// `policy` behind the regulator of that name.
 pub(crate) fn wrap(
@@ -12,6 +18,9 @@ pub(crate) fn wrap(
     policy: Box<dyn Policy>,
     plan: &Plan,
 ) -> Result<Box<dyn Policy>, BuildError> {
-    let _ = (policy, plan);
-    Err(BuildError::RegulatorMissing { regulator: name })
+    Ok(match name {
+        RegulatorName::DepthLimit => Box::new(DepthLimit::new(policy, plan)),
+        RegulatorName::TokensPerTask => Box::new(TokensPerTask::new(policy, plan)),
+        regulator => return Err(BuildError::RegulatorMissing { regulator }),
+    })
 }

@@ -8,7 +8,9 @@
 mod batch_size;
 mod best_effort_depth;
 mod class_order;
+mod depth_kept;
 mod due_order;
+mod elastic_batch;
 mod exactly_once;
 mod idle_dispatch;
 mod real_time_alone;
@@ -16,14 +18,16 @@ mod release_order;
 mod violation;
 mod work_conservation;
 
-use model::{Class, Outcome, Plan, PolicyName, Request, Time};
+use model::{Class, Outcome, Plan, PolicyName, RegulatorName, Request, Time};
 
 use crate::Observer;
 
 pub use batch_size::BatchSize;
 pub use best_effort_depth::BestEffortDepth;
 pub use class_order::ClassOrder;
+pub use depth_kept::DepthKept;
 pub use due_order::DueOrder;
+pub use elastic_batch::ElasticBatch;
 pub use exactly_once::ExactlyOnce;
 pub use idle_dispatch::IdleDispatch;
 pub use real_time_alone::RealTimeAlone;
@@ -46,8 +50,13 @@ pub struct Checkers {
 impl Checkers {
     /// The checkers of all invariants that the policy of this name promises under `plan`.
     pub fn of_policy(name: PolicyName, plan: &Plan) -> Self {
-        let mut checkers = Self::default();
-        checkers.add(ExactlyOnce::default());
+        let holds_back = |regulator: &RegulatorName| {
+            matches!(regulator, RegulatorName::DepthLimit | RegulatorName::TokensPerTask)
+        };
+        if plan.regulators.iter().any(holds_back) {
+            return Self::of_batches(name, plan);
+        }
+        let mut checkers = Self::of_depth(plan);
         match name {
             PolicyName::Noop => {
                 checkers.add(WorkConservation::new(plan.depth, true));
@@ -91,7 +100,51 @@ impl Checkers {
                 checkers.add(BestEffortDepth::new(plan.best_effort_depth));
                 checkers.add(RealTimeAlone::default());
             }
+            PolicyName::DqfElastic => {
+                checkers.add(WorkConservation::new(1, plan.best_effort_fill > 0));
+                checkers.add(ReleaseOrder::new(Lines::OfClass));
+                checkers.add(BatchSize::new(plan.table.batch_max(), plan.best_effort_fill));
+                checkers.add(ElasticBatch::new(plan));
+                checkers.add(IdleDispatch::default());
+            }
+            PolicyName::Deadline | PolicyName::CfqGrouped => {
+                checkers.add(WorkConservation::new(plan.depth, true));
+            }
+            PolicyName::BfqStrict => {
+                checkers.add(BatchSize::new(1, 1));
+                checkers.add(IdleDispatch::default());
+            }
             _ => {}
+        }
+        checkers
+    }
+
+    /// Behind a regulator that holds requests back, or hides some of the drive, nothing is
+    /// promised of order or idling: what remains is that each is sent once, in which batches.
+    fn of_batches(name: PolicyName, plan: &Plan) -> Self {
+        let mut checkers = Self::of_depth(plan);
+        match name {
+            PolicyName::Fifo | PolicyName::BfqStrict => {
+                checkers.add(BatchSize::new(1, 1));
+                checkers.add(IdleDispatch::default());
+            }
+            PolicyName::Dqf => {
+                checkers.add(BatchSize::new(plan.batch_max, plan.best_effort_fill));
+                checkers.add(IdleDispatch::default());
+            }
+            _ => {}
+        }
+        checkers
+    }
+
+    /// What holds of every policy.
+    fn of_depth(plan: &Plan) -> Self {
+        let mut checkers = Self::default();
+        checkers.add(ExactlyOnce::default());
+        if plan.regulators.contains(&RegulatorName::DepthLimit)
+            && let Some(limit) = plan.parameters.depth_limit.in_flight_max
+        {
+            checkers.add(DepthKept::new(limit.get()));
         }
         checkers
     }

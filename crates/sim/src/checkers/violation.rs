@@ -107,6 +107,14 @@ pub enum Breach {
         /// The request.
         id: RequestId,
     },
+    /// More requests were on the drive than may be.
+    #[error("{in_flight_count} requests in flight; {in_flight_max} allowed")]
+    TooManyInFlight {
+        /// Requests on the drive.
+        in_flight_count: u64,
+        /// The most that may be.
+        in_flight_max: u64,
+    },
 }
 
 /// The violations that one checker found: all are counted, the first are kept.

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! `dqf-elastic`: dual-queue FIFO until more requests are queued than contracts allow.
+//!
+//! Own derivation. A run is one of `dqf` until first more than `N = sum e_i ceil(d_i / p_i)`
+//! real-time requests are queued. Up to then every response is within its bound `R_i`, so at
+//! most `sum e_i ceil(R_i / p_i)` are pending: those released in `(t - R_i, t]`. If that is
+//! at most N, the first batch beyond z never comes, and the bounds of `dqf` are its bounds.
+
+use model::{Duration, Task, Workload};
+
+use crate::batch_choice::Choice;
+use crate::bounds::Bounds;
+
+/// The choice made for `dqf`, as it holds for `dqf-elastic`.
+pub(crate) fn of_dqf(workload: &Workload, mut choice: Choice) -> Choice {
+    choice.assumptions.push(
+        "the bounds are those of dqf: batches larger than z are sent only while more requests \
+         are queued than the contracts allow"
+            .to_owned(),
+    );
+    if !is_overload_excluded(&workload.tasks, &choice.bounds) {
+        choice.bounds.fill(Bounds::default());
+    }
+    choice
+}
+
+/// Whether tasks that keep their contracts never seem to be an overload.
+fn is_overload_excluded(tasks: &[Task], bounds: &[Bounds]) -> bool {
+    let pending_max = |task: &Task, within: Duration| {
+        u128::from(task.requests) * u128::from(within.ns().div_ceil(task.period.ns()))
+    };
+    let in_contract: u128 = tasks.iter().map(|task| pending_max(task, task.deadline)).sum();
+    let pending = |(task, bounds): (&Task, &Bounds)| {
+        let (response, _) = bounds.least()?;
+        Some(pending_max(task, response))
+    };
+    let pending: Option<u128> = tasks.iter().zip(bounds).map(pending).sum();
+    pending.is_some_and(|pending| pending <= in_contract)
+}

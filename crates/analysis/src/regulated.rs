@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! What regulators change for every analysis alike, once for all policies.
+//!
+//! - `tokens-per-task`: a task of e requests per job is e sporadic tasks of one request each,
+//!   since its tokens return one by one. The bound of a task is that of its units.
+//! - `depth-limit`: the drive is one that accepts no more than the limit.
+//!
+//! Separate from the policies' analyses so that none of them can forget it. Own derivation,
+//! `docs/model.md`, isolation.
+
+use model::{BatchChoice, RegulatorName, Task, Workload};
+
+use crate::bounds::Bounds;
+use crate::{Assessment, Comparison, Limit, SporadicTask, TaskAssessment};
+
+/// Units beyond which nobody analyses a workload.
+const UNITS_MAX: u64 = 1 << 20;
+
+/// A workload as it stands behind its regulators, which are gone from it.
+#[derive(Debug, Clone)]
+pub(crate) struct Regulated {
+    pub(crate) workload: Workload,
+    /// Index = task; the first of its units, and one more for the end.
+    first_unit: Vec<usize>,
+    assumptions: Vec<String>,
+}
+
+fn has(workload: &Workload, regulator: RegulatorName) -> bool {
+    workload.regulators.contains(&regulator)
+}
+
+fn units_sum(tasks: &[Task]) -> u64 {
+    tasks.iter().map(|task| u64::from(task.requests)).sum()
+}
+
+/// Why a workload has too many units to look at, if it has.
+pub(crate) fn too_many_units(workload: &Workload) -> Option<&'static str> {
+    let is_too_many =
+        has(workload, RegulatorName::TokensPerTask) && units_sum(&workload.tasks) > UNITS_MAX;
+    is_too_many.then_some(
+        "with tokens-per-task every request of a job is a task of its own, and there are more \
+         than a million of them",
+    )
+}
+
+impl Regulated {
+    /// The workload behind these regulators; none where it has none of them.
+    pub(crate) fn of(workload: &Workload) -> Option<Self> {
+        let mut assumptions = Vec::new();
+        let mut behind = workload.clone();
+        let mut first_unit: Vec<usize> = (0..=workload.tasks.len()).collect();
+        behind.regulators.retain(|&regulator| match regulator {
+            RegulatorName::DepthLimit | RegulatorName::TokensPerTask => false,
+            RegulatorName::TokenBucket | RegulatorName::Mdn | RegulatorName::MdnExtended => true,
+        });
+        if behind.regulators.len() == workload.regulators.len() {
+            return None;
+        }
+        if has(workload, RegulatorName::DepthLimit) {
+            limit_depth(&mut behind);
+        }
+        if has(workload, RegulatorName::TokensPerTask) {
+            (behind.tasks, first_unit) = units(&workload.tasks);
+            assumptions.push(
+                "with tokens-per-task a bound holds whatever other tasks do, and counts from when \
+                 a request takes its token, which is its release for a task that keeps its \
+                 contract"
+                    .to_owned(),
+            );
+        }
+        Some(Self { workload: behind, first_unit, assumptions })
+    }
+
+    /// What was found of the units, said of their tasks.
+    pub(crate) fn conclude(&self, mut assessment: Assessment) -> Assessment {
+        assessment.tasks = self.of_tasks(&assessment.tasks, worse);
+        assessment.limit = assessment.limit.map(|limit| match limit {
+            Limit::Margin { task } => Limit::Margin { task: self.task_of(task) },
+            Limit::Deadline { task } => Limit::Deadline { task: self.task_of(task) },
+            Limit::NoBound { task } => Limit::NoBound { task: self.task_of(task) },
+            Limit::Capacity => Limit::Capacity,
+        });
+        assessment.assumptions.extend(self.assumptions.iter().cloned());
+        assessment
+    }
+
+    /// The same of a comparison.
+    pub(crate) fn conclude_comparison(&self, units: &[Comparison]) -> Vec<Comparison> {
+        let least = |a: Option<_>, b: Option<_>| a.zip(b).map(|(a, b)| std::cmp::max(a, b));
+        self.of_tasks(units, |a, b| Comparison {
+            fifo: least(a.fifo, b.fifo),
+            edf: least(a.edf, b.edf),
+            dqf: least(a.dqf, b.dqf),
+        })
+    }
+
+    fn of_tasks<T: Copy>(&self, units: &[T], worse: impl Fn(T, T) -> T) -> Vec<T> {
+        let of_task = |ends: &[usize]| {
+            let units = units[ends[0]..ends[1]].iter().copied();
+            units.reduce(&worse).expect("a task has a request")
+        };
+        self.first_unit.windows(2).map(of_task).collect()
+    }
+
+    /// Which task of the regulated workload each unit of `tasks` is like, where `sources` says
+    /// it of the tasks.
+    pub(crate) fn unit_sources(
+        &self,
+        workload: &Workload,
+        tasks: &[SporadicTask],
+        sources: &[usize],
+    ) -> Vec<usize> {
+        let has_tokens = has(workload, RegulatorName::TokensPerTask);
+        let units = |(task, &source): (&SporadicTask, &usize)| {
+            let count = if has_tokens { task.requests as usize } else { 1 };
+            std::iter::repeat_n(self.first_unit[source], count)
+        };
+        tasks.iter().zip(sources).flat_map(units).collect()
+    }
+
+    fn task_of(&self, unit: usize) -> usize {
+        self.first_unit.partition_point(|&first| first <= unit) - 1
+    }
+}
+
+/// The tasks as what they are behind the regulators of the workload.
+pub(crate) fn unit_tasks(workload: &Workload, tasks: &[SporadicTask]) -> Vec<SporadicTask> {
+    if !has(workload, RegulatorName::TokensPerTask) {
+        return tasks.to_vec();
+    }
+    let units = |task: &SporadicTask| {
+        std::iter::repeat_n(SporadicTask { requests: 1, ..*task }, task.requests as usize)
+    };
+    tasks.iter().flat_map(units).collect()
+}
+
+/// A drive that accepts no more than the limit.
+fn limit_depth(workload: &mut Workload) {
+    let Some(limit) = workload.parameters.depth_limit.in_flight_max else { return };
+    let limit = limit.get();
+    workload.depth = workload.depth.min(limit);
+    workload.table = workload.table.truncated(limit);
+    if let BatchChoice::Fixed(batch_max) = &mut workload.batch {
+        *batch_max = (*batch_max).min(limit);
+    }
+}
+
+/// One task for each request of a job; and where those of each task begin.
+fn units(tasks: &[Task]) -> (Vec<Task>, Vec<usize>) {
+    let mut units = Vec::new();
+    let mut first_unit = vec![0];
+    for task in tasks {
+        let unit = Task { requests: 1, ..task.clone() };
+        units.extend(std::iter::repeat_n(unit, task.requests as usize));
+        first_unit.push(units.len());
+    }
+    (units, first_unit)
+}
+
+/// What holds for both of two units: of each bound the larger, none if one has none.
+fn worse(a: TaskAssessment, b: TaskAssessment) -> TaskAssessment {
+    let larger = |a: Option<_>, b: Option<_>| a.zip(b).map(|(a, b)| std::cmp::max(a, b));
+    let bounds = Bounds {
+        linear: larger(a.bounds.linear, b.bounds.linear),
+        busy_interval: larger(a.bounds.busy_interval, b.bounds.busy_interval),
+        min_period: larger(a.bounds.min_period, b.bounds.min_period),
+        tight: larger(a.bounds.tight, b.bounds.tight),
+        mixed: larger(a.bounds.mixed, b.bounds.mixed),
+    };
+    TaskAssessment {
+        bounds,
+        response_max: bounds.least(),
+        is_deadline_met: a.is_deadline_met && b.is_deadline_met,
+    }
+}

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! `dqf-elastic`: dual-queue FIFO whose batches grow while an overload lasts.
+//!
+//! Rule: `dqf` with z, as long as no more real-time requests are queued than the contracts
+//! allow. More of them are an overload; then batches take all that is queued, as far as the
+//! batch table goes, until one of them takes the last of it.
+//!
+//! ```text
+//!             more than N queued
+//!   Usual z ----------------------> batches up to the table's end --+
+//!      ^                                                            |
+//!      +---------- a batch takes all that is queued ----------------+
+//! ```
+//!
+//! Source: dissertation 9.3.4 and 10.4, which propose it without a rule for when to grow.
+
+use model::{Plan, Time};
+
+use crate::{Decision, Dqf, Event, Full, Policy};
+
+/// Dual-queue FIFO that grows its batches in an overload; see the module's text.
+///
+/// # Bound
+/// That of `dqf` with the same z, while tasks keep their contracts and the bounds R are within
+/// the deadlines: then at most `N = sum e_i ceil(d_i / p_i)` real-time requests are pending
+/// at any round, because jobs released up to `t - R_i` are complete at t (completions are
+/// observed first). The first batch beyond z would need more.
+#[derive(Debug)]
+pub struct DqfElastic {
+    dqf: Dqf,
+    /// z.
+    batch_max: u32,
+    /// The end of the batch table.
+    batch_max_in_overload: u32,
+    /// N: more real-time requests queued than these are an overload.
+    queued_max_in_contract: u64,
+    is_overloaded: bool,
+}
+
+impl DqfElastic {
+    /// A policy that carries out `plan`.
+    pub fn new(plan: &Plan) -> Self {
+        Self {
+            dqf: Dqf::new(plan.batch_max, plan.best_effort_fill, plan.queued_max),
+            batch_max: plan.batch_max,
+            batch_max_in_overload: plan.table.batch_max().min(plan.depth),
+            queued_max_in_contract: plan.real_time_pending_max(),
+            is_overloaded: false,
+        }
+    }
+
+    /// z for the batch that an idle drive gets now.
+    fn next_batch_max(&mut self) -> u32 {
+        let queued = self.dqf.real_time_queued();
+        self.is_overloaded |= u64::from(queued) > self.queued_max_in_contract;
+        if !self.is_overloaded {
+            return self.batch_max;
+        }
+        self.is_overloaded = queued > self.batch_max_in_overload;
+        self.batch_max_in_overload
+    }
+}
+
+impl Policy for DqfElastic {
+    fn observe(&mut self, now: Time, event: Event) -> Result<(), Full> {
+        if let Event::Reconfigure(plan) = &event {
+            self.batch_max = plan.batch_max;
+            self.batch_max_in_overload = plan.table.batch_max().min(plan.depth);
+            self.queued_max_in_contract = plan.real_time_pending_max();
+        }
+        self.dqf.observe(now, event)
+    }
+
+    fn decide(&mut self, now: Time) -> Decision {
+        if self.dqf.is_idle() {
+            let batch_max = self.next_batch_max();
+            self.dqf.set_batch_max(batch_max);
+        }
+        self.dqf.decide(now)
+    }
+}

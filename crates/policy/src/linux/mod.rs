@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! Models of Linux I/O schedulers, for comparison: what people run where they do not run a
+//! policy that was proved.
+//!
+//! Each is written from what is documented of the scheduler and from what RTAS'08 section 4
+//! and the dissertation (8.4, 9.3.4) report of it, and says what it leaves out. None merges
+//! requests: a source here asks for what it wants in one request. No bound is claimed.
+
+mod bfq_strict;
+mod cfq;
+mod cfq_grouped;
+mod deadline;
+mod expiring;
+mod mq_deadline;
+mod room;
+mod sorted;
+
+pub use bfq_strict::BfqStrict;
+pub use cfq::Cfq;
+pub use cfq_grouped::CfqGrouped;
+pub use deadline::Deadline;
+pub use mq_deadline::MqDeadline;

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! How many requests of each class a policy still takes.
+
+use model::Class;
+
+use crate::Full;
+
+/// Queued requests of each class, at most `queued_max` of each.
+#[derive(Debug)]
+pub(super) struct Room {
+    queued: [u32; 4],
+    queued_max: u32,
+}
+
+impl Room {
+    pub(super) fn new(queued_max: u32) -> Self {
+        Self { queued: [0; 4], queued_max }
+    }
+
+    pub(super) fn enter(&mut self, class: Class) -> Result<(), Full> {
+        let queued = &mut self.queued[class as usize];
+        if *queued >= self.queued_max {
+            return Err(Full);
+        }
+        *queued += 1;
+        Ok(())
+    }
+
+    pub(super) fn leave(&mut self, class: Class) {
+        self.queued[class as usize] -= 1;
+    }
+
+    /// A smaller bound than what is queued loses nothing: it only refuses what comes.
+    pub(super) fn set_queued_max(&mut self, queued_max: u32) {
+        self.queued_max = queued_max;
+    }
+}

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! Requests in the order of their position, taken in one direction: from where the last one
+//! was, upwards, then again from the lowest.
+
+use std::collections::BTreeMap;
+use std::ops::Bound;
+
+use model::{Lba, Request, RequestId};
+
+/// Where a request stands: by first sector, equal ones by name.
+pub(super) type Position = (Lba, RequestId);
+
+/// Queued requests by position.
+///
+/// # Complexity
+/// O(log queued) for everything but `cancel`, which is O(queued).
+#[derive(Debug, Default)]
+pub(super) struct Sorted {
+    requests: BTreeMap<Position, Request>,
+    /// The position of the last one that was taken.
+    last: Option<Position>,
+}
+
+impl Sorted {
+    pub(super) fn is_empty(&self) -> bool {
+        self.requests.is_empty()
+    }
+
+    pub(super) fn push(&mut self, request: Request) {
+        self.requests.insert((request.start, request.id), request);
+    }
+
+    /// The position next above the last one; none at the upper end.
+    pub(super) fn next_above(&self) -> Option<Position> {
+        let Some(last) = self.last else { return self.lowest() };
+        let above = (Bound::Excluded(last), Bound::Unbounded);
+        self.requests.range(above).next().map(|(&position, _)| position)
+    }
+
+    fn lowest(&self) -> Option<Position> {
+        self.requests.first_key_value().map(|(&position, _)| position)
+    }
+
+    /// Takes the one at a position.
+    ///
+    /// # Panics
+    /// When there is none.
+    pub(super) fn take(&mut self, position: Position) -> Request {
+        self.last = Some(position);
+        self.requests.remove(&position).expect("a request at its position")
+    }
+
+    /// Takes the next one above the last, or again the lowest.
+    pub(super) fn pop(&mut self) -> Option<Request> {
+        let position = self.next_above().or_else(|| self.lowest())?;
+        Some(self.take(position))
+    }
+
+    /// The next one that `pop` would take.
+    pub(super) fn peek(&self) -> Option<&Request> {
+        self.requests.get(&self.next_above().or_else(|| self.lowest())?)
+    }
+
+    pub(super) fn cancel(&mut self, id: RequestId) -> Option<Request> {
+        let position = *self.requests.keys().find(|position| position.1 == id)?;
+        self.requests.remove(&position)
+    }
+}

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! Asserts: never more requests are on the drive than a limit allows (`depth-limit`).
+
+use model::{Outcome, Request, Time};
+
+use super::{Breach, Checker, ViolationLog, count};
+use crate::Observer;
+
+/// No more on the drive than so many; see the module's text.
+#[derive(Debug)]
+pub struct DepthKept {
+    in_flight_max: u64,
+    in_flight_count: u64,
+    log: ViolationLog,
+}
+
+impl DepthKept {
+    /// The checker of that limit.
+    pub fn new(in_flight_max: u32) -> Self {
+        Self {
+            in_flight_max: u64::from(in_flight_max),
+            in_flight_count: 0,
+            log: ViolationLog::default(),
+        }
+    }
+}
+
+impl Checker for DepthKept {
+    fn log(&self) -> &ViolationLog {
+        &self.log
+    }
+}
+
+impl Observer for DepthKept {
+    fn dispatched(&mut self, now: Time, batch: &[Request]) {
+        self.in_flight_count += count(batch.len());
+        let (in_flight_count, in_flight_max) = (self.in_flight_count, self.in_flight_max);
+        if in_flight_count > in_flight_max {
+            self.log.add(now, Breach::TooManyInFlight { in_flight_count, in_flight_max });
+        }
+    }
+
+    fn completed(&mut self, _now: Time, _request: &Request, _outcome: Outcome) {
+        // Saturation: a request returned twice is the matter of another checker.
+        self.in_flight_count = self.in_flight_count.saturating_sub(1);
+    }
+}

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! Asserts: a batch holds more than z real-time requests only in an overload, which begins
+//! when more are queued than the contracts allow, and lasts until a batch takes them all
+//! (`dqf-elastic`).
+
+use model::{Plan, Request, Time};
+
+use super::{Breach, Checker, ViolationLog, count, is_best_effort};
+use crate::Observer;
+
+/// Batches beyond z in an overload only; see the module's text.
+#[derive(Debug)]
+pub struct ElasticBatch {
+    batch_max: u64,
+    /// More queued than these are an overload.
+    queued_max: u64,
+    queued_count: u64,
+    is_overloaded: bool,
+    log: ViolationLog,
+}
+
+impl ElasticBatch {
+    /// The checker of the policy that carries out `plan`.
+    pub fn new(plan: &Plan) -> Self {
+        Self {
+            batch_max: u64::from(plan.batch_max),
+            queued_max: plan.real_time_pending_max(),
+            queued_count: 0,
+            is_overloaded: false,
+            log: ViolationLog::default(),
+        }
+    }
+}
+
+impl Checker for ElasticBatch {
+    fn log(&self) -> &ViolationLog {
+        &self.log
+    }
+}
+
+impl Observer for ElasticBatch {
+    fn released(&mut self, _now: Time, request: &Request) {
+        self.queued_count += u64::from(!is_best_effort(request));
+    }
+
+    fn dispatched(&mut self, now: Time, batch: &[Request]) {
+        let real_time = count(batch.iter().filter(|request| !is_best_effort(request)).count());
+        self.is_overloaded |= self.queued_count > self.queued_max;
+        if real_time > self.batch_max && !self.is_overloaded {
+            let (requests, batch_max) = (count(batch.len()), self.batch_max);
+            self.log.add(now, Breach::BatchTooLarge { requests, real_time, batch_max });
+        }
+        // Saturation: a request sent twice is the matter of another checker.
+        self.queued_count = self.queued_count.saturating_sub(real_time);
+        self.is_overloaded &= self.queued_count > 0;
+    }
+
+    fn dropped(&mut self, _now: Time, request: &Request) {
+        let dropped = u64::from(!is_best_effort(request));
+        self.queued_count = self.queued_count.saturating_sub(dropped); // as above
+    }
+}

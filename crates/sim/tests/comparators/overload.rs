@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! What an overload does to response times, as tasks are added one by one.
+//!
+//! Goal: `dqf-elastic` degrades little where plain `dqf` does not keep up. Method: the
+//! dissertation's drive as pseudo-disk, 128 KiB, task i with a period of 300 + i ms, z = 8,
+//! 1,000 jobs of each task. A batch of 8 takes 103.4 ms, so `dqf` serves 23.2 requests each
+//! 300 ms, enough for 24 tasks. The drive itself serves 25.6 in batches of 64 and 26 in
+//! the limit, enough for 26 tasks: beyond that every policy falls behind for as long as the
+//! run lasts, `dqf-elastic` by less.
+
+use drive::{PseudoDisk, builtin};
+use model::workload_file::WorkloadFile;
+use model::{Plan, PolicyName, Workload};
+use sim::{Length, SimParams, simulate};
+
+const JOBS: u64 = 1_000;
+
+/// So many tasks with periods of 300 ms, 301 ms and so on.
+fn workload(tasks: usize) -> Workload {
+    let entry = |index: usize| {
+        let period = 300 + index;
+        format!("[[task]]\nname = \"task-{index}\"\nperiod = \"{period}ms\"\nsize = \"128KiB\"\n")
+    };
+    let entries: Vec<String> = (0..tasks).map(entry).collect();
+    let text = format!("drive = \"maxtor-atlas-10k-v\"\n{}", entries.concat());
+    let drive = builtin::load("maxtor-atlas-10k-v").unwrap();
+    WorkloadFile::parse(&text).unwrap().bind(&drive).unwrap()
+}
+
+/// Longest and mean response of all tasks, in ms.
+fn responses_ms(name: PolicyName, tasks: usize) -> [u64; 2] {
+    let workload = workload(tasks);
+    let plan = Plan { batch_max: 8, ..Plan::of(&workload) };
+    let policy = policy::build(name, &plan, None).unwrap();
+    let drive = PseudoDisk::new(workload.depth, workload.table.clone(), 1);
+    let run = simulate(&SimParams::new(&workload, Length::Jobs(JOBS)), policy, drive, &mut ());
+    let responses = || run.metrics.tasks().iter().map(|task| &task.responses);
+    let longest = responses().filter_map(sim::Distribution::max).max().unwrap();
+    let means: u64 = responses().filter_map(sim::Distribution::mean).map(|mean| mean.ns()).sum();
+    [longest.ns() / 1_000_000, means / u64::try_from(tasks).unwrap() / 1_000_000]
+}
+
+#[test]
+fn elastic_batches_keep_up_with_what_the_drive_can_serve() {
+    let policies = [PolicyName::Dqf, PolicyName::DqfElastic, PolicyName::Cfq, PolicyName::Fifo];
+    println!("longest and mean response in ms after {JOBS} jobs of each task");
+    let mut longest = Vec::new();
+    for tasks in 22..=34 {
+        let row = policies.map(|name| responses_ms(name, tasks));
+        println!("{tasks} {row:?}");
+        longest.push((tasks, row.map(|[longest, _]| longest)));
+    }
+    for (tasks, [dqf, elastic, cfq, fifo]) in longest {
+        match tasks {
+            // No overload yet: the same runs.
+            ..=24 => assert_eq!(dqf, elastic, "{tasks} tasks"),
+            // More than batches of 8 serve, and no more than the drive does.
+            25..=26 => assert!(elastic * 5 < dqf, "{tasks} tasks: {elastic} and {dqf} ms"),
+            27.. => assert!(elastic < dqf, "{tasks} tasks: {elastic} and {dqf} ms"),
+        }
+        assert!(elastic < cfq && dqf < fifo, "{tasks} tasks");
+    }
+}
