@@ -6,13 +6,18 @@
 
 #![warn(clippy::float_arithmetic)]
 
+mod adaptive_drain;
 mod class_queues;
 mod dqf;
+mod drain_times;
 mod fifo;
+mod gated_drain;
 mod in_flight;
 mod noop;
 mod queue;
 mod regulators;
+mod rtio_slots;
+mod tournament;
 
 use model::{
     AccessTime, Outcome, Plan, PolicyName, RegulatorName, Request, RequestId, TaskIndex, Time,
@@ -20,9 +25,12 @@ use model::{
 
 pub use model::Tag;
 
+pub use adaptive_drain::AdaptiveDrain;
 pub use dqf::Dqf;
 pub use fifo::Fifo;
+pub use gated_drain::GatedDrain;
 pub use noop::Noop;
+pub use rtio_slots::RtioSlots;
 
 /// Something that happened and that a policy must know.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -196,9 +204,17 @@ fn build_bare(
     access: Option<Box<dyn AccessTime>>,
 ) -> Result<Box<dyn Policy>, BuildError> {
     let _ = access;
+    let decides_by_drain_times =
+        matches!(name, PolicyName::RtioSlots | PolicyName::AdaptiveDrain | PolicyName::GatedDrain);
+    if decides_by_drain_times && plan.contracts.drain.is_none() {
+        return Err(BuildError::DrainUnknown { policy: name });
+    }
     Ok(match name {
         PolicyName::Noop => Box::new(Noop::new(plan.depth, plan.queued_max)),
         PolicyName::Fifo => Box::new(Fifo::new(plan.queued_max)),
+        PolicyName::RtioSlots => Box::new(RtioSlots::new(plan)),
+        PolicyName::AdaptiveDrain => Box::new(AdaptiveDrain::new(plan)),
+        PolicyName::GatedDrain => Box::new(GatedDrain::new(plan)),
         PolicyName::Dqf => {
             Box::new(Dqf::new(plan.batch_max, plan.best_effort_fill, plan.queued_max))
         }
