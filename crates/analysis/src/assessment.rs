@@ -9,7 +9,9 @@ use crate::batch_choice::{Choice, Question};
 use crate::bounds::{BoundName, Bounds, bound_of, is_met, zip_bounds};
 use crate::dqf::Demand;
 use crate::fifo::BestEffortAhead;
-use crate::{Inapplicable, SporadicTask, System, dqf, edf, fifo};
+use crate::{
+    Inapplicable, SporadicTask, System, adaptive_drain, dqf, edf, fifo, gated_drain, rtio_slots,
+};
 
 /// What may be promised to a workload under a policy.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -127,6 +129,18 @@ pub fn assess(workload: &Workload, policy: PolicyName) -> Assessment {
             let tasks = sporadic(&workload.tasks);
             conclude(workload, policy, question(workload, &tasks, workload.batch).choose())
         }
+        PolicyName::RtioSlots => rtio_slots::assess(workload),
+        PolicyName::AdaptiveDrain | PolicyName::GatedDrain => {
+            let tasks = sporadic(&workload.tasks);
+            let choice = match policy {
+                PolicyName::AdaptiveDrain => adaptive_drain::choose(workload, &tasks),
+                _ => gated_drain::choose(workload, &tasks),
+            };
+            match choice {
+                Ok(choice) => conclude(workload, policy, choice),
+                Err(reason) => not_applicable(workload, policy, reason),
+            }
+        }
         _ => not_applicable(workload, policy, "nothing is known of this policy"),
     }
 }
@@ -160,6 +174,8 @@ pub(crate) fn is_provable(workload: &Workload, policy: PolicyName, tasks: &[Spor
             tasks.iter().zip(&bounds).all(|(task, bounds)| is_met(task, bounds))
         }
         PolicyName::Dqf => question(workload, tasks, workload.batch).is_provable(),
+        PolicyName::AdaptiveDrain => adaptive_drain::is_provable(workload, tasks),
+        PolicyName::GatedDrain => gated_drain::is_provable(workload, tasks),
         _ => false,
     }
 }
@@ -174,7 +190,11 @@ fn question<'a>(
 }
 
 /// A policy of which nothing can be promised, and why: a sentence without its full stop.
-fn not_applicable(workload: &Workload, policy: PolicyName, reason: &'static str) -> Assessment {
+pub(crate) fn not_applicable(
+    workload: &Workload,
+    policy: PolicyName,
+    reason: &'static str,
+) -> Assessment {
     let task =
         TaskAssessment { bounds: Bounds::default(), response_max: None, is_deadline_met: false };
     Assessment {

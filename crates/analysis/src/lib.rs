@@ -7,10 +7,14 @@
 
 #![warn(clippy::float_arithmetic)]
 
+mod adaptive_drain;
 mod assessment;
 mod batch_choice;
 mod bounds;
+mod drain;
+mod gated_drain;
 mod headroom;
+mod rtio_slots;
 mod search;
 mod system;
 mod verdict;

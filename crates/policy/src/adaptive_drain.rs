@@ -38,7 +38,7 @@
 //! or while another is under way is served alike; what it does to the deadlines is the
 //! business of a regulator to prevent.
 
-use model::{Class, Duration, Plan, Request, Time};
+use model::{Class, Duration, Plan, Request, RequestId, Time};
 
 use crate::class_queues::ClassQueues;
 use crate::drain_times::DrainTimes;
@@ -110,11 +110,10 @@ impl AdaptiveDrain {
     /// The absolute deadline of a real-time request, counted from when it became eligible:
     /// what a regulator held back is late already, and must not close the gate for it.
     fn due(&self, request: &Request) -> Time {
-        let by_contract =
-            || request.eligible.checked_add(self.contract?.deadline).unwrap_or(Time::MAX).into();
         let is_held_back = request.eligible > request.released;
         let own = request.due.filter(|_| !is_held_back);
-        own.or_else(by_contract).or(request.due).unwrap_or(Time::MAX)
+        let by_contract = |contract: Contract| request.eligible.checked_add(contract.deadline);
+        own.or_else(|| self.contract.and_then(by_contract)).or(request.due).unwrap_or(Time::MAX)
     }
 
     /// Whether a real-time request that is due at `due` may go now.
@@ -158,7 +157,7 @@ impl AdaptiveDrain {
         Decision::Dispatch { id: request.id, tag: Tag::Simple }
     }
 
-    fn complete(&mut self, id: model::RequestId) {
+    fn complete(&mut self, id: RequestId) {
         if self.in_flight.complete(id).class != Class::BestEffort {
             let real_time =
                 self.in_flight.iter().filter(|request| request.class != Class::BestEffort);
