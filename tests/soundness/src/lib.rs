@@ -12,7 +12,10 @@
 //! Time in small systems counts in ticks; releases and completions happen at whole ticks.
 
 pub mod adversary;
+pub mod black_box;
 pub mod busy_interval;
+pub mod drain_duel;
+pub mod drain_reference;
 pub mod edf;
 pub mod frontier;
 pub mod generate;
