@@ -132,6 +132,9 @@ impl ScanGate {
     /// The conditions for sending these units and so much best effort.
     fn is_allowed(&self, now: u64, sent: &[usize], best_effort: usize) -> bool {
         let mut count = self.in_flight() + sent.len() + best_effort;
+        if count > self.depth {
+            return false;
+        }
         count -= usize::from(self.lack == Lack::One && count > 0);
         let is_on_drive = |place: usize| {
             matches!(self.units[place].stage, Stage::InFlight(_)) || sent.contains(&place)

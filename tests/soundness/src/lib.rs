@@ -16,6 +16,7 @@ pub mod black_box;
 pub mod busy_interval;
 pub mod drain_duel;
 pub mod drain_reference;
+pub mod drain_search;
 pub mod edf;
 pub mod frontier;
 pub mod generate;
