@@ -165,28 +165,6 @@ pub fn gated_system(random: &mut Pcg64) -> DrainSystem {
     system
 }
 
-/// A random system whose drive drains some number of requests, of those that its tasks can
-/// release, more slowly than a larger one. Its deadlines are at the static bound as it looks
-/// without the running maximum, or somewhat longer.
-pub fn dipped_system(random: &mut Pcg64) -> DrainSystem {
-    let mut system = loop {
-        let system = gated_system(random);
-        if system.units() > 1 && system.best_effort > 0 {
-            break system;
-        }
-    };
-    let units = system.units() as usize;
-    let place = random.random_range(0..units - 1);
-    system.drain[place] = system.drain[place + 1] + random.random_range(1..=10);
-    let drain = |count: usize| count.checked_sub(1).map_or(0, |place| system.drain[place]);
-    let worst = (0..units).map(|first| drain(first) + drain(units - first)).max().unwrap_or(0);
-    for task in &mut system.tasks {
-        task.deadline = worst + random.random_range(0..=worst);
-        task.period = task.deadline + 1 + gap(random, worst);
-    }
-    system
-}
-
 /// A random system of which nothing need be provable.
 pub fn any_system(random: &mut Pcg64) -> DrainSystem {
     let mut system = gated_system(random);
