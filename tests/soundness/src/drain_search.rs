@@ -3,8 +3,8 @@
 //! do to a policy in a tiny system: each set of completions and releases at each tick.
 //!
 //! The policies' own code is cloned at every step. States that differ only by a shift in
-//! time, by names, or by how much of best effort waits (always more than the drive accepts)
-//! are one: the policies know nothing else, so what is visited once need not be again.
+//! time or by names are one: the policies know nothing else, so what is visited once need
+//! not be again. Of best effort there is always more than the drive accepts, or as much once.
 
 use std::collections::{BTreeSet, HashSet};
 
@@ -27,29 +27,47 @@ struct State<P> {
     policy: P,
     now: u64,
     empty_by: u64,
+    supply: Supply,
     best_effort: BTreeSet<RequestId>,
+    best_effort_queued: u64,
     /// By task: the job under way, as (its request, its due, whether it is on the drive).
     jobs: Vec<Option<(RequestId, u64, bool)>>,
     earliest: Vec<u64>,
     next_id: u64,
 }
 
+/// How much best effort there is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Supply {
+    /// As much as the drive accepts and one more, and another for each that completes.
+    Endless,
+    /// As much as the drive accepts, from the start.
+    Once,
+}
+
 /// Searches all that can happen to `policy`, until a deadline is missed.
 ///
 /// # Panics
 /// When there are more than `states_max` states.
-pub fn search<P: Policy + Clone>(system: &DrainSystem, policy: P, states_max: usize) -> Found {
+pub fn search<P: Policy + Clone>(
+    system: &DrainSystem,
+    policy: P,
+    supply: Supply,
+    states_max: usize,
+) -> Found {
     let count = system.tasks.len();
     let mut start = State {
         policy,
         now: 0,
         empty_by: 0,
+        supply,
         best_effort: BTreeSet::new(),
+        best_effort_queued: 0,
         jobs: vec![None; count],
         earliest: vec![0; count],
         next_id: 0,
     };
-    for _ in 0..=system.depth {
+    for _ in 0..system.depth + u32::from(supply == Supply::Endless) {
         start.release_best_effort(system);
     }
     let mut seen = HashSet::from([start.key()]);
@@ -85,7 +103,10 @@ impl<P: Policy + Clone> State<P> {
             [job[0], job[1], earliest.saturating_sub(self.now)]
         });
         let left = self.empty_by.saturating_sub(self.now);
-        [left, self.best_effort.len() as u64].into_iter().chain(jobs).collect()
+        [left, self.best_effort.len() as u64, self.best_effort_queued]
+            .into_iter()
+            .chain(jobs)
+            .collect()
     }
 
     /// The sets of jobs and the numbers of best effort that may complete now.
@@ -131,7 +152,7 @@ impl<P: Policy + Clone> State<P> {
             next.jobs[task] = Some((request.id, due, false));
             next.policy.observe(now, Event::Release(request)).expect("room for all");
         }
-        for _ in 0..best_effort {
+        for _ in 0..if self.supply == Supply::Endless { best_effort } else { 0 } {
             next.release_best_effort(system);
         }
         next.dispatch(system);
@@ -147,6 +168,7 @@ impl<P: Policy + Clone> State<P> {
         let now = Time::from_ns(self.now);
         let request = request(self.next_id, system.tasks.len(), Class::BestEffort, now, None);
         self.next_id += 1;
+        self.best_effort_queued += 1;
         self.policy.observe(now, Event::Release(request)).expect("room for all");
     }
 
@@ -156,7 +178,10 @@ impl<P: Policy + Clone> State<P> {
             is_any = true;
             match self.jobs.iter_mut().flatten().find(|job| job.0 == id) {
                 Some(job) => job.2 = true,
-                None => assert!(self.best_effort.insert(id), "sent twice"),
+                None => {
+                    assert!(self.best_effort.insert(id), "sent twice");
+                    self.best_effort_queued -= 1;
+                }
             }
         }
         if is_any {
