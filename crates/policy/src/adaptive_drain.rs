@@ -12,7 +12,7 @@
 //!   `drain(o+2) <= D` or `t + drain(o+1) + drain(1) <= max(t, r_next) + D`.
 //!
 //! A real-time request that is released goes at once iff `t + drain(o+1) <= Dabs`; else it
-//! is held until the drive is empty, and nothing else goes meanwhile.
+//! is held until that holds or the drive is empty, and nothing else goes meanwhile.
 //!
 //! ```text
 //!             released, fits                      released, does not fit

@@ -102,7 +102,7 @@ fn an_unknown_task_is_served_without_a_promise() {
 #[test]
 fn a_request_without_due_has_that_of_its_task() {
     let released = |due| {
-        let mut policy = two(200, 80);
+        let mut policy = GatedDrain::new(&plan(vec![task(200, 80, 1)]));
         let request =
             Request { task: TaskIndex(0), due, released: at(0), ..request(20, Class::Soft) };
         policy.observe(at(0), Event::Release(request)).unwrap();
@@ -137,14 +137,14 @@ fn only_what_conforms_is_never_refused() {
 #[test]
 fn a_new_plan_keeps_every_request() {
     let mut policy = two(200, 80);
-    release(&mut policy, at(0), BE, 1..=2);
+    release(&mut policy, at(0), BE, 1..=4);
     real_time(&mut policy, at(0), 20, 0, 80);
     real_time(&mut policy, at(0), 21, 0, 80);
-    assert_eq!(round(&mut policy, at(0)), [20, 1]);
+    assert_eq!(round(&mut policy, at(0)), [20, 1, 2, 3]);
     let smaller = Plan { queued_max: 1, ..plan(vec![task(400, 400, 1)]) };
     policy.observe(at(1), Event::Reconfigure(Box::new(smaller))).unwrap();
-    assert_eq!(round(&mut policy, at(1)), [2]);
-    complete(&mut policy, at(2), [20, 1, 2]);
+    assert_eq!(round(&mut policy, at(1)), [4]);
+    complete(&mut policy, at(2), [20, 1, 2, 3, 4]);
     assert_eq!(round(&mut policy, at(2)), [21]);
     let none = plan(vec![]);
     policy.observe(at(3), Event::Reconfigure(Box::new(none))).unwrap();
