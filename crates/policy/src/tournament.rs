@@ -37,7 +37,7 @@ impl Tournament {
     /// Puts a key at this place, or removes it. O(log places).
     pub(crate) fn set(&mut self, place: u32, key: Option<u64>) {
         self.keys[place as usize] = key;
-        let mut node = (self.keys.len() + place as usize) / 2;
+        let mut node = usize::midpoint(self.keys.len(), place as usize);
         while node >= 1 {
             self.play(node);
             node /= 2;

@@ -334,18 +334,15 @@ impl<P: Policy> Duel<'_, P> {
         self.drive.advance(self.now, &mut done);
         for completion in done {
             let request = self.open.remove(&completion.id).expect("a request on the drive");
-            match request.due {
-                Some(due) => {
-                    let lateness = self.now.since(due).ns();
-                    self.tally.misses += u64::from(lateness > 0);
-                    self.tally.lateness_max = self.tally.lateness_max.max(lateness);
-                    self.dues.remove(&(due, request.id));
-                }
-                None => {
-                    self.tally.best_effort += 1;
-                    self.best_effort_in_flight -= 1;
-                    self.best_effort_owed += 1;
-                }
+            if let Some(due) = request.due {
+                let lateness = self.now.since(due).ns();
+                self.tally.misses += u64::from(lateness > 0);
+                self.tally.lateness_max = self.tally.lateness_max.max(lateness);
+                self.dues.remove(&(due, request.id));
+            } else {
+                self.tally.best_effort += 1;
+                self.best_effort_in_flight -= 1;
+                self.best_effort_owed += 1;
             }
             let event = Event::Complete { id: request.id, outcome: Outcome::Done };
             self.policy.observe(self.now, event).expect("full to releases only");

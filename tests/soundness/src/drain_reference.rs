@@ -288,18 +288,15 @@ impl ScanAdaptive {
         }
         let empty_by = now + self.time(count);
         let one = if self.fault == Fault::NextForFree { 0 } else { self.time(1) };
-        match self.in_flight.iter().find_map(|&(_, due)| due) {
-            Some(due) => {
-                (self.fault == Fault::DueForgotten || empty_by <= due)
-                    && (self.time(count) <= self.deadline
-                        || empty_by + one <= self.next_release + self.deadline)
-            }
-            None => {
-                let with_next = count + usize::from(self.fault != Fault::One);
-                self.fault == Fault::NextForgotten
-                    || self.time(with_next) <= self.deadline
-                    || empty_by + one <= self.next_release.max(now) + self.deadline
-            }
+        if let Some(due) = self.in_flight.iter().find_map(|&(_, due)| due) {
+            (self.fault == Fault::DueForgotten || empty_by <= due)
+                && (self.time(count) <= self.deadline
+                    || empty_by + one <= self.next_release + self.deadline)
+        } else {
+            let with_next = count + usize::from(self.fault != Fault::One);
+            self.fault == Fault::NextForgotten
+                || self.time(with_next) <= self.deadline
+                || empty_by + one <= self.next_release.max(now) + self.deadline
         }
     }
 }

@@ -176,12 +176,11 @@ impl<P: Policy + Clone> State<P> {
         let mut is_any = false;
         while let Decision::Dispatch { id, .. } = self.policy.decide(Time::from_ns(self.now)) {
             is_any = true;
-            match self.jobs.iter_mut().flatten().find(|job| job.0 == id) {
-                Some(job) => job.2 = true,
-                None => {
-                    assert!(self.best_effort.insert(id), "sent twice");
-                    self.best_effort_queued -= 1;
-                }
+            if let Some(job) = self.jobs.iter_mut().flatten().find(|job| job.0 == id) {
+                job.2 = true;
+            } else {
+                assert!(self.best_effort.insert(id), "sent twice");
+                self.best_effort_queued -= 1;
             }
         }
         if is_any {
