@@ -11,7 +11,10 @@ use crate::dqf::Demand;
 use crate::fifo::BestEffortAhead;
 use crate::heterogeneous::{self, MixedSystem};
 use crate::regulated::{Regulated, too_many_units, unit_tasks};
-use crate::{Inapplicable, SporadicTask, System, dqf, elastic, fifo, rtio};
+use crate::{
+    Inapplicable, SporadicTask, System, adaptive_drain, dqf, elastic, fifo, gated_drain, rtio,
+    rtio_slots,
+};
 
 /// What may be promised to a workload under a policy.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -195,6 +198,18 @@ pub fn assess(workload: &Workload, policy: PolicyName) -> Assessment {
             "bfq-strict is a model: it guarantees shares of the drive, of which no bound on \
              response times is derived here",
         ),
+        PolicyName::RtioSlots => rtio_slots::assess(workload),
+        PolicyName::AdaptiveDrain | PolicyName::GatedDrain => {
+            let tasks = sporadic(&workload.tasks);
+            let choice = match policy {
+                PolicyName::AdaptiveDrain => adaptive_drain::choose(workload, &tasks),
+                _ => gated_drain::choose(workload, &tasks),
+            };
+            match choice {
+                Ok(choice) => conclude(workload, policy, choice),
+                Err(reason) => not_applicable(workload, policy, reason),
+            }
+        }
         _ => not_applicable(workload, policy, "nothing is known of this policy"),
     }
 }
@@ -265,6 +280,8 @@ pub(crate) fn is_provable(
         | PolicyName::RtioLimit
         | PolicyName::RtioPriority => rtio::choose(workload, policy, tasks)
             .is_ok_and(|choice| tasks.iter().zip(&choice.bounds).all(|(t, b)| is_met(t, b))),
+        PolicyName::AdaptiveDrain => adaptive_drain::is_provable(workload, tasks),
+        PolicyName::GatedDrain => gated_drain::is_provable(workload, tasks),
         _ => false,
     }
 }
@@ -304,7 +321,11 @@ fn is_shared(workload: &Workload) -> bool {
 }
 
 /// A policy of which nothing can be promised, and why: a sentence without its full stop.
-fn not_applicable(workload: &Workload, policy: PolicyName, reason: &'static str) -> Assessment {
+pub(crate) fn not_applicable(
+    workload: &Workload,
+    policy: PolicyName,
+    reason: &'static str,
+) -> Assessment {
     let task =
         TaskAssessment { bounds: Bounds::default(), response_max: None, is_deadline_met: false };
     Assessment {

@@ -7,13 +7,17 @@
 
 #![warn(clippy::float_arithmetic)]
 
+mod adaptive_drain;
 mod assessment;
 mod batch_choice;
 mod bounds;
 mod climb;
+mod drain;
 mod elastic;
+mod gated_drain;
 mod headroom;
 mod regulated;
+mod rtio_slots;
 mod search;
 mod soft;
 mod system;

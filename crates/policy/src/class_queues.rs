@@ -9,7 +9,7 @@ use model::{Class, Request, RequestId};
 use crate::Full;
 
 /// Requests that are released and not dispatched, at most `queued_max` of each class.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct ClassQueues {
     /// In the order of priority, best effort last.
     queues: [VecDeque<Request>; 4],

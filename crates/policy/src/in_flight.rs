@@ -7,7 +7,7 @@ use model::{Request, RequestId};
 ///
 /// # Complexity
 /// O(depth) to find one that completes: a drive holds a few dozen.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub(crate) struct InFlight {
     requests: Vec<Request>,
 }

@@ -6,19 +6,24 @@
 
 #![warn(clippy::float_arithmetic)]
 
+mod adaptive_drain;
 mod class_queues;
 mod dq_edf;
 mod dqf;
 mod dqf_elastic;
+mod drain_times;
 mod dual_queue;
 mod edf;
 mod fifo;
+mod gated_drain;
 mod in_flight;
 mod linux;
 mod noop;
 mod queue;
 mod regulators;
 mod rtio;
+mod rtio_slots;
+mod tournament;
 
 use model::{
     AccessTime, Outcome, Plan, PolicyName, RegulatorName, Request, RequestId, TaskIndex, Time,
@@ -26,15 +31,18 @@ use model::{
 
 pub use model::Tag;
 
+pub use adaptive_drain::AdaptiveDrain;
 pub use dq_edf::DqEdf;
 pub use dqf::Dqf;
 pub use dqf_elastic::DqfElastic;
 pub use edf::{Edf, GroupEdf, ScanEdf};
 pub use fifo::Fifo;
+pub use gated_drain::GatedDrain;
 pub use linux::{BfqStrict, Cfq, CfqGrouped, Deadline, MqDeadline};
 pub use noop::Noop;
 pub use regulators::{DepthLimit, TokensPerTask};
 pub use rtio::Rtio;
+pub use rtio_slots::RtioSlots;
 
 /// Something that happened and that a policy must know.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -208,6 +216,11 @@ fn build_bare(
     access: Option<Box<dyn AccessTime>>,
 ) -> Result<Box<dyn Policy>, BuildError> {
     drop(access);
+    let decides_by_drain_times =
+        matches!(name, PolicyName::RtioSlots | PolicyName::AdaptiveDrain | PolicyName::GatedDrain);
+    if decides_by_drain_times && plan.contracts.drain.is_none() {
+        return Err(BuildError::DrainUnknown { policy: name });
+    }
     Ok(match name {
         PolicyName::Noop => Box::new(Noop::new(plan.depth, plan.queued_max)),
         PolicyName::Fifo => Box::new(Fifo::new(plan.queued_max)),
@@ -220,6 +233,9 @@ fn build_bare(
         PolicyName::DqEdf => {
             Box::new(DqEdf::new(plan.batch_max, plan.best_effort_fill, plan.queued_max))
         }
+        PolicyName::RtioSlots => Box::new(RtioSlots::new(plan)),
+        PolicyName::AdaptiveDrain => Box::new(AdaptiveDrain::new(plan)),
+        PolicyName::GatedDrain => Box::new(GatedDrain::new(plan)),
         PolicyName::Dqf => {
             Box::new(Dqf::new(plan.batch_max, plan.best_effort_fill, plan.queued_max))
         }

@@ -12,8 +12,12 @@
 //! Time in small systems counts in ticks; releases and completions happen at whole ticks.
 
 pub mod adversary;
+pub mod black_box;
 pub mod busy_interval;
 pub mod dq_edf;
+pub mod drain_duel;
+pub mod drain_reference;
+pub mod drain_search;
 pub mod drains;
 pub mod edf;
 pub mod frontier;

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! `gated-drain`: several tasks, best effort as long as stopping it keeps every deadline.
+
+use model::{Duration, Workload};
+
+use crate::SporadicTask;
+use crate::batch_choice::Choice;
+use crate::bounds::{Bounds, is_met};
+use crate::drain::{self, Drain};
+
+const DEADLINE_BEYOND_PERIOD: &str = "gated-drain is proven only where every deadline is within its \
+     period: beyond it two jobs of a task can be under way at once";
+
+const TOO_MANY: &str = "the tasks can release more requests together than the drive accepts or its drain \
+     table speaks of";
+
+const BOUND: &str = "the bound is the deadline itself where that is provable: the gate gives away all \
+     the time that deadlines leave";
+
+/// What is promised to each task.
+///
+/// # Bound
+/// n = sum of e_i, `W = max over 0 <= s < n of drain(s) + drain(n - s)`.
+/// - If W <= d_i <= p_i for every task: `R_i = d_i`.
+/// - Else, if max(d_i, W) < p_i for every task: `R_i = max(d_i, W)`.
+/// - n = 1 without best effort: `R = drain(1)`, where that is at most p.
+///
+/// # Source
+/// Own derivation, `docs/model.md`. Say that the last dispatch, at t, made k requests
+/// outstanding and left m units off the drive, and let E = t + drain(k). Invariant: E is
+/// within the due of every unit on the drive, and E + drain(m) within the due of every other,
+/// of one not released counted from max(t, its next release).
+/// - A dispatch that the policy's conditions allow establishes it by definition.
+/// - A unit on the drive completes by E <= due <= release + p: it is not released again
+///   before E. So at the instant T <= E at which the drive empties there wait some of the m,
+///   and units released at T itself, due at T + d_i >= T + W.
+/// - Of the former let U be those due before T + W. |U| <= m, so `T + drain(|U|)` is within
+///   their dues; what else waits or is not released is due at T + W or later, and
+///   `drain(|U|) + drain(n - |U|) <= W`. U comes first in order of due: so there is a number
+///   of units that are due first which the conditions allow (all of them, if U is empty), and
+///   the policy, which takes such a number, keeps the invariant.
+/// - A unit that is released while the drive is empty is due W later: the same with U empty.
+///
+/// The second case of the bound: the conditions use d_i, hence hold for max(d_i, W) too; as
+/// no unit on the drive is released again at E, all that waits at T is among the m, and may
+/// go together whether or not the conditions with d_i say so.
+///
+/// `E + drain(n) <= next release + d_i` for units on the drive, the condition for best
+/// effort only, follows from E <= due <= next release and drain(n) <= W <= d_i.
+///
+/// # Assumptions
+/// Checked: d_i <= p_i, n within the depth of the drive and the drain table. For d_i = p_i:
+/// completions are observed before releases of the same instant, as `host::Host` does.
+///
+/// # Errors
+/// Why the analysis says nothing, a sentence without its full stop.
+///
+/// # Complexity
+/// O(n + tasks), and O(K n) for the most best effort.
+pub(crate) fn choose(workload: &Workload, tasks: &[SporadicTask]) -> Result<Choice, &'static str> {
+    let drain = Drain::of(workload).ok_or(drain::UNKNOWN)?;
+    let is_shared = !workload.best_effort.is_empty();
+    let units = units(tasks, drain)?;
+    let tight = responses(tasks, units, drain, is_shared);
+    let bounds = tight.into_iter().map(|tight| Bounds { tight, ..Bounds::default() });
+    let mut assumptions = vec![drain::CONTRACT.to_owned(), drain::TIE.to_owned()];
+    if !is_alone(units, is_shared) {
+        assumptions.push(BOUND.to_owned());
+    }
+    let best_effort_depth = Some(best_effort_depth(tasks, units, drain, workload.depth));
+    // An empty drive gets at most n real-time requests at once.
+    let batch_max = units.clamp(1, workload.table.batch_max());
+    let choice = Choice::of_batches(batch_max, 0, bounds.collect());
+    Ok(Choice { best_effort_depth, assumptions, ..choice })
+}
+
+/// Whether these tasks would be proven on the workload's drive beside its best effort.
+pub(crate) fn is_provable(workload: &Workload, tasks: &[SporadicTask]) -> bool {
+    let Some(drain) = Drain::of(workload) else { return false };
+    let Ok(units) = units(tasks, drain) else { return false };
+    let bounds = responses(tasks, units, drain, !workload.best_effort.is_empty());
+    let is_within = |(task, tight): (&SporadicTask, Option<Duration>)| {
+        is_met(task, &Bounds { tight, ..Bounds::default() })
+    };
+    tasks.iter().zip(bounds).all(is_within)
+}
+
+/// n, if the analysis applies.
+fn units(tasks: &[SporadicTask], drain: Drain<'_>) -> Result<u32, &'static str> {
+    if tasks.iter().any(|task| task.deadline > task.period) {
+        return Err(DEADLINE_BEYOND_PERIOD);
+    }
+    let units: u64 = tasks.iter().map(|task| u64::from(task.requests)).sum();
+    u32::try_from(units).ok().filter(|&units| units <= drain.count_max()).ok_or(TOO_MANY)
+}
+
+const fn is_alone(units: u32, is_shared: bool) -> bool {
+    units <= 1 && !is_shared
+}
+
+fn responses(
+    tasks: &[SporadicTask],
+    units: u32,
+    drain: Drain<'_>,
+    is_shared: bool,
+) -> Vec<Option<Duration>> {
+    let none = vec![None; tasks.len()];
+    let Some(worst) = worst_pair(units, drain) else { return none };
+    if is_alone(units, is_shared) {
+        return tasks.iter().map(|task| Some(worst).filter(|&r| r <= task.period)).collect();
+    }
+    let is_proven = tasks.iter().all(|task| worst <= task.deadline);
+    let is_bounded = tasks.iter().all(|task| task.deadline.max(worst) < task.period);
+    if is_proven || is_bounded {
+        return tasks.iter().map(|task| Some(task.deadline.max(worst))).collect();
+    }
+    none
+}
+
+/// W, none on overflow.
+fn worst_pair(units: u32, drain: Drain<'_>) -> Option<Duration> {
+    let pairs = (0..units).map(|first| drain.times(first, units - first));
+    pairs
+        .collect::<Option<Vec<Duration>>>()
+        .map(|pairs| pairs.into_iter().max().unwrap_or_default())
+}
+
+/// The most best effort that can ever be on the drive, f units beside it: the gate needs
+/// `drain(q + f) + drain(n - f)` before the next due of every task, which is less than
+/// p_i + d_i away for one that completed the instant it was released.
+fn best_effort_depth(tasks: &[SporadicTask], units: u32, drain: Drain<'_>, depth: u32) -> u32 {
+    let next_due = |task: &SporadicTask| task.period.checked_add(task.deadline);
+    let Some(next_due) = tasks.iter().map(|task| next_due(task).unwrap_or(Duration::MAX)).min()
+    else {
+        return depth;
+    };
+    let fits = |count: u32, beside: u32| {
+        let time = count.checked_add(beside).and_then(|all| drain.times(all, units - beside));
+        time.is_some_and(|time| time <= next_due)
+    };
+    let is_possible = |&count: &u32| (0..=units).any(|beside| fits(count, beside));
+    (1..=drain.count_max()).rev().find(is_possible).unwrap_or(0)
+}

@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! `adaptive-drain`: best effort flows until the latest instant at which stopping it still
+//! keeps the deadline of the one real-time task.
+//!
+//! Rule: o requests are on the drive at t = `now`, D = `deadline` of the task, p = `period`,
+//! r_next = `next_release`, its last release + p (it may release at any time before its
+//! first). One of best effort joins them
+//! - while a real-time request is on the drive, due at Dabs = `earliest_due`: iff
+//!   `t + drain(o+1) <= Dabs` and
+//!   (`drain(o+1) <= D` or `t + drain(o+1) + drain(1) <= r_next + D`);
+//! - while none is: iff
+//!   `drain(o+2) <= D` or `t + drain(o+1) + drain(1) <= max(t, r_next) + D`.
+//!
+//! A real-time request that is released goes at once iff `t + drain(o+1) <= Dabs`; else it
+//! is held until that holds or the drive is empty, and nothing else goes meanwhile.
+//!
+//! ```text
+//!             released, fits                      released, does not fit
+//!   Open ----------------------> RT on the drive         Open ----------> RT held
+//!    ^  best effort: 2nd rule     best effort: 1st rule   nothing goes      |
+//!    +---------- completes --------------+   ^                              |
+//!                                            +------- drive is empty -------+
+//! ```
+//!
+//! All that one round sends is one dispatch at one instant: its last request is checked
+//! with the number outstanding after the round, which is the largest, and drain is
+//! nondecreasing. drain(q) beyond K or beyond the table is longer than any deadline, so the
+//! left one of the last two conditions keeps a place on the drive for the request to come;
+//! the right one needs none.
+//!
+//! Time alone only closes this gate: each left side grows by what time passes, and
+//! max(t, r_next) by no more. So the policy never asks to be woken.
+//!
+//! Source: own derivation, `docs/model.md`, from RTAS'08 section 3.2 to 3.4 (draining). The
+//! guarantee is for one task with one request a job, drain(1) <= D <= p
+//! (`analysis::adaptive_drain`). Beside several, each is held to be able to release at any
+//! time, D is the shortest of theirs, and nothing is promised. A job that comes too early
+//! or while another is under way is served alike; what it does to the deadlines is the
+//! business of a regulator to prevent.
+
+use model::{Class, Duration, Plan, Request, RequestId, Time};
+
+use crate::class_queues::ClassQueues;
+use crate::drain_times::DrainTimes;
+use crate::in_flight::InFlight;
+use crate::{Decision, Event, Full, Policy, Tag};
+
+/// What the plan says of the real-time task.
+#[derive(Debug, Clone, Copy)]
+struct Contract {
+    deadline: Duration,
+    /// No time at all where the plan has more than one task of one request: then there is
+    /// always one that may release.
+    period: Duration,
+    task_count: u32,
+}
+
+impl Contract {
+    /// None where the plan has no task.
+    fn of(plan: &Plan) -> Option<Self> {
+        let deadline = plan.deadline_min()?;
+        let period =
+            if plan.real_time_requests() == 1 { plan.tasks[0].period } else { Duration::ZERO };
+        let task_count = u32::try_from(plan.tasks.len()).expect("fewer tasks than 2^32");
+        Some(Self { deadline, period, task_count })
+    }
+}
+
+/// Best effort until the latest safe instant; see the module's text.
+///
+/// # Invariants
+/// - `earliest_due` is that of the real-time requests in flight, none where none is.
+#[derive(Debug, Clone)]
+pub struct AdaptiveDrain {
+    queues: ClassQueues,
+    in_flight: InFlight,
+    drain: DrainTimes,
+    contract: Option<Contract>,
+    earliest_due: Option<Time>,
+    /// The earliest instant at which the task may release again.
+    next_release: Time,
+}
+
+impl AdaptiveDrain {
+    /// A policy that carries out `plan`. Without a drain table it sends real-time requests
+    /// one at a time and no best effort beside tasks.
+    pub fn new(plan: &Plan) -> Self {
+        Self {
+            queues: ClassQueues::new(plan.queued_max),
+            in_flight: InFlight::with_room(plan.depth),
+            drain: DrainTimes::of(plan),
+            contract: Contract::of(plan),
+            earliest_due: None,
+            next_release: Time::ZERO,
+        }
+    }
+
+    fn release(&mut self, request: Request) -> Result<(), Full> {
+        self.queues.push(request)?;
+        if let Some(contract) =
+            self.contract.filter(|contract| request.task.0 < contract.task_count)
+            && request.class != Class::BestEffort
+        {
+            // Beyond the end of time is never.
+            self.next_release = request.eligible.checked_add(contract.period).unwrap_or(Time::MAX);
+        }
+        Ok(())
+    }
+
+    /// The absolute deadline of a real-time request, counted from when it became eligible:
+    /// what a regulator held back is late already, and must not close the gate for it.
+    fn due(&self, request: &Request) -> Time {
+        let is_held_back = request.eligible > request.released;
+        let own = request.due.filter(|_| !is_held_back);
+        let by_contract = |contract: Contract| request.eligible.checked_add(contract.deadline);
+        own.or_else(|| self.contract.and_then(by_contract)).or(request.due).unwrap_or(Time::MAX)
+    }
+
+    /// Whether a real-time request that is due at `due` may go now.
+    fn may_send(&self, now: Time, due: Time) -> bool {
+        let count = self.in_flight.len();
+        if count == 0 {
+            return self.drain.depth() > 0;
+        }
+        let earliest = self.earliest_due.map_or(due, |other| other.min(due));
+        self.drain.empty_by(now, count + 1).is_some_and(|empty_by| empty_by <= earliest)
+    }
+
+    /// Whether one request of best effort may go now, no real-time request being held.
+    fn may_add(&self, now: Time) -> bool {
+        let count = self.in_flight.len() + 1;
+        let Some(Contract { deadline, .. }) = self.contract else {
+            return count <= self.drain.depth();
+        };
+        let Some(empty_by) = self.drain.empty_by(now, count) else { return false };
+        let fits_with = |count| self.drain.time(count).is_some_and(|time| time <= deadline);
+        // Slack is exact here: no instant is rounded.
+        let served_by = self.drain.time(1).and_then(|one| empty_by.checked_add(one));
+        let is_served_before = |release: Time| {
+            let due = release.checked_add(deadline).unwrap_or(Time::MAX);
+            served_by.is_some_and(|served_by| served_by <= due)
+        };
+        match self.earliest_due {
+            Some(due) => {
+                empty_by <= due && (fits_with(count) || is_served_before(self.next_release))
+            }
+            None => fits_with(count + 1) || is_served_before(self.next_release.max(now)),
+        }
+    }
+
+    fn dispatch(&mut self, request: Request) -> Decision {
+        if request.class != Class::BestEffort {
+            let due = self.due(&request);
+            self.earliest_due = Some(self.earliest_due.map_or(due, |other| other.min(due)));
+        }
+        self.in_flight.dispatch(request);
+        Decision::Dispatch { id: request.id, tag: Tag::Simple }
+    }
+
+    fn complete(&mut self, id: RequestId) {
+        if self.in_flight.complete(id).class != Class::BestEffort {
+            let real_time =
+                self.in_flight.iter().filter(|request| request.class != Class::BestEffort);
+            self.earliest_due = real_time.map(|request| self.due(request)).min();
+        }
+    }
+
+    fn reconfigure(&mut self, plan: &Plan) {
+        self.queues.set_queued_max(plan.queued_max);
+        self.drain = DrainTimes::of(plan);
+        self.contract = Contract::of(plan);
+        // Whose releases these were is not known: the tasks of this plan may release now.
+        self.next_release = Time::ZERO;
+    }
+}
+
+impl Policy for AdaptiveDrain {
+    fn observe(&mut self, _now: Time, event: Event) -> Result<(), Full> {
+        match event {
+            Event::Release(request) => self.release(request)?,
+            Event::Complete { id, .. } => self.complete(id),
+            Event::Cancel(id) => {
+                self.queues.cancel(id);
+            }
+            Event::Notice { .. } => {}
+            Event::Reconfigure(plan) => self.reconfigure(&plan),
+        }
+        Ok(())
+    }
+
+    fn decide(&mut self, now: Time) -> Decision {
+        let next = if let Some(request) = self.queues.next_real_time() {
+            let due = self.due(request);
+            if self.may_send(now, due) { self.queues.pop_real_time() } else { None }
+        } else if self.queues.next_best_effort().is_some() && self.may_add(now) {
+            self.queues.pop_best_effort()
+        } else {
+            None
+        };
+        next.map_or(Decision::AwaitEvent, |request| self.dispatch(request))
+    }
+}

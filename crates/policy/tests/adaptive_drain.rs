@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! Adaptive drain by hand: drain(q) = 12 + 11 q ms on a drive of 8.
+
+mod common;
+mod drain_support;
+
+use common::{at, complete, release, request, round};
+use drain_support::{plan, real_time, task};
+use model::{Class, Plan};
+use policy::{AdaptiveDrain, BuildError, Decision, Event, Full, Policy};
+
+const BE: Class = Class::BestEffort;
+
+/// D = 60 ms, p = 120 ms.
+fn policy() -> AdaptiveDrain {
+    AdaptiveDrain::new(&plan(vec![task(120, 60, 1)]))
+}
+
+/// drain(o+2) <= 60 while o+2 <= 4 (56 ms): three of best effort, and a place for the task.
+#[test]
+fn best_effort_leaves_room_for_a_task_that_may_release_at_any_time() {
+    let mut policy = policy();
+    release(&mut policy, at(0), BE, 1..=8);
+    assert_eq!(round(&mut policy, at(0)), [1, 2, 3]);
+    real_time(&mut policy, at(10), 20, 0, 60);
+    assert_eq!(round(&mut policy, at(10)), [20]);
+}
+
+/// At 14 ms `t + drain(4)` is 70 = Dabs; one millisecond later it is not.
+#[test]
+fn best_effort_joins_until_the_last_safe_instant() {
+    for (now, joins) in [(14, vec![4]), (15, vec![])] {
+        let mut policy = policy();
+        release(&mut policy, at(0), BE, 1..=8);
+        assert_eq!(round(&mut policy, at(0)), [1, 2, 3]);
+        real_time(&mut policy, at(10), 20, 0, 60);
+        assert_eq!(round(&mut policy, at(10)), [20]);
+        complete(&mut policy, at(now), [1]);
+        assert_eq!(round(&mut policy, at(now)), joins, "at {now} ms");
+    }
+}
+
+/// Just served, the task cannot come for a long time: the drive fills up. Nothing but the
+/// passing of time then makes the gate open: it stays closed.
+#[test]
+fn the_drive_fills_up_after_a_job() {
+    let mut policy = policy();
+    release(&mut policy, at(0), BE, 1..=20);
+    real_time(&mut policy, at(0), 30, 0, 60);
+    assert_eq!(round(&mut policy, at(0)), [30, 1, 2, 3]);
+    complete(&mut policy, at(5), [30]);
+    // 5 + drain(8) + drain(1) = 128 <= 120 + 60.
+    assert_eq!(round(&mut policy, at(5)), [4, 5, 6, 7, 8]);
+    complete(&mut policy, at(100), 1..=8);
+    // 100 + drain(4) + drain(1) = 179 <= 180 and 100 + drain(5) + drain(1) = 190 > 180.
+    assert_eq!(round(&mut policy, at(100)), [9, 10, 11, 12]);
+    for now in 101..400 {
+        assert_eq!(policy.decide(at(now)), Decision::AwaitEvent);
+    }
+}
+
+/// A job that finds too much on the drive waits until it fits, and nothing goes meanwhile.
+#[test]
+fn a_job_that_does_not_fit_is_held_until_it_does() {
+    let mut policy = policy();
+    release(&mut policy, at(0), BE, 1..=20);
+    real_time(&mut policy, at(0), 30, 0, 60);
+    round(&mut policy, at(0));
+    complete(&mut policy, at(5), [30, 1, 2, 3]);
+    assert_eq!(round(&mut policy, at(5)).len(), 8);
+    // drain(8) = 100 ms: empty by 105 at the latest, and the next release is not before 120.
+    complete(&mut policy, at(100), 4..=8);
+    assert_eq!(round(&mut policy, at(100)), [12]);
+    real_time(&mut policy, at(120), 31, 0, 60);
+    // 120 + drain(5) = 187 > 180.
+    assert_eq!(round(&mut policy, at(120)), []);
+    complete(&mut policy, at(121), 9..=11);
+    // 121 + drain(2) = 155, and best effort follows up to 121 + drain(4) = 177.
+    assert_eq!(round(&mut policy, at(121)), [31, 13, 14]);
+}
+
+#[test]
+fn without_tasks_the_drive_is_filled() {
+    let mut policy = AdaptiveDrain::new(&plan(vec![]));
+    release(&mut policy, at(0), BE, 1..=20);
+    assert_eq!(round(&mut policy, at(0)), (1..=8).collect::<Vec<_>>());
+}
+
+#[test]
+fn a_full_queue_refuses_and_a_cancelled_request_is_forgotten() {
+    let mut policy = AdaptiveDrain::new(&Plan { queued_max: 2, ..plan(vec![task(120, 60, 1)]) });
+    release(&mut policy, at(0), BE, [1, 2]);
+    assert_eq!(policy.observe(at(0), Event::Release(request(3, BE))), Err(Full));
+    policy.observe(at(0), Event::Cancel(model::RequestId(1))).unwrap();
+    assert_eq!(round(&mut policy, at(0)), [2]);
+}
+
+#[test]
+fn no_drain_table_no_policy() {
+    let mut plan = plan(vec![task(120, 60, 1)]);
+    plan.contracts.drain = None;
+    for name in [
+        model::PolicyName::AdaptiveDrain,
+        model::PolicyName::GatedDrain,
+        model::PolicyName::RtioSlots,
+    ] {
+        let refused = policy::build(name, &plan, None).err();
+        assert_eq!(refused, Some(BuildError::DrainUnknown { policy: name }));
+    }
+}

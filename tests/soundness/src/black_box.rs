@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! A drive that honours drain(q) and nothing else, and an adversary who owns it.
+//!
+//! ```text
+//!   submit: q outstanding             submit: q' outstanding
+//!   |<------- drain(q) ---------------|---->|  does not count any more
+//!                                     |<------- drain(q') ------->|
+//! ```
+//!
+//! Every dispatch restarts the clock: all that is outstanding completes by then, each
+//! request whenever the drive likes. [`duel`] lets an adversary who sees the clock choose
+//! completions and sporadic releases against a policy; the same drive serves any host.
+
+use drive::{Completion, Drive};
+use model::{Duration, Outcome, Request, RequestId, Time};
+use rand::RngExt;
+use rand_pcg::Pcg64;
+
+/// When the drive completes what it holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Malice {
+    /// All at the last instant.
+    Burst,
+    /// Each at any instant, one at the last.
+    Random,
+    /// One of best effort at once, to be given another; real time at the last instant.
+    Trickle,
+    /// One of best effort at any instant, the rest at the last.
+    LateTrickle,
+    /// All at once but one that has a deadline, the earliest of them: that at the last.
+    AllButOne,
+    /// Another of these after every dispatch.
+    Mixed,
+}
+
+impl Malice {
+    /// All of them.
+    pub const ALL: [Self; 6] =
+        [Self::Mixed, Self::Burst, Self::Trickle, Self::LateTrickle, Self::AllButOne, Self::Random];
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Held {
+    id: RequestId,
+    due: Option<Time>,
+    completes: Time,
+}
+
+/// The drive; see the module's text.
+#[derive(Debug, Clone)]
+pub struct BlackBox {
+    /// drain(q) by q, as it is kept: it may dip.
+    drain: Vec<Duration>,
+    malice: Malice,
+    random: Pcg64,
+    held: Vec<Held>,
+    empty_by: Time,
+}
+
+impl BlackBox {
+    /// An idle drive.
+    ///
+    /// # Shape
+    /// `drain[q]` for q = 0 to the most that it is ever given.
+    #[must_use]
+    pub const fn new(drain: Vec<Duration>, malice: Malice, random: Pcg64) -> Self {
+        Self { drain, malice, random, held: Vec::new(), empty_by: Time::ZERO }
+    }
+
+    /// When all that it holds is complete at the latest.
+    #[must_use]
+    pub const fn empty_by(&self) -> Time {
+        self.empty_by
+    }
+
+    /// How many requests it holds.
+    #[must_use]
+    pub const fn held_count(&self) -> usize {
+        self.held.len()
+    }
+
+    fn any_instant(&mut self, now: Time) -> Time {
+        let span = self.empty_by.since(now).ns().max(1);
+        now + Duration::from_ns(self.random.random_range(1..=span))
+    }
+
+    /// Plans all completions anew: a dispatch restarted the clock.
+    fn plan(&mut self, now: Time) {
+        let kinds = Malice::ALL.len();
+        let malice = match self.malice {
+            Malice::Mixed => Malice::ALL[self.random.random_range(1..kinds)],
+            malice => malice,
+        };
+        let soon = (now + Duration::from_ns(1)).min(self.empty_by);
+        let early = match malice {
+            Malice::Trickle => soon,
+            _ => self.any_instant(now),
+        };
+        for held in &mut self.held {
+            held.completes = self.empty_by;
+        }
+        match malice {
+            Malice::Burst | Malice::Mixed => {}
+            Malice::Random => {
+                for place in 1..self.held.len() {
+                    self.held[place].completes = self.any_instant(now);
+                }
+            }
+            Malice::Trickle | Malice::LateTrickle => {
+                if let Some(held) = self.held.iter_mut().find(|held| held.due.is_none()) {
+                    held.completes = early;
+                }
+            }
+            Malice::AllButOne => {
+                let key = |held: &Held| (held.due.is_none(), held.due);
+                let kept = self.held.iter().min_by_key(|held| key(held)).map(|held| held.id);
+                for held in self.held.iter_mut().filter(|held| Some(held.id) != kept) {
+                    held.completes = soon;
+                }
+            }
+        }
+    }
+}
+
+impl Drive for BlackBox {
+    fn submit(&mut self, now: Time, batch: &[Request]) {
+        if batch.is_empty() {
+            return;
+        }
+        let held = |request: &Request| Held { id: request.id, due: request.due, completes: now };
+        self.held.extend(batch.iter().map(held));
+        self.empty_by = now + self.drain[self.held.len()];
+        self.plan(now);
+    }
+
+    fn flush(&mut self, now: Time, id: RequestId) {
+        self.held.push(Held { id, due: None, completes: now });
+        self.empty_by = now + self.drain[self.held.len()];
+        self.plan(now);
+    }
+
+    fn next_event(&self) -> Option<Time> {
+        self.held.iter().map(|held| held.completes).min()
+    }
+
+    fn advance(&mut self, now: Time, out: &mut Vec<Completion>) {
+        let due = |held: &&Held| held.completes <= now;
+        let mut done: Vec<Held> = self.held.iter().filter(due).copied().collect();
+        done.sort_by_key(|held| (held.completes, held.id));
+        self.held.retain(|held| held.completes > now);
+        out.extend(done.iter().map(|held| Completion {
+            id: held.id,
+            at: held.completes,
+            outcome: Outcome::Done,
+        }));
+    }
+}

@@ -1,0 +1,443 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! A policy that decides by drain times against an adversary who owns the drive and the
+//! releases: random systems, the loop, and what came of it.
+//!
+//! The loop is that of every host in small: completions, releases of tasks, releases of
+//! best effort, one round. It is apart from `host` because releases there do not depend on
+//! what the drive does; `drains` in the tests runs the host itself on the same drive.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use drive::Drive;
+use model::{
+    BatchTable, BestEffort, Bytes, Class, Duration, Intensity, Lba, Op, Outcome, Place, Request,
+    RequestId, Tag, Task, TaskIndex, Time, Workload,
+};
+use policy::{Decision, Event, Policy};
+use rand::RngExt;
+use rand_pcg::Pcg64;
+
+use crate::black_box::{BlackBox, Malice};
+
+/// A task, in ticks of a nanosecond.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct DrainTask {
+    /// p.
+    pub period: u64,
+    /// d.
+    pub deadline: u64,
+    /// e.
+    pub requests: u32,
+}
+
+/// Tasks on a drive of which nothing is known but drain(q).
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DrainSystem {
+    /// The tasks.
+    pub tasks: Vec<DrainTask>,
+    /// drain(1), drain(2), ... in ticks, as the drive keeps it.
+    pub drain: Vec<u64>,
+    /// K.
+    pub depth: u32,
+    /// Requests of best effort that are always released and not complete.
+    pub best_effort: u32,
+}
+
+impl DrainSystem {
+    /// n.
+    #[must_use]
+    pub fn units(&self) -> u32 {
+        self.tasks.iter().map(|task| task.requests).sum()
+    }
+
+    /// drain(q) with its running maximum.
+    ///
+    /// # Panics
+    /// When the table is shorter.
+    #[must_use]
+    pub fn drain_max(&self, count: u32) -> u64 {
+        self.drain[..count as usize].iter().copied().max().unwrap_or(0)
+    }
+
+    /// max over s of drain(s) + drain(n - s).
+    #[must_use]
+    pub fn worst_pair(&self) -> u64 {
+        let units = self.units();
+        let pairs = (0..units).map(|first| self.drain_max(first) + self.drain_max(units - first));
+        pairs.max().unwrap_or(0)
+    }
+
+    /// The drive.
+    #[must_use]
+    pub fn black_box(&self, malice: Malice, random: Pcg64) -> BlackBox {
+        let mut drain = vec![Duration::ZERO];
+        drain.extend(self.drain.iter().copied().map(Duration::from_ns));
+        // What is sent beyond the table is sent without a promise.
+        drain.resize(self.depth as usize + 1, drain[drain.len() - 1]);
+        BlackBox::new(drain, malice, random)
+    }
+
+    /// The workload with this drain table, whose batch table is the same.
+    ///
+    /// # Panics
+    /// When the table has an entry of no time.
+    #[must_use]
+    pub fn workload(&self) -> Workload {
+        let times: Vec<Duration> = self.drain.iter().copied().map(Duration::from_ns).collect();
+        let table = BatchTable::new(&times).expect("no entry is zero");
+        let tasks = (0..).zip(&self.tasks).map(|(entry, task)| Task {
+            name: format!("task-{entry}"),
+            entry,
+            period: Duration::from_ns(task.period),
+            deadline: Duration::from_ns(task.deadline),
+            requests: task.requests,
+            size: Bytes::from_kib(4),
+            op: Op::Read,
+            place: Place::Random,
+            offset: Duration::ZERO,
+            class: Class::Hard,
+            quality_ppm: Task::QUALITY_ALL_PPM,
+            outstanding_max: None,
+        });
+        let load = BestEffort {
+            name: "load".to_owned(),
+            intensity: Intensity::Outstanding(self.best_effort),
+            size: Bytes::from_kib(4),
+            op: Op::Read,
+            place: Place::Random,
+        };
+        let best_effort = if self.best_effort > 0 { vec![load] } else { vec![] };
+        let mut workload = Workload {
+            tasks: tasks.collect(),
+            best_effort,
+            ..Workload::new("black box", self.depth, table.clone())
+        };
+        workload.contracts.drain = Some(table);
+        workload
+    }
+}
+
+/// A random drain table: affine, concave, convex, with plateaus, or nondecreasing at random.
+pub fn drain_table(random: &mut Pcg64, length: u32) -> Vec<u64> {
+    let first: u64 = random.random_range(1..=12);
+    let slope = random.random_range(0..=6);
+    let kind = random.random_range(0..5);
+    let (mut time, mut step) = (first, first);
+    let mut table = vec![time];
+    for _ in 1..length {
+        step = match kind {
+            0 => slope,
+            1 => random.random_range(0..=step),
+            2 => step + random.random_range(0..=2),
+            3 if random.random_bool(0.6) => 0,
+            _ => random.random_range(0..=9),
+        };
+        time += step;
+        table.push(time);
+    }
+    table
+}
+
+/// A random system for `gated-drain`, its deadlines at the static bound in every second.
+pub fn gated_system(random: &mut Pcg64) -> DrainSystem {
+    let length = random.random_range(3..=12);
+    let mut system = DrainSystem {
+        tasks: Vec::new(),
+        drain: drain_table(random, length),
+        depth: random.random_range(length.saturating_sub(2).max(3)..=length + 2),
+        best_effort: if random.random_bool(0.1) { 0 } else { random.random_range(1..=2 * length) },
+    };
+    let units_max = length.min(system.depth);
+    let count = random.random_range(1..=6_u32.min(units_max));
+    let is_single = random.random_bool(0.5);
+    for left in (0..count).rev() {
+        let room = units_max - system.units() - left;
+        let requests = if is_single { 1 } else { random.random_range(1..=3.min(room)) };
+        system.tasks.push(DrainTask { period: 0, deadline: 0, requests });
+    }
+    let worst = system.worst_pair();
+    let is_tight = random.random_bool(0.5);
+    for task in &mut system.tasks {
+        let slack = if is_tight { 0 } else { random.random_range(0..=2 * worst) };
+        task.deadline = worst + slack;
+        task.period = task.deadline + gap(random, worst);
+    }
+    system
+}
+
+/// A random system of which nothing need be provable.
+pub fn any_system(random: &mut Pcg64) -> DrainSystem {
+    let mut system = gated_system(random);
+    let worst = system.worst_pair();
+    for task in &mut system.tasks {
+        task.deadline = random.random_range(1..=2 * worst);
+        task.period = random.random_range(1..=3 * worst);
+    }
+    system
+}
+
+/// A random system for `adaptive-drain`.
+pub fn adaptive_system(random: &mut Pcg64) -> DrainSystem {
+    let length = random.random_range(2..=12);
+    let drain = drain_table(random, length);
+    let any = |random: &mut Pcg64| drain[random.random_range(0..drain.len())];
+    let deadline = match random.random_range(0..5) {
+        0 => drain[0],
+        1 => any(random),
+        2 => any(random) + drain[0],
+        3 => 2 * drain[0],
+        _ => drain[0] + random.random_range(0..=2 * drain[drain.len() - 1]),
+    };
+    let period = deadline + gap(random, deadline);
+    DrainSystem {
+        tasks: vec![DrainTask { period, deadline, requests: 1 }],
+        drain,
+        depth: random.random_range(length.saturating_sub(1).max(2)..=length + 2),
+        best_effort: random.random_range(1..=2 * length),
+    }
+}
+
+/// How much longer than its deadline a period is: often not at all.
+fn gap(random: &mut Pcg64, typical: u64) -> u64 {
+    match random.random_range(0..4) {
+        0 | 1 => 0,
+        2 => 1,
+        _ => random.random_range(0..=2 * typical),
+    }
+}
+
+/// What came of a duel.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Tally {
+    /// Jobs released.
+    pub jobs: u64,
+    /// Real-time requests that completed after their due.
+    pub misses: u64,
+    /// The largest excess of a response over its task's deadline.
+    pub lateness_max: u64,
+    /// Requests of best effort that completed.
+    pub best_effort: u64,
+    /// The most of them on the drive at once.
+    pub best_effort_highest: u32,
+}
+
+/// When a task is released next, at the earliest after its period.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Rhythm {
+    /// As soon as it may.
+    Eager,
+    /// Just after a dispatch.
+    AfterDispatch,
+    /// Just before the drive is empty at the latest.
+    BeforeEmpty,
+    /// At that instant.
+    AtEmpty,
+    /// With all others.
+    Together,
+    /// Some time later.
+    Late,
+}
+
+const RHYTHMS: [Rhythm; 6] = [
+    Rhythm::Eager,
+    Rhythm::AfterDispatch,
+    Rhythm::BeforeEmpty,
+    Rhythm::AtEmpty,
+    Rhythm::Together,
+    Rhythm::Late,
+];
+
+struct Duel<'a, P> {
+    system: &'a DrainSystem,
+    policy: P,
+    drive: BlackBox,
+    random: Pcg64,
+    /// The rhythm of all tasks; none: any, chosen anew for each job.
+    rhythm: Option<Rhythm>,
+    now: Time,
+    /// By task: not before.
+    earliest: Vec<Time>,
+    /// By task: the planned release.
+    planned: Vec<Time>,
+    jobs_left: Vec<u32>,
+    /// What is not complete, by name.
+    open: BTreeMap<RequestId, Request>,
+    /// Those of them that have a due.
+    dues: BTreeSet<(Time, RequestId)>,
+    best_effort_owed: u32,
+    best_effort_in_flight: u32,
+    next_id: u64,
+    tally: Tally,
+}
+
+/// Lets the adversary release `jobs` jobs of each task against the policy, until a deadline
+/// is missed.
+///
+/// # Panics
+/// When the policy breaks its protocol, or sends more than the drive accepts.
+pub fn duel(
+    system: &DrainSystem,
+    policy: impl Policy,
+    malice: Malice,
+    jobs: u32,
+    mut random: Pcg64,
+) -> Tally {
+    let kinds = RHYTHMS.len();
+    let rhythm = (!random.random_bool(0.4)).then(|| RHYTHMS[random.random_range(0..kinds)]);
+    let count = system.tasks.len();
+    let drive = system.black_box(malice, random.clone());
+    let mut duel = Duel {
+        system,
+        policy,
+        drive,
+        random,
+        rhythm,
+        now: Time::ZERO,
+        earliest: vec![Time::ZERO; count],
+        planned: vec![Time::ZERO; count],
+        jobs_left: vec![jobs; count],
+        open: BTreeMap::new(),
+        dues: BTreeSet::new(),
+        best_effort_owed: system.best_effort,
+        best_effort_in_flight: 0,
+        next_id: 0,
+        tally: Tally::default(),
+    };
+    for task in 0..count {
+        duel.plan(task);
+    }
+    duel.run()
+}
+
+impl<P: Policy> Duel<'_, P> {
+    fn run(mut self) -> Tally {
+        loop {
+            self.complete();
+            self.release();
+            self.dispatch();
+            // A request that is starved never completes: it is late when its due is past.
+            let is_late = self.dues.first().is_some_and(|&(due, _)| due < self.now);
+            self.tally.misses += u64::from(is_late && self.tally.misses == 0);
+            let is_over = self.jobs_left.iter().all(|&left| left == 0) && self.dues.is_empty();
+            if is_over || self.tally.misses > 0 {
+                return self.tally;
+            }
+            let releases = self.planned.iter().zip(&self.jobs_left);
+            let releases = releases.filter(|&(_, &left)| left > 0).map(|(&at, _)| at);
+            let next = releases.chain(self.drive.next_event()).min();
+            self.now = next.expect("real time is neither complete nor on its way");
+        }
+    }
+
+    fn complete(&mut self) {
+        let mut done = Vec::new();
+        self.drive.advance(self.now, &mut done);
+        for completion in done {
+            let request = self.open.remove(&completion.id).expect("a request on the drive");
+            if let Some(due) = request.due {
+                let lateness = self.now.since(due).ns();
+                self.tally.misses += u64::from(lateness > 0);
+                self.tally.lateness_max = self.tally.lateness_max.max(lateness);
+                self.dues.remove(&(due, request.id));
+            } else {
+                self.tally.best_effort += 1;
+                self.best_effort_in_flight -= 1;
+                self.best_effort_owed += 1;
+            }
+            let event = Event::Complete { id: request.id, outcome: Outcome::Done };
+            self.policy.observe(self.now, event).expect("full to releases only");
+        }
+    }
+
+    fn release(&mut self) {
+        for task in 0..self.system.tasks.len() {
+            if self.jobs_left[task] > 0 && self.planned[task] <= self.now {
+                let DrainTask { period, deadline, requests } = self.system.tasks[task];
+                self.jobs_left[task] -= 1;
+                self.tally.jobs += 1;
+                self.earliest[task] = self.now + Duration::from_ns(period);
+                let due = self.now + Duration::from_ns(deadline);
+                for _ in 0..requests {
+                    self.release_one(task, Class::Hard, Some(due));
+                }
+                self.plan(task);
+            }
+        }
+        for _ in 0..std::mem::take(&mut self.best_effort_owed) {
+            self.release_one(self.system.tasks.len(), Class::BestEffort, None);
+        }
+    }
+
+    fn release_one(&mut self, source: usize, class: Class, due: Option<Time>) {
+        let request = request(self.next_id, source, class, self.now, due);
+        self.next_id += 1;
+        self.open.insert(request.id, request);
+        self.dues.extend(due.map(|due| (due, request.id)));
+        self.policy.observe(self.now, Event::Release(request)).expect("room for all");
+    }
+
+    fn dispatch(&mut self) {
+        let mut batch = Vec::new();
+        while let Decision::Dispatch { id, .. } = self.policy.decide(self.now) {
+            let request = self.open[&id];
+            self.best_effort_in_flight += u32::from(request.due.is_none());
+            batch.push(request);
+        }
+        let count = self.drive.held_count() + batch.len();
+        assert!(count <= self.system.depth as usize, "more than the drive accepts");
+        let highest = self.tally.best_effort_highest.max(self.best_effort_in_flight);
+        self.tally.best_effort_highest = highest;
+        if !batch.is_empty() {
+            self.drive.submit(self.now, &batch);
+            for task in 0..self.planned.len() {
+                self.plan(task);
+            }
+        }
+    }
+
+    /// The adversary has seen the last dispatch: it thinks again of every release.
+    fn plan(&mut self, task: usize) {
+        let kinds = RHYTHMS.len();
+        let rhythm = self.rhythm.unwrap_or_else(|| RHYTHMS[self.random.random_range(0..kinds)]);
+        let tick = Duration::from_ns(1);
+        let empty_by = self.drive.empty_by();
+        let wanted = match rhythm {
+            Rhythm::Eager => Time::ZERO,
+            Rhythm::AfterDispatch => self.now + tick,
+            Rhythm::BeforeEmpty => Time::from_ns(empty_by.ns().saturating_sub(1)),
+            Rhythm::AtEmpty => empty_by,
+            Rhythm::Together => self.earliest.iter().copied().max().unwrap_or_default(),
+            Rhythm::Late => {
+                let period = self.system.tasks[task].period;
+                self.now + Duration::from_ns(self.random.random_range(1..=2 * period))
+            }
+        };
+        let is_begun = self.now > Time::ZERO || self.next_id > 0;
+        let soonest = if is_begun { self.now + tick } else { self.now };
+        // Nobody waits for ever for a drive that trickles to be empty.
+        let latest = self.earliest[task] + Duration::from_ns(2 * self.system.tasks[task].period);
+        self.planned[task] = wanted.min(latest).max(self.earliest[task]).max(soonest);
+    }
+}
+
+/// A request of 4 KiB.
+///
+/// # Panics
+/// When there are more sources than 2^32.
+#[must_use]
+pub fn request(id: u64, source: usize, class: Class, released: Time, due: Option<Time>) -> Request {
+    Request {
+        id: RequestId(id),
+        task: TaskIndex(u32::try_from(source).expect("fewer sources than 2^32")),
+        class,
+        released,
+        eligible: released,
+        due,
+        op: Op::Read,
+        start: Lba::new(0),
+        size: Bytes::from_kib(4),
+        fua: false,
+        optional: false,
+        tag: Tag::Simple,
+    }
+}
