@@ -9,7 +9,7 @@ use crate::batch_choice::{Choice, Question};
 use crate::bounds::{BoundName, Bounds, bound_of, is_met, zip_bounds};
 use crate::dqf::Demand;
 use crate::fifo::BestEffortAhead;
-use crate::{Inapplicable, SporadicTask, System, dqf, edf, fifo};
+use crate::{Inapplicable, SporadicTask, System, dqf, edf, fifo, shaping};
 
 /// What may be promised to a workload under a policy.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -112,6 +112,9 @@ impl Assessment {
 /// # Panics
 /// When a fixed batch size exceeds the table, which `WorkloadFile::bind` refuses.
 pub fn assess(workload: &Workload, policy: PolicyName) -> Assessment {
+    if let Some(reason) = shaping::objection(workload, policy) {
+        return not_applicable(workload, policy, reason);
+    }
     match policy {
         PolicyName::Noop => not_applicable(
             workload,
@@ -127,6 +130,12 @@ pub fn assess(workload: &Workload, policy: PolicyName) -> Assessment {
             let tasks = sporadic(&workload.tasks);
             conclude(workload, policy, question(workload, &tasks, workload.batch).choose())
         }
+        PolicyName::TokenBucket | PolicyName::Mdn | PolicyName::MdnExtended => not_applicable(
+            workload,
+            policy,
+            "shaping best effort leaves the rest to noop, of which nothing can be promised; wrap \
+             it round a policy with a bound instead: regulators = [..]",
+        ),
         _ => not_applicable(workload, policy, "nothing is known of this policy"),
     }
 }
@@ -154,6 +163,9 @@ pub fn compare(workload: &Workload, policy: PolicyName) -> Vec<Comparison> {
 
 /// Whether `policy` proves these tasks on the workload's drive beside its best effort.
 pub(crate) fn is_provable(workload: &Workload, policy: PolicyName, tasks: &[SporadicTask]) -> bool {
+    if shaping::objection(workload, policy).is_some() {
+        return false;
+    }
     match policy {
         PolicyName::Fifo => {
             let bounds = fifo_bounds(workload, tasks);
@@ -192,7 +204,9 @@ fn not_applicable(workload: &Workload, policy: PolicyName, reason: &'static str)
 /// Puts the answer together once batch size and bounds are known.
 fn conclude(workload: &Workload, policy: PolicyName, choice: Choice) -> Assessment {
     let tasks = sporadic(&workload.tasks);
-    let assessed = tasks.iter().zip(choice.bounds).map(|(task, bounds)| TaskAssessment {
+    let bounds = shaping::while_in_rhythm(&workload.tasks, &tasks, choice.bounds);
+    let assumptions = choice.assumptions.into_iter().chain(shaping::note(workload)).collect();
+    let assessed = tasks.iter().zip(bounds).map(|(task, bounds)| TaskAssessment {
         bounds,
         response_max: bounds.least(),
         is_deadline_met: is_met(task, &bounds),
@@ -207,7 +221,7 @@ fn conclude(workload: &Workload, policy: PolicyName, choice: Choice) -> Assessme
         batch_max: choice.batch_max,
         best_effort_fill: choice.best_effort_fill,
         best_effort_depth: choice.best_effort_depth.unwrap_or(workload.depth),
-        assumptions: choice.assumptions,
+        assumptions,
         answer: if is_proven { Answer::Proven } else { Answer::NotProven },
         limit: if is_within_capacity { limit(&tasks, &assessed) } else { Some(Limit::Capacity) },
         tasks: assessed,
@@ -236,7 +250,7 @@ pub(crate) fn sporadic(tasks: &[Task]) -> Vec<SporadicTask> {
     let sporadic = |task: &Task| SporadicTask {
         period: task.period,
         requests: task.requests,
-        deadline: task.deadline,
+        deadline: shaping::response_limit(task),
     };
     tasks.iter().map(sporadic).collect()
 }
@@ -264,7 +278,10 @@ fn best_effort_ahead(workload: &Workload) -> BestEffortAhead {
     let mut ahead = BestEffortAhead::default();
     for load in &workload.best_effort {
         match load.intensity {
-            Intensity::Outstanding(outstanding) => ahead.outstanding += u64::from(outstanding),
+            // One that is paced has no more ahead of a task than its buffers hold.
+            Intensity::Outstanding(outstanding) | Intensity::Paced { outstanding, .. } => {
+                ahead.outstanding += u64::from(outstanding);
+            }
             Intensity::Rate(rate) => {
                 // Rounded down, so more load than there is; never a gap of nothing.
                 let period = rate.transfer_time_floor(load.size).max(Duration::from_ns(1));

@@ -12,6 +12,7 @@ mod batch_choice;
 mod bounds;
 mod headroom;
 mod search;
+mod shaping;
 mod system;
 mod verdict;
 

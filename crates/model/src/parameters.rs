@@ -1,6 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Parameters of policies and regulators that a workload file may set in `[policy.NAME]`.
 
+mod token_bucket;
+
+pub use token_bucket::{
+    BestEffortRate, MdnParameters, Shaping, TokenBucketParameters, TokenRate, TokenUnit,
+};
+
 /// The parameters of every policy and regulator that has any, with their defaults.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Parameters {}
+pub struct Parameters {
+    /// `[policy.token-bucket]`
+    pub token_bucket: TokenBucketParameters,
+    /// `[policy.mdn]`
+    pub mdn: MdnParameters,
+    /// `[policy.mdn-extended]`
+    pub mdn_extended: MdnParameters,
+}

@@ -202,6 +202,14 @@ fn build_bare(
         PolicyName::Dqf => {
             Box::new(Dqf::new(plan.batch_max, plan.best_effort_fill, plan.queued_max))
         }
+        PolicyName::TokenBucket => regulators::wrap(RegulatorName::TokenBucket, noop(plan), plan)?,
+        PolicyName::Mdn => regulators::wrap(RegulatorName::Mdn, noop(plan), plan)?,
+        PolicyName::MdnExtended => regulators::wrap(RegulatorName::MdnExtended, noop(plan), plan)?,
         policy => return Err(BuildError::Missing { policy }),
     })
+}
+
+/// What is shaped where nothing else is named: the drive's own order, as in Wu and Brandt.
+fn noop(plan: &Plan) -> Box<dyn Policy> {
+    Box::new(Noop::new(plan.depth, plan.queued_max))
 }

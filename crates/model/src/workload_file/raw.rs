@@ -15,7 +15,7 @@ use super::DriveReference;
 use crate::batch_table::BatchTable;
 use crate::drive_file::{DriveFile, DriveKind, Identity, MeasuredTable, batch_table};
 use crate::file_error::FileError;
-use crate::parameters::Parameters;
+use crate::parameters::{MdnParameters, Parameters, TokenBucketParameters};
 use crate::quantity::{Quantity, Share};
 use crate::task::{Class, Op, Place};
 use crate::units::{Bandwidth, Bytes, Duration, Lba};
@@ -37,13 +37,21 @@ pub(super) struct RawPolicy {
     pub(super) name: Spanned<String>,
     pub(super) batch: Option<Spanned<RawBatch>>,
     pub(super) regulators: Option<Vec<Spanned<String>>>,
+    #[serde(rename = "token-bucket")]
+    token_bucket: Option<TokenBucketParameters>,
+    mdn: Option<MdnParameters>,
+    #[serde(rename = "mdn-extended")]
+    mdn_extended: Option<MdnParameters>,
 }
 
 impl RawPolicy {
     /// What the file says in `[policy.NAME]`, and the defaults of all else.
-    #[expect(clippy::unused_self, reason = "no parameter is read yet")]
     pub(super) fn parameters(&self) -> Parameters {
-        Parameters::default()
+        Parameters {
+            token_bucket: self.token_bucket.unwrap_or_default(),
+            mdn: self.mdn.unwrap_or_default(),
+            mdn_extended: self.mdn_extended.unwrap_or_default(),
+        }
     }
 }
 
