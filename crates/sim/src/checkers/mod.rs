@@ -12,7 +12,7 @@ mod release_order;
 mod violation;
 mod work_conservation;
 
-use model::{Class, Outcome, Plan, PolicyName, Request, Time};
+use model::{Class, Outcome, Plan, PolicyName, RegulatorName, Request, Time};
 
 use crate::Observer;
 
@@ -36,30 +36,42 @@ pub struct Checkers {
 }
 
 impl Checkers {
-    /// The checkers of all invariants that the policy of this name promises under `plan`.
+    /// The checkers of all invariants that the policy of this name promises under `plan`, with
+    /// interactive requests that pass at once.
     pub fn of_policy(name: PolicyName, plan: &Plan) -> Self {
         let mut checkers = Self::default();
         checkers.add(ExactlyOnce::default());
+        let is_shaped = is_shaped(plan);
         match name {
             PolicyName::Noop => {
-                checkers.add(WorkConservation::new(plan.depth, true));
-                checkers.add(ReleaseOrder::new(Lines::Common));
+                checkers.add(WorkConservation::new(plan.depth, !is_shaped));
+                checkers.add_unless(is_shaped, ReleaseOrder::new(Lines::Common));
             }
             PolicyName::Fifo => {
-                checkers.add(WorkConservation::new(1, true));
-                checkers.add(ReleaseOrder::new(Lines::Common));
+                checkers.add(WorkConservation::new(1, !is_shaped));
+                checkers.add_unless(is_shaped, ReleaseOrder::new(Lines::Common));
                 checkers.add(BatchSize::new(1, 1));
                 checkers.add(IdleDispatch::default());
             }
             PolicyName::Dqf => {
-                checkers.add(WorkConservation::new(1, plan.best_effort_fill > 0));
-                checkers.add(ReleaseOrder::new(Lines::OfClass));
+                let is_served = plan.best_effort_fill > 0 && !is_shaped;
+                checkers.add(WorkConservation::new(1, is_served));
+                checkers.add_unless(is_shaped, ReleaseOrder::new(Lines::OfClass));
                 checkers.add(BatchSize::new(plan.batch_max, plan.best_effort_fill));
                 checkers.add(IdleDispatch::default());
+            }
+            PolicyName::TokenBucket | PolicyName::Mdn | PolicyName::MdnExtended => {
+                checkers.add(WorkConservation::new(plan.depth, false));
             }
             _ => {}
         }
         checkers
+    }
+
+    fn add_unless(&mut self, is_waived: bool, checker: impl Checker + 'static) {
+        if !is_waived {
+            self.add(checker);
+        }
     }
 
     /// One checker more.
@@ -112,6 +124,13 @@ impl Observer for Checkers {
             checker.ended(now);
         }
     }
+}
+
+/// Whether best effort is held back above the policy, so that it may wait for an idle drive and
+/// be overtaken.
+fn is_shaped(plan: &Plan) -> bool {
+    let shapers = [RegulatorName::TokenBucket, RegulatorName::Mdn, RegulatorName::MdnExtended];
+    plan.regulators.iter().any(|regulator| shapers.contains(regulator))
 }
 
 fn is_best_effort(request: &Request) -> bool {
