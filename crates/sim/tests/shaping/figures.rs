@@ -107,20 +107,19 @@ fn fifty_tokens_boost_in_full() {
     assert_alike(&means[1..]);
 }
 
-/// How often a series falls by a quarter from its last peak, and rises as much before it may
-/// fall again.
+/// How often a series falls by 15 % from its last peak, having risen as much before.
 fn falls(series: &[u64]) -> usize {
     let (mut peak, mut trough, mut count) = (0, u64::MAX, 0);
     let mut is_falling = true;
     for &value in series {
         if is_falling {
             trough = trough.min(value);
-            if value * 3 > trough * 4 {
+            if value * 85 > trough * 100 {
                 (is_falling, peak) = (false, value);
             }
         } else {
             peak = peak.max(value);
-            if value * 4 < peak * 3 {
+            if value * 100 < peak * 85 {
                 (is_falling, trough, count) = (true, value, count + 1);
             }
         }
@@ -135,40 +134,41 @@ fn spikes(bandwidth: &BandwidthOverTime) -> Vec<usize> {
 }
 
 /// Figure 4(b): the base form. Best effort creeps up until the soft stream misses, and falls:
-/// a sawtooth, with a spike of the soft stream at each of its teeth.
+/// a sawtooth, and spikes of the soft stream for as long as the run lasts.
 #[test]
 fn base_form_is_a_sawtooth_with_spikes() {
-    let (bandwidth, run) = measured("name = \"mdn\"", 2, 5);
+    let (bandwidth, run) = measured("name = \"mdn\"", 1, 10);
     let means = means(&bandwidth);
     assert!((7_950..=8_050).contains(&means[0]), "{means:?}");
     let best_effort: Vec<Vec<u64>> = (1..4).map(|stream| bandwidth.kb_per_s(stream)).collect();
-    // Four slices together, so that runs of five requests do not hide the rate.
-    let sums: Vec<u64> = (0..best_effort[0].len())
-        .map(|slice| best_effort.iter().map(|of| of[slice]).sum::<u64>())
-        .collect();
-    let smooth: Vec<u64> = sums.chunks(4).map(|part| part.iter().sum()).collect();
-    let spikes = spikes(&bandwidth);
-    println!(
-        "falls {}, spikes at {spikes:?}, misses {}",
-        falls(&smooth),
-        run.metrics.tasks()[0].misses
-    );
-    assert!(falls(&smooth) >= 3, "{smooth:?}");
-    for third in [30..70, 70..110, 110..150] {
-        assert!(spikes.iter().any(|slice| third.contains(slice)), "{spikes:?}");
+    // Two slices together, so that runs of five requests do not hide the rate.
+    let together = |slice: usize| best_effort.iter().map(|of| of[slice]).sum::<u64>();
+    let sums: Vec<u64> = (0..best_effort[0].len()).map(together).collect();
+    let smooth: Vec<u64> = sums.chunks_exact(2).map(|pair| pair.iter().sum()).collect();
+    let (falls, spikes) = (falls(&smooth), spikes(&bandwidth));
+    println!("falls {falls}, spikes at {spikes:?}, misses {}", run.metrics.tasks()[0].misses);
+    assert!(falls >= 4, "{smooth:?}");
+    for part in [10..32, 32..54, 54..74] {
+        assert!(spikes.iter().any(|slice| part.contains(slice)), "{spikes:?}");
     }
 }
 
-/// Figure 4(c): the extended form. Two decreases, two spikes, then 8 MB/s without a break, at
-/// the expense of the others.
+/// Figure 4(c): the extended form. Two spikes while the rate comes down, then 8 MB/s, at the
+/// expense of the others. A player of two buffers has not one slice below or above it then; one
+/// of a single buffer waits half a minute for its second spike.
 #[test]
 fn extended_form_spikes_twice_and_is_steady_then() {
-    let (extended, run) = measured("name = \"mdn-extended\"", 2, 10);
-    let spikes = spikes(&extended);
-    println!("spikes at {spikes:?}, misses {}", run.metrics.tasks()[0].misses);
-    assert_eq!(spikes.len(), 2, "{spikes:?}");
+    for (buffers, steady_from) in [(1, 40), (2, 4)] {
+        let (extended, run) = measured("name = \"mdn-extended\"", buffers, 10);
+        let spikes = spikes(&extended);
+        println!("spikes at {spikes:?}, misses {}", run.metrics.tasks()[0].misses);
+        assert_eq!(spikes.len(), 2, "{spikes:?}");
+        let rates = extended.kb_per_s(0);
+        assert!(rates[steady_from..].iter().all(|rate| rate.abs_diff(8_000) <= 320), "{rates:?}");
+        let (base, _) = measured("name = \"mdn\"", buffers, 10);
+        let together = |bandwidth: &BandwidthOverTime| means(bandwidth).iter().sum::<u64>();
+        assert!(together(&extended) < together(&base), "the aggressive form costs throughput");
+    }
+    let (extended, _) = measured("name = \"mdn-extended\"", 2, 10);
     assert!(extended.kb_per_s(0)[4..].iter().all(|&rate| rate == 8_000));
-    let (base, _) = measured("name = \"mdn\"", 2, 10);
-    let together = |bandwidth: &BandwidthOverTime| means(bandwidth).iter().sum::<u64>();
-    assert!(together(&extended) < together(&base), "the more aggressive form costs throughput");
 }

@@ -85,6 +85,12 @@ fn any_plan() -> impl Strategy<Value = (Workload, Plan)> {
     let parts = (times, tasks, loads, regulators, queued_max);
     (parts, any_rate(), any_shaping()).prop_map(|(parts, rate, shaping)| {
         let (times, tasks, best_effort, regulators, queued_max) = parts;
+        let mut tasks = tasks;
+        if best_effort.iter().any(|load| matches!(load.intensity, Intensity::Rate(_))) {
+            // A task that waits for its jobs behind an open loop that overloads the drive waits
+            // several times as long for each as for the one before: the run would not end.
+            tasks.iter_mut().for_each(|task: &mut Task| task.outstanding_max = None);
+        }
         let times: Vec<Duration> = times.into_iter().map(Duration::from_ms).collect();
         let table = BatchTable::new(&times).unwrap();
         let mut workload = Workload {

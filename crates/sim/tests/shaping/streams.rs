@@ -9,10 +9,10 @@ use crate::common::{BandwidthOverTime, run, run_of, workload};
 
 const GREEDY: &str = "[[best_effort]]\nname = \"greedy\"\noutstanding = 4\nsize = \"128KiB\"\n";
 
-fn stream(name: &str, period: &str) -> String {
+fn stream(name: &str, period: &str, deadline: &str) -> String {
     format!(
         "[[task]]\nname = \"{name}\"\nclass = \"soft\"\nperiod = \"{period}\"\n\
-         deadline = \"100ms\"\nrequests = 2\noutstanding = 2\nsize = \"128KiB\"\n\
+         deadline = \"{deadline}\"\nrequests = 2\noutstanding = 2\nsize = \"128KiB\"\n\
          place = \"sequential\"\n"
     )
 }
@@ -22,8 +22,8 @@ fn stream(name: &str, period: &str) -> String {
 fn best_effort_grows_when_a_stream_has_ended() {
     let text = format!(
         "[policy]\nname = \"mdn-extended\"\n{}{}{GREEDY}",
-        stream("busy", "120ms"),
-        stream("calm", "480ms")
+        stream("busy", "120ms", "100ms"),
+        stream("calm", "480ms", "400ms")
     );
     let workload = workload(&text);
     let mut bandwidth = BandwidthOverTime::new(3, Duration::from_ms(1_000));
@@ -44,7 +44,7 @@ fn a_reservation_leaves_the_rest() {
     let text = format!(
         "[policy]\nname = \"token-bucket\"\n[policy.token-bucket]\nrate = \"reserve\"\n\
          capacity = \"6MB/s\"\n{}{GREEDY}",
-        stream("declared", "65536us")
+        stream("declared", "65536us", "100ms")
     );
     let workload = workload(&text);
     let mut bandwidth = BandwidthOverTime::new(2, Duration::from_ms(1_000));
