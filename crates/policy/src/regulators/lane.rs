@@ -128,6 +128,11 @@ impl Lane {
         self.bucket?.ready_at(self.cost(head))
     }
 
+    /// Nothing goes before the next attempt.
+    pub(crate) const fn refuse(&mut self) {
+        self.is_refused = true;
+    }
+
     /// Whether the policy behind had no room for what has its tokens.
     pub(crate) const fn is_refused(&self) -> bool {
         self.is_refused

@@ -56,6 +56,9 @@ pub(crate) struct TokenBucket {
     traces: Traces,
     /// The policy behind has not come to the end of its round.
     is_in_round: bool,
+    /// Since the last round it had no room for real time: the next room is not for best effort,
+    /// which would otherwise be there first each time.
+    is_real_time_refused: bool,
 }
 
 impl TokenBucket {
@@ -80,6 +83,7 @@ impl TokenBucket {
             steering,
             traces: Traces::default(),
             is_in_round: false,
+            is_real_time_refused: false,
         }
     }
 
@@ -106,7 +110,10 @@ impl TokenBucket {
 
     /// Gives the policy behind what never waits.
     fn pass(&mut self, now: Time, request: Request) -> Result<(), Full> {
-        self.behind.observe(now, Event::Release(request))?;
+        if self.behind.observe(now, Event::Release(request)).is_err() {
+            self.is_real_time_refused = true;
+            return Err(Full);
+        }
         if let Some(steering) = &mut self.steering {
             steering.witness().release(&request);
         }
@@ -219,6 +226,13 @@ impl TokenBucket {
 
     /// What the policy behind decides, with what has its tokens.
     fn decide_behind(&mut self, now: Time) -> Decision {
+        if self.is_real_time_refused {
+            // The host offers it again after this round, and asks again when it is taken.
+            self.lanes.iter_mut().for_each(Lane::refuse);
+            let decision = self.behind.decide(now);
+            self.is_real_time_refused = !is_end_of_round(decision);
+            return decision;
+        }
         if !self.is_in_round {
             self.feed(now);
         }
