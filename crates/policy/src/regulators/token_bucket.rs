@@ -229,6 +229,7 @@ impl TokenBucket {
         if self.is_real_time_refused {
             // The host offers it again after this round, and asks again when it is taken.
             self.lanes.iter_mut().for_each(Lane::refuse);
+            self.grow(now);
             let decision = self.behind.decide(now);
             self.is_real_time_refused = !is_end_of_round(decision);
             return decision;
