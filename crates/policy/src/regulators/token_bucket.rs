@@ -46,6 +46,7 @@ const STEPS_MAX: u32 = 64;
 /// # Complexity
 /// O(1) for a decision and a release, beside the policy behind; O(log n) where notices or
 /// streams are minded, n being what is behind.
+#[expect(clippy::struct_excessive_bools, reason = "independent facts, not phases")]
 pub(crate) struct TokenBucket {
     behind: Box<dyn Policy>,
     lanes: [Lane; 3],
