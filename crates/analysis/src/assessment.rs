@@ -13,7 +13,7 @@ use crate::heterogeneous::{self, MixedSystem};
 use crate::regulated::{Regulated, too_many_units, unit_tasks};
 use crate::{
     Inapplicable, SporadicTask, System, adaptive_drain, dqf, elastic, fifo, gated_drain, rtio,
-    rtio_slots,
+    rtio_slots, shaping,
 };
 
 /// What may be promised to a workload under a policy.
@@ -123,6 +123,9 @@ pub fn assess(workload: &Workload, policy: PolicyName) -> Assessment {
     if let Some(regulated) = Regulated::of(workload) {
         return regulated.conclude(assess(&regulated.workload, policy));
     }
+    if let Some(reason) = shaping::objection(workload, policy) {
+        return not_applicable(workload, policy, reason);
+    }
     match policy {
         PolicyName::Noop => not_applicable(
             workload,
@@ -210,6 +213,12 @@ pub fn assess(workload: &Workload, policy: PolicyName) -> Assessment {
                 Err(reason) => not_applicable(workload, policy, reason),
             }
         }
+        PolicyName::TokenBucket | PolicyName::Mdn | PolicyName::MdnExtended => not_applicable(
+            workload,
+            policy,
+            "shaping best effort leaves the rest to noop, of which nothing can be promised; wrap \
+             it round a policy with a bound instead: regulators = [..]",
+        ),
         _ => not_applicable(workload, policy, "nothing is known of this policy"),
     }
 }
@@ -256,6 +265,9 @@ pub(crate) fn is_provable(
     if let Some(regulated) = Regulated::of(workload) {
         let sources = regulated.unit_sources(workload, tasks, sources);
         return is_provable(&regulated.workload, policy, &unit_tasks(workload, tasks), &sources);
+    }
+    if shaping::objection(workload, policy).is_some() {
+        return false;
     }
     match policy {
         PolicyName::Fifo => {
@@ -343,7 +355,9 @@ pub(crate) fn not_applicable(
 /// Puts the answer together once batch size and bounds are known.
 fn conclude(workload: &Workload, policy: PolicyName, choice: Choice) -> Assessment {
     let tasks = sporadic(&workload.tasks);
-    let assessed = tasks.iter().zip(choice.bounds).map(|(task, bounds)| TaskAssessment {
+    let bounds = shaping::while_in_rhythm(&workload.tasks, &tasks, choice.bounds);
+    let assumptions = choice.assumptions.into_iter().chain(shaping::note(workload)).collect();
+    let assessed = tasks.iter().zip(bounds).map(|(task, bounds)| TaskAssessment {
         bounds,
         response_max: bounds.least(),
         is_deadline_met: is_met(task, &bounds),
@@ -359,7 +373,7 @@ fn conclude(workload: &Workload, policy: PolicyName, choice: Choice) -> Assessme
         batch_max: choice.batch_max,
         best_effort_fill: choice.best_effort_fill,
         best_effort_depth: choice.best_effort_depth.unwrap_or(workload.depth),
-        assumptions: choice.assumptions,
+        assumptions,
         answer: if is_proven { Answer::Proven } else { Answer::NotProven },
         limit: if is_within_capacity || is_proven {
             limit(&tasks, &assessed)
@@ -392,7 +406,7 @@ pub(crate) fn sporadic(tasks: &[Task]) -> Vec<SporadicTask> {
     let sporadic = |task: &Task| SporadicTask {
         period: task.period,
         requests: task.requests,
-        deadline: task.deadline,
+        deadline: shaping::response_limit(task),
     };
     tasks.iter().map(sporadic).collect()
 }
@@ -420,7 +434,10 @@ fn best_effort_ahead(workload: &Workload) -> BestEffortAhead {
     let mut ahead = BestEffortAhead::default();
     for load in &workload.best_effort {
         match load.intensity {
-            Intensity::Outstanding(outstanding) => ahead.outstanding += u64::from(outstanding),
+            // One that is paced has no more ahead of a task than its buffers hold.
+            Intensity::Outstanding(outstanding) | Intensity::Paced { outstanding, .. } => {
+                ahead.outstanding += u64::from(outstanding);
+            }
             Intensity::Rate(rate) => {
                 // Rounded down, so more load than there is; never a gap of nothing.
                 let period = rate.transfer_time_floor(load.size).max(Duration::from_ns(1));

@@ -19,6 +19,7 @@ mod headroom;
 mod regulated;
 mod rtio_slots;
 mod search;
+mod shaping;
 mod soft;
 mod system;
 mod verdict;

@@ -13,8 +13,8 @@
 //! meanwhile at the instant at which it came, but a request keeps its nominal `released`:
 //! lateness of the host is part of every response time.
 
-use model::{Class, Outcome, Request, RequestId, Time};
-use policy::{Decision, Event, Full, Policy};
+use model::{Class, Outcome, Request, RequestId, TaskIndex, Time};
+use policy::{Decision, Event, Full, NoticeKind, Policy};
 
 use crate::executor::{Completion, Executor};
 use crate::held::Held;
@@ -199,13 +199,32 @@ impl<'a, E: Executor, P: Policy, O: Observer> Host<'a, E, P, O> {
         *self.left(request.class) -= 1;
         self.in_flight_count -= 1;
         self.metrics.complete_request(request.task, now, request.size, outcome);
-        if let Some(job) = job {
+        let is_last = job.is_some_and(|job| {
             self.metrics.complete_job(now, &job);
-        }
-        self.sources.note_completion(request.task);
+            self.sources.end_job(now, request.task)
+        });
         self.observer.completed(now, &request, outcome);
-        let observed = self.policy.observe(now, Event::Complete { id, outcome });
-        assert_eq!(observed, Ok(()), "a policy is full to releases only");
+        self.tell(now, Event::Complete { id, outcome });
+        if request.class == Class::Soft && job.is_some() {
+            let is_late = request.due.is_some_and(|due| now > due);
+            self.report(now, request.task, is_late, is_last);
+        }
+    }
+
+    /// Tells the policy what is no release.
+    fn tell(&mut self, now: Time, event: Event) {
+        assert_eq!(self.policy.observe(now, event), Ok(()), "a policy is full to releases only");
+    }
+
+    /// What a soft real-time task reports at the end of a job: that it came after its due, and
+    /// that it was the last. A job that never ends is never reported.
+    fn report(&mut self, now: Time, task: TaskIndex, is_late: bool, is_last: bool) {
+        if is_late {
+            self.tell(now, Event::Notice { task, kind: NoticeKind::DeadlineMissed });
+        }
+        if is_last {
+            self.tell(now, Event::Notice { task, kind: NoticeKind::StreamEnded });
+        }
     }
 
     /// The count in which a request of that class stands while it is not complete.
@@ -225,8 +244,8 @@ impl<'a, E: Executor, P: Policy, O: Observer> Host<'a, E, P, O> {
         self.metrics.drop_request(request.task);
         if let Some(job) = job {
             self.metrics.complete_job(now, &job);
+            self.sources.end_job(now, request.task);
         }
-        self.sources.note_completion(request.task);
         self.observer.dropped(now, &request);
     }
 

@@ -83,7 +83,9 @@ impl<'a> HostParams<'a> {
     pub fn expected_outstanding(&self) -> usize {
         let tasks = self.workload.tasks.iter().map(|task| 2 * u64::from(task.requests));
         let loads = self.workload.best_effort.iter().map(|load| match load.intensity {
-            Intensity::Outstanding(count) => u64::from(count),
+            Intensity::Outstanding(count) | Intensity::Paced { outstanding: count, .. } => {
+                u64::from(count)
+            }
             Intensity::Rate(_) => u64::from(self.workload.depth),
         });
         let expected = tasks.chain(loads).sum::<u64>() + u64::from(self.workload.depth);

@@ -7,7 +7,8 @@
 //!
 //! Every instant follows from the one before it, never from when the host came to it:
 //! nothing drifts, and a host that wakes up late releases all that it slept through, each
-//! at its nominal instant, whatever became of earlier jobs (dissertation 9.3.2).
+//! at its nominal instant, whatever became of earlier jobs (dissertation 9.3.2). Only a source
+//! with a limit to its jobs under way waits for them, by the rule of `source`.
 
 use std::cmp::Reverse;
 use std::collections::binary_heap::PeekMut;
@@ -16,7 +17,7 @@ use std::collections::{BinaryHeap, VecDeque};
 use model::{BestEffort, Intensity, Task, TaskIndex, Time};
 
 use crate::params::{HostParams, Length};
-use crate::source::Source;
+use crate::source::{JobEnd, Source};
 
 /// When sources stop.
 #[derive(Debug)]
@@ -62,14 +63,15 @@ impl Ending {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Due {
     pub(crate) source: TaskIndex,
-    /// The nominal instant.
+    /// The instant of its release.
     pub(crate) at: Time,
 }
 
 /// All sources of a workload.
 ///
 /// # Invariants
-/// - A source with a timer is in `timers` at most once, at an instant before `until`.
+/// - A source with a timer is in `timers` at most once, and not while a job of it waits for
+///   another to complete.
 #[derive(Debug)]
 pub(crate) struct Sources {
     /// Tasks first, then loads: the index is that of the source.
@@ -117,10 +119,10 @@ impl Sources {
             Intensity::Outstanding(count) => {
                 self.owed.extend((0..count).map(|_| source.index()));
             }
-            Intensity::Rate(_) if source.is_open() => {
+            Intensity::Rate(_) | Intensity::Paced { .. } if source.is_open() => {
                 self.timers.push(Reverse((Time::ZERO, source.index())));
             }
-            Intensity::Rate(_) => {}
+            Intensity::Rate(_) | Intensity::Paced { .. } => {}
         }
         self.all.push(source);
     }
@@ -154,19 +156,35 @@ impl Sources {
             if at > now {
                 return None;
             }
-            let is_task = index.index() < self.task_count;
-            if !is_task && !self.ending.best_effort_may_release(at) {
+            let source = &mut self.all[index.index()];
+            let at = source.nominal(at);
+            if source.must_wait(at) {
                 PeekMut::pop(top);
                 continue;
             }
-            let source = &mut self.all[index.index()];
-            source.begin_job();
-            let next = source.next_job(at, self.ending.until);
-            set_timer(top, next);
-            if is_task {
-                self.ending.note_task_release(at, next.is_none());
+            let released = source.release_of(at);
+            let is_task = index.index() < self.task_count;
+            if is_task && released >= self.ending.until {
+                // It waited until nothing is released any more.
+                source.end();
+                PeekMut::pop(top);
+                self.ending.tasks_open_count -= 1;
+                continue;
             }
-            return Some(Due { source: index, at });
+            if !is_task && !self.ending.best_effort_may_release(released) {
+                PeekMut::pop(top);
+                continue;
+            }
+            source.begin_job();
+            let next = source.next_job(at, released, self.ending.until);
+            set_timer(top, next);
+            if next.is_none() {
+                source.end();
+            }
+            if is_task {
+                self.ending.note_task_release(released, next.is_none());
+            }
+            return Some(Due { source: index, at: released });
         }
     }
 
@@ -181,11 +199,17 @@ impl Sources {
         None
     }
 
-    /// A request of this source completed.
-    pub(crate) fn note_completion(&mut self, index: TaskIndex) {
-        if self.source(index).is_closed_loop() {
+    /// A job of this source ended; whether it was its last.
+    pub(crate) fn end_job(&mut self, now: Time, index: TaskIndex) -> bool {
+        let source = self.source(index);
+        let JobEnd { is_next_freed, is_last } = source.end_job(now);
+        if source.is_closed_loop() {
             self.owed.push_back(index);
         }
+        if is_next_freed {
+            self.timers.push(Reverse((now, index)));
+        }
+        is_last
     }
 
     /// Whether there were tasks and nothing at all is released from `now` on.

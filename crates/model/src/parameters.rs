@@ -4,10 +4,14 @@
 mod depth_limit;
 mod group_edf;
 mod rtio;
+mod token_bucket;
 
 pub use depth_limit::DepthLimitParameters;
 pub use group_edf::GroupEdfParams;
 pub use rtio::{PriorityTag, RtioPriority};
+pub use token_bucket::{
+    BestEffortRate, MdnParameters, Shaping, TokenBucketParameters, TokenRate, TokenUnit,
+};
 
 /// The parameters of every policy and regulator that has any, with their defaults.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -18,4 +22,10 @@ pub struct Parameters {
     pub rtio_priority: RtioPriority,
     /// `[policy.depth-limit]`.
     pub depth_limit: DepthLimitParameters,
+    /// `[policy.token-bucket]`
+    pub token_bucket: TokenBucketParameters,
+    /// `[policy.mdn]`
+    pub mdn: MdnParameters,
+    /// `[policy.mdn-extended]`
+    pub mdn_extended: MdnParameters,
 }

@@ -173,11 +173,18 @@ impl<Q: Quantity> Visitor<'_> for QuantityVisitor<Q> {
     }
 }
 
+/// Reads a quantity from a TOML or JSON string.
+pub(crate) fn deserialize<'de, Q: Quantity, D: Deserializer<'de>>(
+    deserializer: D,
+) -> Result<Q, D::Error> {
+    deserializer.deserialize_any(QuantityVisitor(std::marker::PhantomData))
+}
+
 macro_rules! deserialize_quantity {
     ($($quantity:ty),+) => {$(
         impl<'de> Deserialize<'de> for $quantity {
             fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-                deserializer.deserialize_any(QuantityVisitor(std::marker::PhantomData))
+                deserialize(deserializer)
             }
         }
     )+};

@@ -109,6 +109,14 @@ pub enum Intensity {
     Outstanding(u32),
     /// Requests come at this rate, whatever becomes of them (open loop).
     Rate(Bandwidth),
+    /// Requests come at this rate while fewer than so many are released and not complete
+    /// (closed loop): a program that reads at its own pace through so many buffers.
+    Paced {
+        /// How fast at most.
+        rate: Bandwidth,
+        /// How many at once at most.
+        outstanding: u32,
+    },
 }
 
 /// A load without deadlines.

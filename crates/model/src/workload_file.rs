@@ -302,45 +302,7 @@ fn read_best_effort(
 ) -> Result<Placed<BestEffort>, FileError> {
     claim(raw.name.get_ref(), &raw.name, names)?;
     raw::check_size(&raw.size)?;
-    let intensity = match (&raw.outstanding, &raw.rate) {
-        (Some(outstanding), None) if *outstanding.get_ref() == 0 => {
-            return Err(FileError::new(
-                outstanding.span(),
-                "0 requests outstanding: the load does nothing",
-                "write how many requests it keeps outstanding, or leave the entry out",
-            ));
-        }
-        (Some(outstanding), None) if *outstanding.get_ref() > OUTSTANDING_MAX => {
-            return Err(FileError::new(
-                outstanding.span(),
-                format!("more than {OUTSTANDING_MAX} requests outstanding"),
-                "write a smaller number: a drive holds a few dozen",
-            ));
-        }
-        (Some(outstanding), None) => Intensity::Outstanding(*outstanding.get_ref()),
-        (None, Some(rate)) if rate.get_ref().transfer_time_floor(*raw.size.get_ref()) < GAP_MIN => {
-            return Err(FileError::new(
-                rate.span(),
-                "more than a million requests each second",
-                "write a lower rate, or a larger size",
-            ));
-        }
-        (None, Some(rate)) => Intensity::Rate(*rate.get_ref()),
-        (Some(_), Some(rate)) => {
-            return Err(FileError::new(
-                rate.span(),
-                "both `outstanding` and `rate`: the load is either a closed or an open loop",
-                "keep one of them",
-            ));
-        }
-        (None, None) => {
-            return Err(FileError::new(
-                raw.name.span(),
-                "how hard the load pushes is not said",
-                "add outstanding = 32, or rate = \"8MB/s\"",
-            ));
-        }
-    };
+    let intensity = read_intensity(&raw)?;
     let op_span = raw.op_span();
     Ok(Placed {
         source: BestEffort {
@@ -353,6 +315,46 @@ fn read_best_effort(
         size_span: raw.size.span(),
         op_span,
     })
+}
+
+/// How hard a load pushes: a closed loop, an open one, or a closed one at its own pace.
+fn read_intensity(raw: &RawBestEffort) -> Result<Intensity, FileError> {
+    let outstanding = raw.outstanding.as_ref().map(read_load_outstanding).transpose()?;
+    if let Some(rate) = &raw.rate
+        && rate.get_ref().transfer_time_floor(*raw.size.get_ref()) < GAP_MIN
+    {
+        return Err(FileError::new(
+            rate.span(),
+            "more than a million requests each second",
+            "write a lower rate, or a larger size",
+        ));
+    }
+    match (outstanding, raw.rate.as_ref().map(|rate| *rate.get_ref())) {
+        (Some(outstanding), None) => Ok(Intensity::Outstanding(outstanding)),
+        (None, Some(rate)) => Ok(Intensity::Rate(rate)),
+        (Some(outstanding), Some(rate)) => Ok(Intensity::Paced { rate, outstanding }),
+        (None, None) => Err(FileError::new(
+            raw.name.span(),
+            "how hard the load pushes is not said",
+            "add outstanding = 32, or rate = \"8MB/s\", or both",
+        )),
+    }
+}
+
+fn read_load_outstanding(outstanding: &Spanned<u32>) -> Result<u32, FileError> {
+    match *outstanding.get_ref() {
+        0 => Err(FileError::new(
+            outstanding.span(),
+            "0 requests outstanding: the load does nothing",
+            "write how many requests it keeps outstanding, or leave the entry out",
+        )),
+        more if more > OUTSTANDING_MAX => Err(FileError::new(
+            outstanding.span(),
+            format!("more than {OUTSTANDING_MAX} requests outstanding"),
+            "write a smaller number: a drive holds a few dozen",
+        )),
+        outstanding => Ok(outstanding),
+    }
 }
 
 fn claim(

@@ -312,11 +312,11 @@ fn the_group_of_g_edf_is_a_share() {
 }
 
 #[test]
-fn a_load_is_either_closed_or_open() {
+fn a_load_is_closed_open_or_both() {
     let load = "drive = \"x\"\n[[best_effort]]\nname = \"b\"\nsize = \"4KiB\"\n";
     assert!(refused(load).0.contains("how hard the load pushes"));
-    let both = format!("{load}outstanding = 1\nrate = \"1MB/s\"\n");
-    assert!(refused(&both).0.contains("both `outstanding` and `rate`"));
+    let both = format!("{load}outstanding = 0\nrate = \"1MB/s\"\n");
+    assert!(refused(&both).0.contains("the load does nothing"));
     assert!(refused(&format!("{load}rate = \"1MB\"\n")).0.contains("`MB` is none of its units"));
     assert!(refused("drive = \"x\"\n").0.contains("neither a [[task]] nor a [[best_effort]]"));
 }

@@ -173,12 +173,6 @@ pub enum BuildError {
         /// The policy.
         policy: PolicyName,
     },
-    /// This version has no such regulator.
-    #[error("`{regulator}` is not part of this version")]
-    RegulatorMissing {
-        /// The regulator.
-        regulator: RegulatorName,
-    },
     /// This version has no such policy.
     #[error("`{policy}` is not part of this version")]
     Missing {
@@ -248,6 +242,14 @@ fn build_bare(
         PolicyName::CfqGrouped => Box::new(CfqGrouped::new(plan.depth, plan.queued_max)),
         PolicyName::MqDeadline => Box::new(MqDeadline::new(plan.depth, plan.queued_max)),
         PolicyName::BfqStrict => Box::new(BfqStrict::new(plan.queued_max)),
+        PolicyName::TokenBucket => regulators::wrap(RegulatorName::TokenBucket, noop(plan), plan)?,
+        PolicyName::Mdn => regulators::wrap(RegulatorName::Mdn, noop(plan), plan)?,
+        PolicyName::MdnExtended => regulators::wrap(RegulatorName::MdnExtended, noop(plan), plan)?,
         policy => return Err(BuildError::Missing { policy }),
     })
+}
+
+/// What is shaped where nothing else is named: the drive's own order, as in Wu and Brandt.
+fn noop(plan: &Plan) -> Box<dyn Policy> {
+    Box::new(Noop::new(plan.depth, plan.queued_max))
 }

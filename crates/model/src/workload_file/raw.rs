@@ -18,7 +18,8 @@ use crate::drive_file::{DriveFile, DriveKind, Identity, MeasuredTable, batch_tab
 use crate::file_error::FileError;
 use crate::names::RegulatorName;
 use crate::parameters::{
-    DepthLimitParameters, GroupEdfParams, Parameters, PriorityTag, RtioPriority,
+    DepthLimitParameters, GroupEdfParams, MdnParameters, Parameters, PriorityTag, RtioPriority,
+    TokenBucketParameters,
 };
 use crate::quantity::{Quantity, Share};
 use crate::task::{Class, Op, Place};
@@ -47,6 +48,11 @@ pub(super) struct RawPolicy {
     rtio_priority: Option<RawRtioPriority>,
     #[serde(rename = "depth-limit")]
     depth_limit: Option<RawDepthLimit>,
+    #[serde(rename = "token-bucket")]
+    token_bucket: Option<TokenBucketParameters>,
+    mdn: Option<MdnParameters>,
+    #[serde(rename = "mdn-extended")]
+    mdn_extended: Option<MdnParameters>,
 }
 
 /// `[policy.g-edf]`.
@@ -78,6 +84,9 @@ impl RawPolicy {
             depth_limit: self.depth_limit()?,
             group_edf: self.group_edf(),
             rtio_priority: self.rtio_priority(),
+            token_bucket: self.token_bucket.unwrap_or_default(),
+            mdn: self.mdn.unwrap_or_default(),
+            mdn_extended: self.mdn_extended.unwrap_or_default(),
         })
     }
 

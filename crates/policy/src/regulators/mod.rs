@@ -2,14 +2,25 @@
 //! Regulators: they say *when* a request may go, the policy that they wrap says *which*. A
 //! regulator is a policy itself, so they stack.
 
+mod bucket;
 mod depth_limit;
+mod lane;
+mod mdn;
+mod meter;
+mod periodic;
+mod reserve;
+mod token_bucket;
 mod tokens_per_task;
+mod traced;
+mod witness;
 
 use model::{Plan, RegulatorName};
 
 use crate::{BuildError, Policy};
 
 pub use depth_limit::DepthLimit;
+use mdn::Form;
+use token_bucket::TokenBucket;
 pub use tokens_per_task::TokensPerTask;
 
 /// `policy` behind the regulator of that name.
@@ -21,6 +32,8 @@ pub(crate) fn wrap(
     Ok(match name {
         RegulatorName::DepthLimit => Box::new(DepthLimit::new(policy, plan)),
         RegulatorName::TokensPerTask => Box::new(TokensPerTask::new(policy, plan)),
-        regulator => return Err(BuildError::RegulatorMissing { regulator }),
+        RegulatorName::TokenBucket => Box::new(TokenBucket::fixed(policy, plan)),
+        RegulatorName::Mdn => Box::new(TokenBucket::steered(policy, plan, Form::Base)),
+        RegulatorName::MdnExtended => Box::new(TokenBucket::steered(policy, plan, Form::Extended)),
     })
 }

@@ -48,7 +48,8 @@ pub struct Checkers {
 }
 
 impl Checkers {
-    /// The checkers of all invariants that the policy of this name promises under `plan`.
+    /// The checkers of all invariants that the policy of this name promises under `plan`, with
+    /// interactive requests that pass at once.
     pub fn of_policy(name: PolicyName, plan: &Plan) -> Self {
         let holds_back = |regulator: &RegulatorName| {
             matches!(regulator, RegulatorName::DepthLimit | RegulatorName::TokensPerTask)
@@ -57,66 +58,79 @@ impl Checkers {
             return Self::of_batches(name, plan);
         }
         let mut checkers = Self::of_depth(plan);
+        let is_shaped = is_shaped(plan);
         match name {
             PolicyName::Noop => {
-                checkers.add(WorkConservation::new(plan.depth, true));
-                checkers.add(ReleaseOrder::new(Lines::Common));
+                checkers.add(WorkConservation::new(plan.depth, !is_shaped));
+                checkers.add_unless(is_shaped, ReleaseOrder::new(Lines::Common));
             }
             PolicyName::Fifo => {
-                checkers.add(WorkConservation::new(1, true));
-                checkers.add(ReleaseOrder::new(Lines::Common));
+                checkers.add(WorkConservation::new(1, !is_shaped));
+                checkers.add_unless(is_shaped, ReleaseOrder::new(Lines::Common));
                 checkers.add(BatchSize::new(1, 1));
                 checkers.add(IdleDispatch::default());
             }
             PolicyName::Edf | PolicyName::ScanEdf => {
-                checkers.add(WorkConservation::new(1, true));
-                checkers.add(DueOrder::new(plan.queued_max));
+                checkers.add(WorkConservation::new(1, !is_shaped));
+                checkers.add_unless(is_shaped, DueOrder::new(plan.queued_max));
                 checkers.add(BatchSize::new(1, 1));
                 checkers.add(IdleDispatch::default());
             }
             PolicyName::GroupEdf => {
-                checkers.add(WorkConservation::new(1, true));
+                checkers.add(WorkConservation::new(1, !is_shaped));
                 checkers.add(BatchSize::new(1, 1));
                 checkers.add(IdleDispatch::default());
             }
             PolicyName::DqEdf => {
-                checkers.add(WorkConservation::new(1, plan.best_effort_fill > 0));
-                checkers.add(DueOrder::new(plan.queued_max));
+                let is_served = plan.best_effort_fill > 0 && !is_shaped;
+                checkers.add(WorkConservation::new(1, is_served));
+                checkers.add_unless(is_shaped, DueOrder::new(plan.queued_max));
                 checkers.add(BatchSize::new(plan.batch_max, plan.best_effort_fill));
                 checkers.add(IdleDispatch::default());
             }
             PolicyName::Dqf => {
-                checkers.add(WorkConservation::new(1, plan.best_effort_fill > 0));
-                checkers.add(ReleaseOrder::new(Lines::OfClass));
+                let is_served = plan.best_effort_fill > 0 && !is_shaped;
+                checkers.add(WorkConservation::new(1, is_served));
+                checkers.add_unless(is_shaped, ReleaseOrder::new(Lines::OfClass));
                 checkers.add(BatchSize::new(plan.batch_max, plan.best_effort_fill));
                 checkers.add(IdleDispatch::default());
             }
             PolicyName::Rtio | PolicyName::RtioPriority => {
-                checkers.add(ClassOrder::new(plan.queued_max));
+                checkers.add_unless(is_shaped, ClassOrder::new(plan.queued_max));
                 checkers.add(BestEffortDepth::new(plan.best_effort_depth));
             }
             PolicyName::RtioDrain | PolicyName::RtioLimit => {
-                checkers.add(ClassOrder::new(plan.queued_max));
+                checkers.add_unless(is_shaped, ClassOrder::new(plan.queued_max));
                 checkers.add(BestEffortDepth::new(plan.best_effort_depth));
                 checkers.add(RealTimeAlone::default());
             }
             PolicyName::DqfElastic => {
-                checkers.add(WorkConservation::new(1, plan.best_effort_fill > 0));
-                checkers.add(ReleaseOrder::new(Lines::OfClass));
+                let is_served = plan.best_effort_fill > 0 && !is_shaped;
+                checkers.add(WorkConservation::new(1, is_served));
+                checkers.add_unless(is_shaped, ReleaseOrder::new(Lines::OfClass));
                 checkers.add(BatchSize::new(plan.table.batch_max(), plan.best_effort_fill));
                 checkers.add(ElasticBatch::new(plan));
                 checkers.add(IdleDispatch::default());
             }
             PolicyName::Deadline | PolicyName::CfqGrouped => {
-                checkers.add(WorkConservation::new(plan.depth, true));
+                checkers.add(WorkConservation::new(plan.depth, !is_shaped));
             }
             PolicyName::BfqStrict => {
                 checkers.add(BatchSize::new(1, 1));
                 checkers.add(IdleDispatch::default());
             }
+            PolicyName::TokenBucket | PolicyName::Mdn | PolicyName::MdnExtended => {
+                checkers.add(WorkConservation::new(plan.depth, false));
+            }
             _ => {}
         }
         checkers
+    }
+
+    fn add_unless(&mut self, is_waived: bool, checker: impl Checker + 'static) {
+        if !is_waived {
+            self.add(checker);
+        }
     }
 
     /// Behind a regulator that holds requests back, or hides some of the drive, nothing is
@@ -199,6 +213,13 @@ impl Observer for Checkers {
             checker.ended(now);
         }
     }
+}
+
+/// Whether best effort is held back above the policy, so that it may wait for an idle drive and
+/// be overtaken.
+fn is_shaped(plan: &Plan) -> bool {
+    let shapers = [RegulatorName::TokenBucket, RegulatorName::Mdn, RegulatorName::MdnExtended];
+    plan.regulators.iter().any(|regulator| shapers.contains(regulator))
 }
 
 fn is_best_effort(request: &Request) -> bool {

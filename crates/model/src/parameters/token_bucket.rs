@@ -1,0 +1,289 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! Traffic shaping of best effort: `[policy.token-bucket]`, `[policy.mdn]` and
+//! `[policy.mdn-extended]`.
+//!
+//! A rate says by its unit what a token is: a request (`"100/s"`), a byte (`"8MB/s"`), or a
+//! nanosecond of device time (`"50%"`). A burst is a length of time: as many tokens as come in
+//! it, so that it follows the rate and needs no unit of its own.
+
+use serde::{Deserialize, Deserializer};
+
+use crate::quantity::{Quantity, Share};
+use crate::units::{Bandwidth, Duration};
+
+/// What one token stands for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum TokenUnit {
+    /// A request, whatever its size (Wu and Brandt, section 3).
+    Request,
+    /// A byte.
+    Byte,
+    /// A nanosecond of device time, charged as b(z)/z for each request of whatever size.
+    DeviceTime,
+}
+
+/// Tokens per second, never none.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct TokenRate {
+    /// What a token stands for.
+    pub unit: TokenUnit,
+    /// How many of them come each second, at least 1.
+    pub per_s: u64,
+}
+
+impl TokenRate {
+    const fn new(unit: TokenUnit, per_s: u64) -> Self {
+        Self { unit, per_s }
+    }
+}
+
+impl Quantity for TokenRate {
+    const WHAT: &'static str = "a rate of tokens";
+    const EXAMPLE: &'static str = "\"100/s\" for requests, \"8MB/s\" or \"50%\" of the device time";
+    const UNITS: &'static [&'static str] =
+        &["/s", "%", "B/s", "KiB/s", "MiB/s", "GiB/s", "TiB/s", "kB/s", "KB/s", "MB/s", "GB/s"];
+
+    fn read(text: &str) -> Result<Self, String> {
+        let count = text.strip_suffix("/s").map(str::trim);
+        let count = count.filter(|count| count.ends_with(|last: char| last.is_ascii_digit()));
+        let rate = if text.ends_with('%') {
+            // One part per million of a second is a thousand nanoseconds.
+            Self::new(TokenUnit::DeviceTime, u64::from(Share::read(text)?.ppm) * 1_000)
+        } else if let Some(count) = count {
+            let count = count.parse().map_err(|_| "it is not a whole number".to_owned())?;
+            Self::new(TokenUnit::Request, count)
+        } else {
+            Self::new(TokenUnit::Byte, Bandwidth::read(text)?.bytes_per_s())
+        };
+        if rate.per_s == 0 {
+            Err("it is zero: nothing would ever be sent".to_owned())
+        } else {
+            Ok(rate)
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for TokenRate {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        crate::quantity::deserialize(deserializer)
+    }
+}
+
+/// How much best effort may be sent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum BestEffortRate {
+    /// So much, whatever the tasks need.
+    Fixed(TokenRate),
+    /// What the declared tasks leave of this many bytes per second, or, where nothing is said,
+    /// of the device time that b(z) charges.
+    Reserve {
+        /// What the device gives to all together.
+        capacity: Option<Bandwidth>,
+    },
+}
+
+/// What every way of shaping has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Shaping {
+    /// The bucket holds the tokens of so much time, and always enough for one request.
+    /// Key `burst`, default 100 ms.
+    pub burst: Duration,
+    /// A rate for best-effort writes, which then do not share that of reads. Key `write_rate`.
+    pub write_rate: Option<TokenRate>,
+    /// A rate for interactive requests, which otherwise pass at once. Key `interactive_rate`.
+    pub interactive_rate: Option<TokenRate>,
+    /// Whether periodic streams of best effort are found and treated as soft real time.
+    /// Key `detect`, default false.
+    pub is_detecting: bool,
+}
+
+impl Default for Shaping {
+    fn default() -> Self {
+        Self {
+            burst: Duration::from_ms(100),
+            write_rate: None,
+            interactive_rate: None,
+            is_detecting: false,
+        }
+    }
+}
+
+/// `[policy.token-bucket]`: best effort at a fixed rate.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(try_from = "RawTokenBucket")]
+pub struct TokenBucketParameters {
+    /// Key `rate`, a rate or `"reserve"`; the default is `"reserve"` without `capacity`.
+    pub rate: BestEffortRate,
+    /// What every way of shaping has.
+    pub shaping: Shaping,
+}
+
+impl Default for TokenBucketParameters {
+    fn default() -> Self {
+        Self { rate: BestEffortRate::Reserve { capacity: None }, shaping: Shaping::default() }
+    }
+}
+
+/// `[policy.mdn]` and `[policy.mdn-extended]`: best effort at a rate that missed-deadline
+/// notices steer. What the paper leaves open has its default here.
+///
+/// # Invariants
+/// - `increase` and `rate_min` have one unit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(try_from = "RawMdn")]
+pub struct MdnParameters {
+    /// A notice takes this share of the rate away, in parts per million. Key `decrease`,
+    /// default 25 %.
+    pub decrease_ppm: u32,
+    /// So much comes back after each `interval`; its unit is that of the rate. Key `increase`,
+    /// default 1 request/s.
+    pub increase: TokenRate,
+    /// Default 500 ms.
+    pub interval: Duration,
+    /// The rate never falls below. Key `rate_min`, default as `increase`.
+    pub rate_min: TokenRate,
+    /// For so long after a decrease notices are about what was sent before it, and change
+    /// nothing. Key `hold`, default 500 ms; zero for every notice to count.
+    pub hold: Duration,
+    /// Over so much time the rate that best effort achieved is measured. Key `window`,
+    /// default 1 s.
+    pub window: Duration,
+    /// A task that cheats has no say for so long. Key `mute`, default 10 s.
+    pub mute: Duration,
+    /// What every way of shaping has.
+    pub shaping: Shaping,
+}
+
+impl Default for MdnParameters {
+    fn default() -> Self {
+        let one_per_s = TokenRate::new(TokenUnit::Request, 1);
+        Self {
+            decrease_ppm: 250_000,
+            increase: one_per_s,
+            interval: Duration::from_ms(500),
+            rate_min: one_per_s,
+            hold: Duration::from_ms(500),
+            window: Duration::from_ms(1_000),
+            mute: Duration::from_ms(10_000),
+            shaping: Shaping::default(),
+        }
+    }
+}
+
+/// `"reserve"` or a rate.
+enum RawRate {
+    Reserve,
+    Fixed(TokenRate),
+}
+
+impl Quantity for RawRate {
+    const WHAT: &'static str = "a rate of tokens";
+    const EXAMPLE: &'static str = "\"100/s\", \"8MB/s\", \"50%\" or \"reserve\"";
+    const UNITS: &'static [&'static str] = &[
+        "reserve", "/s", "%", "B/s", "KiB/s", "MiB/s", "GiB/s", "TiB/s", "kB/s", "KB/s", "MB/s",
+        "GB/s",
+    ];
+
+    fn read(text: &str) -> Result<Self, String> {
+        if text == "reserve" { Ok(Self::Reserve) } else { TokenRate::read(text).map(Self::Fixed) }
+    }
+}
+
+impl<'de> Deserialize<'de> for RawRate {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        crate::quantity::deserialize(deserializer)
+    }
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct RawTokenBucket {
+    rate: Option<RawRate>,
+    capacity: Option<Bandwidth>,
+    burst: Option<Duration>,
+    write_rate: Option<TokenRate>,
+    interactive_rate: Option<TokenRate>,
+    #[serde(default)]
+    detect: bool,
+}
+
+/// The parts that every way of shaping writes alike.
+fn shaping(
+    burst: Option<Duration>,
+    write_rate: Option<TokenRate>,
+    interactive_rate: Option<TokenRate>,
+    is_detecting: bool,
+) -> Shaping {
+    let burst = burst.unwrap_or(Shaping::default().burst);
+    Shaping { burst, write_rate, interactive_rate, is_detecting }
+}
+
+impl TryFrom<RawTokenBucket> for TokenBucketParameters {
+    type Error = String;
+
+    fn try_from(raw: RawTokenBucket) -> Result<Self, String> {
+        let rate = match (raw.rate, raw.capacity) {
+            (Some(RawRate::Fixed(_)), Some(_)) => {
+                return Err("`capacity` beside a fixed rate: it is what tasks are taken from\n\
+                            keep one of them, or write rate = \"reserve\""
+                    .to_owned());
+            }
+            (Some(RawRate::Fixed(rate)), None) => BestEffortRate::Fixed(rate),
+            (Some(RawRate::Reserve) | None, capacity) => BestEffortRate::Reserve { capacity },
+        };
+        let shaping = shaping(raw.burst, raw.write_rate, raw.interactive_rate, raw.detect);
+        Ok(Self { rate, shaping })
+    }
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct RawMdn {
+    decrease: Option<Share>,
+    increase: Option<TokenRate>,
+    interval: Option<Duration>,
+    rate_min: Option<TokenRate>,
+    hold: Option<Duration>,
+    window: Option<Duration>,
+    mute: Option<Duration>,
+    burst: Option<Duration>,
+    write_rate: Option<TokenRate>,
+    interactive_rate: Option<TokenRate>,
+    #[serde(default)]
+    detect: bool,
+}
+
+impl TryFrom<RawMdn> for MdnParameters {
+    type Error = String;
+
+    fn try_from(raw: RawMdn) -> Result<Self, String> {
+        let default = Self::default();
+        let increase = raw.increase.or(raw.rate_min).unwrap_or(default.increase);
+        let rate_min = raw.rate_min.unwrap_or(increase);
+        if increase.unit != rate_min.unit {
+            return Err("`increase` and `rate_min` are of different kinds\n\
+                        write both in requests, both in bytes, or both as shares"
+                .to_owned());
+        }
+        if raw.decrease == Some(Share { ppm: 0 }) {
+            return Err("a decrease of 0%: notices would change nothing\n\
+                        write a share above zero, for example decrease = \"25%\""
+                .to_owned());
+        }
+        if [raw.interval, raw.window].contains(&Some(Duration::ZERO)) {
+            return Err("`interval` and `window` are never zero\n\
+                        write for example interval = \"500ms\""
+                .to_owned());
+        }
+        Ok(Self {
+            decrease_ppm: raw.decrease.map_or(default.decrease_ppm, |share| share.ppm),
+            increase,
+            interval: raw.interval.unwrap_or(default.interval),
+            rate_min,
+            hold: raw.hold.unwrap_or(default.hold),
+            window: raw.window.unwrap_or(default.window),
+            mute: raw.mute.unwrap_or(default.mute),
+            shaping: shaping(raw.burst, raw.write_rate, raw.interactive_rate, raw.detect),
+        })
+    }
+}

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! The cost of a decision behind a shaper, with so many requests waiting for tokens.
+//!
+//! One iteration is one request through the shaper: its release, the decision that lets
+//! another go, the one that ends the round, and the completion. The bucket brings a token for
+//! each, so the line keeps its length. Notices are a bench of their own: each looks at all that
+//! is behind the shaper.
+
+use divan::Bencher;
+use divan::counter::ItemsCount;
+use model::parameters::{BestEffortRate, TokenRate, TokenUnit};
+use model::{
+    BatchTable, Bytes, Class, Duration, Lba, Op, Outcome, Plan, PolicyName, Request, RequestId,
+    Tag, TaskIndex, Time, Workload,
+};
+use policy::{Decision, Event, Policy};
+
+const RATE: TokenRate = TokenRate { unit: TokenUnit::Request, per_s: 1_000 };
+
+fn main() {
+    divan::main();
+}
+
+fn request(id: u64) -> Request {
+    Request {
+        id: RequestId(id),
+        task: TaskIndex(0),
+        class: Class::BestEffort,
+        released: Time::ZERO,
+        eligible: Time::ZERO,
+        due: None,
+        op: Op::Read,
+        start: Lba::new(0),
+        size: Bytes::from_kib(128),
+        fua: false,
+        optional: false,
+        tag: Tag::Simple,
+    }
+}
+
+fn shaper(name: PolicyName, queued: u64) -> Box<dyn Policy> {
+    let table = BatchTable::new(&[Duration::from_ms(5)]).expect("a sound table");
+    let mut plan = Plan::of(&Workload::new("bench", 1, table));
+    plan.parameters.token_bucket.rate = BestEffortRate::Fixed(RATE);
+    plan.parameters.token_bucket.shaping.burst = Duration::ZERO;
+    let mut policy = policy::build(name, &plan, None).expect("it is there");
+    for id in 0..queued {
+        policy.observe(Time::ZERO, Event::Release(request(id))).expect("room for all");
+    }
+    policy
+}
+
+/// One request through: the drive takes one at a time, so a round sends one at most.
+fn pass(policy: &mut dyn Policy, now: Time, next_id: u64) {
+    policy.observe(now, Event::Release(request(next_id))).expect("room for all");
+    let Decision::Dispatch { id, .. } = policy.decide(now) else { return };
+    divan::black_box(policy.decide(now));
+    let event = Event::Complete { id, outcome: Outcome::Done };
+    policy.observe(now, event).expect("completions are always taken");
+}
+
+fn steady_state(bencher: Bencher, name: PolicyName, queued: u64) {
+    let mut policy = shaper(name, queued);
+    let (mut next_id, mut now) = (queued, Time::ZERO);
+    bencher.counter(ItemsCount::new(2_usize)).bench_local(|| {
+        now += Duration::from_ms(1);
+        pass(&mut *policy, now, next_id);
+        next_id += 1;
+    });
+}
+
+/// A fixed rate.
+#[divan::bench(args = [64, 512, 4096])]
+fn token_bucket(bencher: Bencher, queued: u64) {
+    steady_state(bencher, PolicyName::TokenBucket, queued);
+}
+
+/// With what notices need to be judged; without a limit yet, so what is queued waits behind.
+#[divan::bench(args = [64, 512, 4096])]
+fn mdn(bencher: Bencher, queued: u64) {
+    steady_state(bencher, PolicyName::Mdn, queued);
+}

@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! One line of requests before a bucket: first in, first out, each at its cost in tokens.
+
+use std::collections::VecDeque;
+
+use model::parameters::{TokenRate, TokenUnit};
+use model::{Duration, Plan, Request, RequestId, Time};
+
+use super::bucket::Bucket;
+use crate::Full;
+
+/// Parts of a token: a rate of one token per second brings one each nanosecond.
+const PARTS: u128 = 1_000_000_000;
+
+/// Requests that wait for their tokens, oldest first, at most `queued_max`.
+///
+/// # Invariants
+/// - The bucket is replenished with the cost of the head before the head changes.
+#[derive(Debug)]
+pub(crate) struct Lane {
+    queue: VecDeque<Request>,
+    queued_max: u32,
+    unit: TokenUnit,
+    /// None while nothing is limited.
+    bucket: Option<Bucket>,
+    burst: Duration,
+    /// What a request is charged in device time.
+    device_time: Duration,
+    /// The policy behind had no room for the head, which has its tokens.
+    is_refused: bool,
+}
+
+impl Lane {
+    /// A lane with a full bucket of that many tokens per second; without, nothing waits.
+    pub(crate) fn new(unit: TokenUnit, per_s: Option<u64>, burst: Duration, plan: &Plan) -> Self {
+        Self {
+            queue: VecDeque::new(),
+            queued_max: plan.queued_max,
+            unit,
+            bucket: per_s.map(|per_s| Bucket::full(per_s, burst)),
+            burst,
+            device_time: device_time(plan),
+            is_refused: false,
+        }
+    }
+
+    /// A lane for requests that may have a rate of their own.
+    pub(crate) fn of_rate(rate: Option<TokenRate>, burst: Duration, plan: &Plan) -> Self {
+        let unit = rate.map_or(TokenUnit::Request, |rate| rate.unit);
+        Self::new(unit, rate.map(|rate| rate.per_s), burst, plan)
+    }
+
+    /// Takes over what waits in `old`. The bucket is empty then: what the old one held was
+    /// gathered under another rule.
+    pub(crate) fn succeed(&mut self, now: Time, old: Self) {
+        self.queue = old.queue;
+        if let Some(bucket) = &mut self.bucket {
+            bucket.drain(now);
+        }
+    }
+
+    /// Limits to that many tokens per second from now on; without, to nothing.
+    pub(crate) fn set_rate(&mut self, now: Time, per_s: Option<u64>) {
+        self.replenish(now);
+        self.bucket = per_s.map(|per_s| {
+            // A limit that begins has gathered nothing.
+            let bucket = self.bucket.unwrap_or_else(|| Bucket::empty(per_s, self.burst, now));
+            bucket.with_rate(per_s, self.burst)
+        });
+    }
+
+    /// The tokens that a request takes.
+    pub(crate) fn tokens(&self, request: &Request) -> u64 {
+        match self.unit {
+            TokenUnit::Request => 1,
+            TokenUnit::Byte => request.size.get(),
+            TokenUnit::DeviceTime => self.device_time.ns(),
+        }
+    }
+
+    pub(crate) fn push(&mut self, now: Time, request: Request) -> Result<(), Full> {
+        if self.queue.len() >= self.queued_max as usize {
+            return Err(Full);
+        }
+        if self.queue.is_empty() {
+            self.replenish(now);
+        }
+        self.queue.push_back(request);
+        Ok(())
+    }
+
+    /// Removes a request from anywhere; whether it was there. O(queued).
+    pub(crate) fn cancel(&mut self, now: Time, id: RequestId) -> bool {
+        let position = self.queue.iter().position(|queued| queued.id == id);
+        if position == Some(0) {
+            self.replenish(now);
+            self.is_refused = false;
+        }
+        position.and_then(|position| self.queue.remove(position)).is_some()
+    }
+
+    /// Gives the head to `take` if it has its tokens, with what it cost; whether it was taken.
+    pub(crate) fn release_head(
+        &mut self,
+        now: Time,
+        take: impl FnOnce(Request) -> Result<(), Full>,
+    ) -> bool {
+        self.is_refused = false;
+        self.replenish(now);
+        let Some(&head) = self.queue.front() else { return false };
+        let cost = self.cost(&head);
+        let paid = self.bucket.map(|mut bucket| bucket.take(cost).then_some(bucket));
+        if paid == Some(None) {
+            return false;
+        }
+        self.is_refused = take(Request { eligible: now, ..head }).is_err();
+        if self.is_refused {
+            return false;
+        }
+        self.bucket = paid.flatten();
+        self.queue.pop_front();
+        true
+    }
+
+    /// When the head has its tokens, if it waits for them and for nothing else.
+    pub(crate) fn ready_at(&self) -> Option<Time> {
+        let head = self.queue.front().filter(|_| !self.is_refused)?;
+        self.bucket?.ready_at(self.cost(head))
+    }
+
+    /// Nothing goes before the next attempt.
+    pub(crate) const fn refuse(&mut self) {
+        self.is_refused = true;
+    }
+
+    /// Whether the policy behind had no room for what has its tokens.
+    pub(crate) const fn is_refused(&self) -> bool {
+        self.is_refused
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.queue.is_empty()
+    }
+
+    fn replenish(&mut self, now: Time) {
+        let wanted = self.queue.front().map_or(0, |head| self.cost(head));
+        if let Some(bucket) = &mut self.bucket {
+            bucket.replenish(now, wanted);
+        }
+    }
+
+    fn cost(&self, request: &Request) -> u128 {
+        u128::from(self.tokens(request)) * PARTS
+    }
+}
+
+/// The device time that a request is charged, rounded up: b(z)/z of the plan's table, which is
+/// that of the largest request. A smaller one is charged as much, so it is held back more than
+/// it would have to be and never less.
+pub(crate) fn device_time(plan: &Plan) -> Duration {
+    let batch_ns = plan.table.time_max(plan.batch_max).ns();
+    Duration::from_ns(batch_ns.div_ceil(u64::from(plan.batch_max)))
+}

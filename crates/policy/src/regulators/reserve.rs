@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! The reservation-based rate: what the declared tasks leave of the device.
+//!
+//! Rate of best effort = capacity - sum of e_i per p_i over the tasks, each request at its
+//! bytes where the capacity is told in bytes, or at b(z)/z of device time where nothing is
+//! told. b is the longest time of a batch, so the second is as careful as a proof; on a drive
+//! whose usual times are far below it leaves best effort little.
+//!
+//! Source: Wu and Brandt, sections 3 and 4 ("reservation-based"), which plan it and say no
+//! more of it.
+
+use model::parameters::TokenUnit;
+use model::{Bandwidth, Plan, Task};
+
+use super::lane::device_time;
+
+/// The share of the capacity that best effort keeps, whatever the tasks need, in percent: it is
+/// held back, never shut out.
+const LEFT_PERCENT_MIN: u64 = 1;
+
+/// A second in nanoseconds: device time per second of an idle device.
+const SECOND_NS: u64 = 1_000_000_000;
+
+/// Tokens per second for best effort, and what they are.
+pub(crate) fn rate(plan: &Plan, capacity: Option<Bandwidth>) -> (TokenUnit, u64) {
+    let (unit, capacity) = match capacity {
+        Some(capacity) => (TokenUnit::Byte, capacity.bytes_per_s()),
+        None => (TokenUnit::DeviceTime, SECOND_NS),
+    };
+    let request_tokens = |task: &Task| match unit {
+        TokenUnit::Byte => task.size.get(),
+        TokenUnit::Request | TokenUnit::DeviceTime => device_time(plan).ns(),
+    };
+    // Demand rounds up.
+    let demand = |task: &Task| {
+        let job = u128::from(request_tokens(task)) * u128::from(task.requests);
+        (job * u128::from(SECOND_NS)).div_ceil(u128::from(task.period.ns()))
+    };
+    let reserved: u128 = plan.tasks.iter().map(demand).sum();
+    let reserved = u64::try_from(reserved).unwrap_or(u64::MAX);
+    // What is reserved beyond the capacity leaves nothing but the least share.
+    let left = capacity.saturating_sub(reserved);
+    (unit, left.max(capacity / 100 * LEFT_PERCENT_MIN).max(1))
+}

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! What the tests share: workloads from text, runs on a simulated disk, and bandwidth over time.
+
+use model::workload_file::WorkloadFile;
+use model::{Bytes, DriveFile, DriveKind, Duration, Outcome, Plan, Request, Time, Workload};
+use sim::{Length, Observer, SimParams, SimRun, simulate};
+
+/// The disk of the paper.
+pub(crate) fn disk() -> DriveFile {
+    drive::builtin::load("seagate-st340810a").expect("it comes with Tidegate")
+}
+
+/// A workload on that disk, from the text of its file behind the line that names the drive.
+pub(crate) fn workload(text: &str) -> Workload {
+    let file = WorkloadFile::parse(&format!("drive = \"seagate-st340810a\"\n{text}"));
+    let file = file.unwrap_or_else(|error| panic!("{error}: {:?}\n{text}", error.help));
+    file.bind(&disk()).expect("it fits the disk")
+}
+
+/// So many seconds of it, under the policy that it names.
+pub(crate) fn run(
+    workload: &Workload,
+    seconds: u64,
+    seed: u64,
+    observer: &mut impl Observer,
+) -> SimRun {
+    let length = Length::Duration(Duration::from_ms(seconds * 1_000));
+    run_of(&SimParams { seed, ..SimParams::new(workload, length) }, observer)
+}
+
+/// A run of that workload on the disk, under the policy that it names.
+pub(crate) fn run_of(params: &SimParams, observer: &mut impl Observer) -> SimRun {
+    let (file, workload) = (disk(), params.workload);
+    let drive = drive::build(DriveKind::Mechanical, workload, Some(&file), params.seed).unwrap();
+    let sectors = file.mechanics.expect("it is mechanical").sectors;
+    let params = SimParams { capacity: Bytes::new(sectors * 512), ..*params };
+    let plan = Plan::of(workload);
+    simulate(&params, policy::build(workload.policy, &plan, None).unwrap(), drive, observer)
+}
+
+/// Bytes that came back, for each source in each slice of time.
+#[derive(Debug)]
+pub(crate) struct BandwidthOverTime {
+    slice: Duration,
+    /// Index: source, then slice.
+    bytes: Vec<Vec<u64>>,
+}
+
+impl BandwidthOverTime {
+    pub(crate) fn new(sources: usize, slice: Duration) -> Self {
+        Self { slice, bytes: vec![Vec::new(); sources] }
+    }
+
+    /// kB/s of one source in each slice but the last, which is cut short.
+    pub(crate) fn kb_per_s(&self, source: usize) -> Vec<u64> {
+        let whole = &self.bytes[source][..self.bytes[source].len() - 1];
+        whole.iter().map(|bytes| bytes * 1_000_000 / self.slice.ns()).collect()
+    }
+
+    /// Mean kB/s of one source from a slice on.
+    pub(crate) fn mean(&self, source: usize, from: usize) -> u64 {
+        let rates = self.kb_per_s(source);
+        let rates = &rates[from..];
+        rates.iter().sum::<u64>() / rates.len() as u64
+    }
+
+    /// One line for each slice: time, and kB/s of each source.
+    pub(crate) fn print(&self, title: &str) {
+        println!("{title}");
+        let rates: Vec<Vec<u64>> =
+            (0..self.bytes.len()).map(|source| self.kb_per_s(source)).collect();
+        let slices = rates.iter().map(Vec::len).min().unwrap_or(0);
+        for slice in 0..slices {
+            let line: Vec<String> = rates.iter().map(|of| format!("{:6}", of[slice])).collect();
+            println!("{:>8} {}", (self.slice * slice as u64).to_string(), line.join(" "));
+        }
+    }
+}
+
+impl Observer for BandwidthOverTime {
+    fn completed(&mut self, now: Time, request: &Request, _outcome: Outcome) {
+        let slice = usize::try_from(now.ns() / self.slice.ns()).unwrap();
+        for bytes in &mut self.bytes {
+            if bytes.len() <= slice {
+                bytes.resize(slice + 1, 0);
+            }
+        }
+        self.bytes[request.task.index()][slice] += request.size.get();
+    }
+}

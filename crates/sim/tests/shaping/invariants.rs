@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! Random workloads behind each shaper round each policy: no request is lost or served twice,
+//! real time never waits for tokens, and batches keep their rules.
+
+use drive::PseudoDisk;
+use model::parameters::{
+    BestEffortRate, MdnParameters, Parameters, Shaping, TokenBucketParameters, TokenRate, TokenUnit,
+};
+use model::{
+    Bandwidth, BatchTable, BestEffort, Bytes, Class, Duration, Intensity, Op, Place, Plan,
+    PolicyName, RegulatorName, Task, Workload,
+};
+use proptest::prelude::*;
+use sim::checkers::Checkers;
+use sim::{Length, SimParams, simulate};
+
+const SIZE: Bytes = Bytes::from_kib(4);
+
+fn any_op() -> impl Strategy<Value = Op> {
+    prop::sample::select(&[Op::Read, Op::Write][..])
+}
+
+fn any_task() -> impl Strategy<Value = Task> {
+    let classes = &[Class::Hard, Class::Soft, Class::Interactive][..];
+    let limits = &[None, Some(1), Some(3)][..];
+    let choices = (prop::sample::select(classes), prop::sample::select(limits), any_op());
+    (1_u64..80, 1_u32..4, choices).prop_map(|(period, requests, (class, outstanding_max, op))| {
+        Task {
+            name: "task".to_owned(),
+            entry: 0,
+            period: Duration::from_ms(period),
+            deadline: Duration::from_ms(period),
+            requests,
+            size: SIZE,
+            op,
+            place: Place::Random,
+            offset: Duration::ZERO,
+            quality_ppm: Task::QUALITY_ALL_PPM,
+            outstanding_max,
+            class,
+        }
+    })
+}
+
+fn any_load() -> impl Strategy<Value = BestEffort> {
+    (1_u32..20, 1_u64..200, 0..3, any_op()).prop_map(|(outstanding, per_s, kind, op)| {
+        let rate = Bandwidth::new(per_s * SIZE.get()).unwrap();
+        let intensity = match kind {
+            0 => Intensity::Outstanding(outstanding),
+            1 => Intensity::Rate(rate),
+            _ => Intensity::Paced { rate, outstanding },
+        };
+        BestEffort { name: "load".to_owned(), intensity, size: SIZE, op, place: Place::Random }
+    })
+}
+
+fn any_rate() -> impl Strategy<Value = TokenRate> {
+    (1_u64..200, 0..3).prop_map(|(part, kind)| match kind {
+        0 => TokenRate { unit: TokenUnit::Request, per_s: part },
+        1 => TokenRate { unit: TokenUnit::Byte, per_s: part * SIZE.get() },
+        _ => TokenRate { unit: TokenUnit::DeviceTime, per_s: part * 5_000_000 },
+    })
+}
+
+fn any_shaping() -> impl Strategy<Value = Shaping> {
+    let write_rate = prop::option::of(any_rate());
+    (0_u64..300, write_rate, any::<bool>()).prop_map(|(burst_ms, write_rate, is_detecting)| {
+        Shaping {
+            burst: Duration::from_ms(burst_ms),
+            write_rate,
+            is_detecting,
+            interactive_rate: None,
+        }
+    })
+}
+
+fn any_plan() -> impl Strategy<Value = (Workload, Plan)> {
+    let times = prop::collection::vec(1_u64..30, 1..9);
+    let tasks = prop::collection::vec(any_task(), 0..5);
+    let loads = prop::collection::vec(any_load(), 0..3);
+    let regulators =
+        &[RegulatorName::TokenBucket, RegulatorName::Mdn, RegulatorName::MdnExtended][..];
+    let regulators = prop::collection::vec(prop::sample::select(regulators), 1..3);
+    let queued_max = prop::sample::select(&[1, 2, 7, Plan::QUEUED_MAX_DEFAULT][..]);
+    let parts = (times, tasks, loads, regulators, queued_max);
+    (parts, any_rate(), any_shaping()).prop_map(|(parts, rate, shaping)| {
+        let (times, tasks, best_effort, regulators, queued_max) = parts;
+        let mut tasks = tasks;
+        if best_effort.iter().any(|load| matches!(load.intensity, Intensity::Rate(_))) {
+            // A task that waits for its jobs behind an open loop that overloads the drive waits
+            // several times as long for each as for the one before: the run would not end.
+            tasks.iter_mut().for_each(|task: &mut Task| task.outstanding_max = None);
+        }
+        let times: Vec<Duration> = times.into_iter().map(Duration::from_ms).collect();
+        let table = BatchTable::new(&times).unwrap();
+        let mut workload = Workload {
+            tasks,
+            best_effort,
+            regulators,
+            ..Workload::new("test", table.batch_max(), table)
+        };
+        let mdn =
+            MdnParameters { increase: rate, rate_min: rate, shaping, ..MdnParameters::default() };
+        let rate = BestEffortRate::Fixed(rate);
+        workload.parameters.token_bucket = TokenBucketParameters { rate, shaping };
+        (workload.parameters.mdn, workload.parameters.mdn_extended) = (mdn, mdn);
+        let batch_max = workload.depth;
+        let plan = Plan { queued_max, best_effort_fill: batch_max / 2, ..Plan::of(&workload) };
+        (workload, plan)
+    })
+}
+
+proptest! {
+    // A case that fails is small enough soon, and each one is a whole run.
+    #![proptest_config(ProptestConfig { max_shrink_iters: 300, ..ProptestConfig::default() })]
+
+    #[test]
+    fn nothing_is_lost_behind_a_shaper(
+        (workload, plan) in any_plan(),
+        name in prop::sample::select(&[PolicyName::Noop, PolicyName::Fifo, PolicyName::Dqf, PolicyName::TokenBucket][..]),
+        seed: u64,
+    ) {
+        let mut plan = plan;
+        if name == PolicyName::Dqf {
+            // A stream that is found rides as real time, which the checker of batches cannot know.
+            let Parameters { token_bucket, mdn, mdn_extended, .. } = &mut plan.parameters;
+            let shapings = [&mut token_bucket.shaping, &mut mdn.shaping, &mut mdn_extended.shaping];
+            shapings.into_iter().for_each(|shaping| shaping.is_detecting = false);
+        }
+        let params = SimParams { seed, ..SimParams::new(&workload, Length::Jobs(30)) };
+        let mut checkers = Checkers::of_policy(name, &plan);
+        let drive = PseudoDisk::new(workload.depth, workload.table.clone(), seed);
+        let policy = policy::build(name, &plan, None).unwrap();
+        let run = simulate(&params, policy, drive, &mut checkers);
+        prop_assert_eq!(checkers.violations(), vec![]);
+        prop_assert_eq!(run.real_time_left, 0);
+        for metrics in run.metrics.tasks() {
+            prop_assert_eq!(metrics.jobs(), 30);
+        }
+    }
+}

@@ -1,0 +1,230 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! Notices and the rate they steer, by hand: when it falls, when it grows, whom it hears.
+//!
+//! Behind the regulator is `noop` on a drive that takes everything; best effort comes at a
+//! thousand requests per second and is served at once, so what goes in a second is the rate.
+
+use model::{
+    Class, Duration, Op, Outcome, Place, Plan, PolicyName, Request, RequestId, Task, TaskIndex,
+    Time,
+};
+use policy::{Event, NoticeKind, Policy};
+
+use crate::by_hand::{request, round, wide_plan};
+
+const SOFT: TaskIndex = TaskIndex(0);
+const HARD: TaskIndex = TaskIndex(1);
+const LOAD: u32 = 2;
+
+fn task(name: &str, class: Class) -> Task {
+    Task {
+        name: name.to_owned(),
+        entry: 0,
+        period: Duration::from_ms(100),
+        deadline: Duration::from_ms(100),
+        requests: 1,
+        size: model::Bytes::from_kib(4),
+        op: Op::Read,
+        place: Place::Random,
+        offset: Duration::ZERO,
+        quality_ppm: Task::QUALITY_ALL_PPM,
+        outstanding_max: None,
+        class,
+    }
+}
+
+/// Drives a regulator a millisecond at a time.
+struct Hand {
+    policy: Box<dyn Policy>,
+    now_ms: u64,
+    next_id: u64,
+}
+
+impl Hand {
+    fn new(name: PolicyName) -> Self {
+        let mut plan = wide_plan();
+        plan.tasks = vec![task("soft", Class::Soft), task("hard", Class::Hard)];
+        let plan = Plan { queued_max: 5, ..plan };
+        Self { policy: policy::build(name, &plan, None).unwrap(), now_ms: 0, next_id: 0 }
+    }
+
+    fn now(&self) -> Time {
+        Time::from_ns(self.now_ms * 1_000_000)
+    }
+
+    fn round(&mut self) -> Vec<RequestId> {
+        let now = self.now();
+        round(&mut *self.policy, now).0
+    }
+
+    fn release(&mut self, request: Request) -> RequestId {
+        // There may be no room: the load is greedy.
+        let _ = self.policy.observe(self.now(), Event::Release(request));
+        self.next_id += 1;
+        request.id
+    }
+
+    fn complete(&mut self, id: RequestId) {
+        let event = Event::Complete { id, outcome: Outcome::Done };
+        self.policy.observe(self.now(), event).unwrap();
+    }
+
+    /// So many milliseconds of the load; how much of it was served.
+    fn pass(&mut self, ms: u64) -> usize {
+        let mut served = 0;
+        for _ in 0..ms {
+            self.now_ms += 1;
+            let load = request(self.next_id, LOAD, Class::BestEffort, self.now());
+            self.release(load);
+            let batch = self.round();
+            served += batch.len();
+            for id in batch {
+                self.complete(id);
+            }
+        }
+        served
+    }
+
+    /// A request of a task that comes back so long after its release, due half way.
+    fn serve(&mut self, task: TaskIndex, class: Class, is_late: bool) {
+        let due = Some(self.now() + Duration::from_ms(4));
+        let soft = Request { due, ..request(self.next_id, task.0, class, self.now()) };
+        let id = self.release(soft);
+        let batch = self.round();
+        for other in batch.into_iter().filter(|&other| other != id) {
+            self.complete(other);
+        }
+        self.pass(if is_late { 8 } else { 1 });
+        self.complete(id);
+    }
+
+    fn report(&mut self, task: TaskIndex, kind: NoticeKind) {
+        self.policy.observe(self.now(), Event::Notice { task, kind }).unwrap();
+    }
+
+    /// A miss that is one, and its report.
+    fn miss(&mut self) {
+        self.serve(SOFT, Class::Soft, true);
+        self.report(SOFT, NoticeKind::DeadlineMissed);
+    }
+}
+
+fn is_near(served: usize, expected: usize) -> bool {
+    served.abs_diff(expected) <= expected / 20 + 2
+}
+
+#[test]
+fn nothing_is_limited_before_a_notice() {
+    assert_eq!(Hand::new(PolicyName::Mdn).pass(2_000), 2_000);
+}
+
+#[test]
+fn a_true_notice_takes_a_quarter_of_what_best_effort_achieved() {
+    for name in [PolicyName::Mdn, PolicyName::MdnExtended] {
+        let mut hand = Hand::new(name);
+        hand.pass(3_000);
+        hand.miss();
+        let served = hand.pass(1_000);
+        assert!(is_near(served, 750), "{name}: {served}");
+    }
+}
+
+#[test]
+fn notices_of_one_congestion_count_once() {
+    let mut hand = Hand::new(PolicyName::MdnExtended);
+    hand.pass(3_000);
+    for _ in 0..4 {
+        hand.miss();
+        hand.pass(100);
+    }
+    let served = hand.pass(1_000);
+    assert!(is_near(served, 750), "{served}");
+    hand.miss();
+    let served = hand.pass(1_000);
+    assert!(is_near(served, 562), "{served}");
+}
+
+#[test]
+fn base_form_grows_and_extended_form_waits_for_the_end_of_a_stream() {
+    let mut base = Hand::new(PolicyName::Mdn);
+    let mut extended = Hand::new(PolicyName::MdnExtended);
+    for hand in [&mut base, &mut extended] {
+        hand.pass(3_000);
+        hand.miss();
+        // 2/s in each second: 80 more after 40 seconds.
+        hand.pass(40_000);
+    }
+    let (grown, still) = (base.pass(1_000), extended.pass(1_000));
+    assert!(grown.abs_diff(still + 80) <= 4, "{grown} {still}");
+    extended.report(SOFT, NoticeKind::StreamEnded);
+    extended.pass(40_000);
+    let grown = extended.pass(1_000);
+    assert!(grown.abs_diff(still + 80) <= 4, "{grown} {still}");
+}
+
+#[test]
+fn best_effort_is_never_starved() {
+    let mut hand = Hand::new(PolicyName::MdnExtended);
+    hand.pass(2_000);
+    for _ in 0..60 {
+        hand.miss();
+        hand.pass(1_000);
+    }
+    // Down to the floor of one each second.
+    let served = hand.pass(10_000);
+    assert!((9..=11).contains(&served), "{served}");
+}
+
+#[test]
+fn a_task_that_reports_what_it_did_not_miss_loses_its_say_for_a_while() {
+    let mut hand = Hand::new(PolicyName::MdnExtended);
+    hand.pass(2_000);
+    hand.serve(SOFT, Class::Soft, false);
+    hand.report(SOFT, NoticeKind::DeadlineMissed);
+    hand.pass(1_000);
+    // Now it misses truly, and nobody hears it.
+    hand.miss();
+    assert_eq!(hand.pass(1_000), 1_000);
+    hand.pass(9_000);
+    hand.miss();
+    assert!(is_near(hand.pass(1_000), 750));
+}
+
+#[test]
+fn a_request_outstanding_past_its_due_is_a_miss() {
+    let mut hand = Hand::new(PolicyName::MdnExtended);
+    hand.pass(2_000);
+    let due = Some(hand.now() + Duration::from_ms(4));
+    let late = Request { due, ..request(hand.next_id, SOFT.0, Class::Soft, hand.now()) };
+    hand.release(late);
+    for id in hand.round() {
+        if id != late.id {
+            hand.complete(id);
+        }
+    }
+    hand.pass(8);
+    hand.report(SOFT, NoticeKind::DeadlineMissed);
+    assert!(is_near(hand.pass(1_000), 750));
+}
+
+#[test]
+fn a_task_that_takes_more_than_its_share_is_not_heard() {
+    let mut hand = Hand::new(PolicyName::MdnExtended);
+    hand.pass(2_000);
+    for _ in 0..5 {
+        hand.serve(SOFT, Class::Soft, true);
+    }
+    hand.report(SOFT, NoticeKind::DeadlineMissed);
+    assert_eq!(hand.pass(1_000), 1_000);
+}
+
+#[test]
+fn only_declared_soft_tasks_have_a_say() {
+    let mut hand = Hand::new(PolicyName::MdnExtended);
+    hand.pass(2_000);
+    hand.serve(HARD, Class::Hard, true);
+    hand.report(HARD, NoticeKind::DeadlineMissed);
+    hand.report(TaskIndex(LOAD), NoticeKind::DeadlineMissed);
+    hand.report(TaskIndex(9), NoticeKind::DeadlineMissed);
+    assert_eq!(hand.pass(1_000), 1_000);
+}
