@@ -9,7 +9,7 @@ use crate::batch_choice::{Choice, Question};
 use crate::bounds::{BoundName, Bounds, bound_of, is_met, zip_bounds};
 use crate::dqf::Demand;
 use crate::fifo::BestEffortAhead;
-use crate::{Inapplicable, SporadicTask, System, dqf, edf, fifo};
+use crate::{Inapplicable, SporadicTask, System, das, dqf, edf, fifo};
 
 /// What may be promised to a workload under a policy.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -123,6 +123,15 @@ pub fn assess(workload: &Workload, policy: PolicyName) -> Assessment {
             let bounds = fifo_bounds(workload, &sporadic(&workload.tasks));
             conclude(workload, policy, Choice::of_batches(1, 0, bounds))
         }
+        PolicyName::Sstf | PolicyName::Scan | PolicyName::CLook | PolicyName::Satf => {
+            not_applicable(workload, policy, by_position_reason(policy))
+        }
+        PolicyName::Das => {
+            let bounds = das_bounds(workload, &sporadic(&workload.tasks));
+            let assumptions = vec![das::assumption(workload.parameters.das.margin)];
+            let choice = Choice { assumptions, ..Choice::of_batches(1, 0, bounds) };
+            conclude(workload, policy, choice)
+        }
         PolicyName::Dqf => {
             let tasks = sporadic(&workload.tasks);
             conclude(workload, policy, question(workload, &tasks, workload.batch).choose())
@@ -157,6 +166,10 @@ pub(crate) fn is_provable(workload: &Workload, policy: PolicyName, tasks: &[Spor
     match policy {
         PolicyName::Fifo => {
             let bounds = fifo_bounds(workload, tasks);
+            tasks.iter().zip(&bounds).all(|(task, bounds)| is_met(task, bounds))
+        }
+        PolicyName::Das => {
+            let bounds = das_bounds(workload, tasks);
             tasks.iter().zip(&bounds).all(|(task, bounds)| is_met(task, bounds))
         }
         PolicyName::Dqf => question(workload, tasks, workload.batch).is_provable(),
@@ -258,6 +271,31 @@ fn fifo_bounds(workload: &Workload, tasks: &[SporadicTask]) -> Vec<Bounds> {
     }
     let shared = Err(Inapplicable::BestEffortAboard);
     zip_bounds(tasks.len(), [shared.clone(), shared.clone(), shared, tight])
+}
+
+/// Why a policy that orders by position has no bound.
+fn by_position_reason(policy: PolicyName) -> &'static str {
+    match policy {
+        PolicyName::Satf => {
+            "satf serves what is reached first, so a request far from the heads waits for as long \
+             as nearer ones come; das keeps deadlines with the same knowledge"
+        }
+        PolicyName::Sstf => {
+            "sstf serves what is nearest to the heads, so a request far away waits for as long as \
+             nearer ones come"
+        }
+        _ => {
+            "requests that come at the position of the heads are served before those ahead of \
+             them, for as long as they come, and no deadline changes the order"
+        }
+    }
+}
+
+/// The bound of the dynamic active subset.
+fn das_bounds(workload: &Workload, tasks: &[SporadicTask]) -> Vec<Bounds> {
+    let tight = das::responses(&single(workload, tasks));
+    let verdicts = tight.iter().map(|verdict| Bounds { tight: verdict.bound(), ..Bounds::default() });
+    verdicts.collect()
 }
 
 fn best_effort_ahead(workload: &Workload) -> BestEffortAhead {

@@ -15,6 +15,7 @@ mod search;
 mod system;
 mod verdict;
 
+pub mod das;
 pub mod dqf;
 pub mod edf;
 pub mod fifo;

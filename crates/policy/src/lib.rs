@@ -6,13 +6,17 @@
 
 #![warn(clippy::float_arithmetic)]
 
+mod by_position;
 mod class_queues;
+mod das;
 mod dqf;
 mod fifo;
 mod in_flight;
 mod noop;
+mod placed_queue;
 mod queue;
 mod regulators;
+mod satf;
 
 use model::{
     AccessTime, Outcome, Plan, PolicyName, RegulatorName, Request, RequestId, TaskIndex, Time,
@@ -20,9 +24,12 @@ use model::{
 
 pub use model::Tag;
 
+pub use by_position::{ByPosition, Rule};
+pub use das::Das;
 pub use dqf::Dqf;
 pub use fifo::Fifo;
 pub use noop::Noop;
+pub use satf::Satf;
 
 /// Something that happened and that a policy must know.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -195,10 +202,17 @@ fn build_bare(
     plan: &Plan,
     access: Option<Box<dyn AccessTime>>,
 ) -> Result<Box<dyn Policy>, BuildError> {
-    let _ = access;
+    let known = |access: Option<_>| access.ok_or(BuildError::AccessTimeUnknown { policy: name });
+    let by_position =
+        |rule, access| Box::new(ByPosition::new(rule, access, plan.queued_max)) as Box<dyn Policy>;
     Ok(match name {
         PolicyName::Noop => Box::new(Noop::new(plan.depth, plan.queued_max)),
         PolicyName::Fifo => Box::new(Fifo::new(plan.queued_max)),
+        PolicyName::Sstf => by_position(Rule::Nearest, access),
+        PolicyName::Scan => by_position(Rule::BothWays, access),
+        PolicyName::CLook => by_position(Rule::OneWay, access),
+        PolicyName::Satf => Box::new(Satf::new(known(access)?, plan.queued_max)),
+        PolicyName::Das => Box::new(Das::new(plan, known(access)?)),
         PolicyName::Dqf => {
             Box::new(Dqf::new(plan.batch_max, plan.best_effort_fill, plan.queued_max))
         }

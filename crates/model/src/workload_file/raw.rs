@@ -15,7 +15,7 @@ use super::DriveReference;
 use crate::batch_table::BatchTable;
 use crate::drive_file::{DriveFile, DriveKind, Identity, MeasuredTable, batch_table};
 use crate::file_error::FileError;
-use crate::parameters::Parameters;
+use crate::parameters::{DasParameters, Parameters};
 use crate::quantity::{Quantity, Share};
 use crate::task::{Class, Op, Place};
 use crate::units::{Bandwidth, Bytes, Duration, Lba};
@@ -37,13 +37,27 @@ pub(super) struct RawPolicy {
     pub(super) name: Spanned<String>,
     pub(super) batch: Option<Spanned<RawBatch>>,
     pub(super) regulators: Option<Vec<Spanned<String>>>,
+    das: Option<RawDas>,
 }
 
 impl RawPolicy {
     /// What the file says in `[policy.NAME]`, and the defaults of all else.
-    #[expect(clippy::unused_self, reason = "no parameter is read yet")]
     pub(super) fn parameters(&self) -> Parameters {
-        Parameters::default()
+        Parameters { das: self.das.as_ref().map(RawDas::parameters).unwrap_or_default() }
+    }
+}
+
+/// `[policy.das]`.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct RawDas {
+    margin: Option<Duration>,
+}
+
+impl RawDas {
+    fn parameters(&self) -> DasParameters {
+        let defaults = DasParameters::default();
+        DasParameters { margin: self.margin.unwrap_or(defaults.margin) }
     }
 }
 

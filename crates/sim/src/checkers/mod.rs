@@ -12,7 +12,7 @@ mod release_order;
 mod violation;
 mod work_conservation;
 
-use model::{Class, Outcome, Plan, PolicyName, Request, Time};
+use model::{Class, Outcome, Plan, PolicyName, Request, Task, Time};
 
 use crate::Observer;
 
@@ -48,6 +48,19 @@ impl Checkers {
             PolicyName::Fifo => {
                 checkers.add(WorkConservation::new(1, true));
                 checkers.add(ReleaseOrder::new(Lines::Common));
+                checkers.add(BatchSize::new(1, 1));
+                checkers.add(IdleDispatch::default());
+            }
+            PolicyName::Sstf | PolicyName::Scan | PolicyName::CLook | PolicyName::Satf => {
+                checkers.add(WorkConservation::new(1, true));
+                checkers.add(BatchSize::new(1, 1));
+                checkers.add(IdleDispatch::default());
+            }
+            PolicyName::Das => {
+                // A request that may be dropped may wait on an idle drive.
+                if plan.tasks.iter().all(|task| task.quality_ppm == Task::QUALITY_ALL_PPM) {
+                    checkers.add(WorkConservation::new(1, false));
+                }
                 checkers.add(BatchSize::new(1, 1));
                 checkers.add(IdleDispatch::default());
             }
