@@ -14,6 +14,7 @@
 pub mod adversary;
 pub mod busy_interval;
 pub mod edf;
+pub mod estimates;
 pub mod frontier;
 pub mod generate;
 pub mod harness;

@@ -94,8 +94,11 @@ impl Pair {
     }
 }
 
+/// A built-in drive, without what goes wrong at random.
 fn load(name: &str) -> DriveFile {
-    builtin::load(name).expect("a built-in drive")
+    let mut file = builtin::load(name).expect("a built-in drive");
+    file.mechanics.as_mut().expect("a hard disk").faults = None;
+    file
 }
 
 fn sectors(file: &DriveFile) -> u64 {
@@ -167,8 +170,9 @@ fn sequential_reads_take_what_the_model_expects() {
 fn access_is_the_part_of_the_service_before_data_moves() {
     let file = load("fujitsu-max3036rc");
     for outcome in random_outcomes(&mut Pair::of(&file), &file, Op::Read, COUNT) {
-        assert!(outcome.access <= outcome.took, "{outcome:?}");
-        let transfer = outcome.took - outcome.access;
+        let expected = outcome.expected.expect("a read is foreseen");
+        assert!(outcome.access <= expected, "{outcome:?}");
+        let transfer = expected - outcome.access;
         let turns = Duration::from_ns(4_000_000 * (2 + outcome.target.sectors / 400));
         assert!(transfer <= turns, "{outcome:?}");
     }
@@ -192,12 +196,21 @@ fn an_unknown_phase_is_found() {
 fn after_a_write_into_memory_nothing_is_certain() {
     let mut file = load("fujitsu-max3036rc");
     let cache = file.mechanics.as_mut().expect("a hard disk").cache.get_or_insert_default();
-    cache.write_back = model::mechanics::WriteBack::On;
+    (cache.write_back, cache.write_segments) = (model::mechanics::WriteBack::On, 2);
     let mut pair = Pair::of(&file);
     let size = Bytes::from_kib(64);
     assert!(pair.serve(Op::Read, 1_000, size).expected.is_some());
     assert_eq!(pair.serve(Op::Write, 5_000_000, size).expected, None);
     assert_eq!(pair.serve(Op::Read, 9_000_000, size).expected, None);
+}
+
+/// Goal: a drive that tries again at random promises nothing beyond its table.
+#[test]
+fn of_a_drive_with_faults_nothing_is_certain() {
+    let with_faults = DISKS.map(|name| builtin::load(name).expect("a built-in drive"));
+    let has_faults = |file: &&DriveFile| file.mechanics.as_ref().is_some_and(|m| m.faults.is_some());
+    let file = with_faults.iter().find(has_faults).expect("one of them has");
+    assert_eq!(Pair::of(file).serve(Op::Read, 1_000, Bytes::from_kib(4)).expected, None);
 }
 
 /// Goal: requests that the drive refuses have a place that harms nothing.
