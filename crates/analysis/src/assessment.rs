@@ -294,7 +294,8 @@ fn by_position_reason(policy: PolicyName) -> &'static str {
 /// The bound of the dynamic active subset.
 fn das_bounds(workload: &Workload, tasks: &[SporadicTask]) -> Vec<Bounds> {
     let tight = das::responses(&single(workload, tasks));
-    let verdicts = tight.iter().map(|verdict| Bounds { tight: verdict.bound(), ..Bounds::default() });
+    let verdicts =
+        tight.iter().map(|verdict| Bounds { tight: verdict.bound(), ..Bounds::default() });
     verdicts.collect()
 }
 

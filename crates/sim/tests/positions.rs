@@ -23,8 +23,7 @@ fn rate(name: &str, policy: PolicyName, outstanding: u32, count: u64) -> u64 {
         place: Place::Random,
     };
     let table = file.batch[0].table.clone();
-    let workload =
-        Workload { best_effort: vec![load], ..Workload::new(name, file.depth, table) };
+    let workload = Workload { best_effort: vec![load], ..Workload::new(name, file.depth, table) };
     let plan = Plan::of(&workload);
     let policy = policy::build(policy, &plan, drive::access_time(&file)).expect("known");
     let drive = drive::from_parts(DriveKind::Mechanical, &file, 1).expect("a sound file");
@@ -38,7 +37,10 @@ fn rate(name: &str, policy: PolicyName, outstanding: u32, count: u64) -> u64 {
 fn rates(name: &str, outstanding: u32, count: u64) -> [u64; 3] {
     let rates = [PolicyName::Noop, PolicyName::Satf, PolicyName::Sstf]
         .map(|policy| rate(name, policy, outstanding, count));
-    println!("{name}, {outstanding} outstanding: own {}, satf {}, sstf {}", rates[0], rates[1], rates[2]);
+    println!(
+        "{name}, {outstanding} outstanding: own {}, satf {}, sstf {}",
+        rates[0], rates[1], rates[2]
+    );
     rates
 }
 

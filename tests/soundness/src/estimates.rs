@@ -24,9 +24,14 @@ impl Estimates {
     /// What a request that starts there is expected to take.
     #[must_use]
     pub fn of(&self, start: Lba) -> Duration {
-        let drawn = mixed(self.seed, start.get() + 1) % self.service_max.ns();
-        // Half of them are short: there is something to gain.
-        Duration::from_ns(if start.get().is_multiple_of(2) { drawn / 8 } else { drawn } + 1)
+        let drawn = mixed(self.seed, start.get() + 1);
+        let part = drawn % self.service_max.ns();
+        Duration::from_ns(match drawn >> 62 {
+            0 => self.service_max.ns(),
+            1 => part + 1,
+            // Half of them are short: there is something to gain.
+            _ => part / 8 + 1,
+        })
     }
 }
 

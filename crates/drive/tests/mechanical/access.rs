@@ -208,7 +208,8 @@ fn after_a_write_into_memory_nothing_is_certain() {
 #[test]
 fn of_a_drive_with_faults_nothing_is_certain() {
     let with_faults = DISKS.map(|name| builtin::load(name).expect("a built-in drive"));
-    let has_faults = |file: &&DriveFile| file.mechanics.as_ref().is_some_and(|m| m.faults.is_some());
+    let has_faults =
+        |file: &&DriveFile| file.mechanics.as_ref().is_some_and(|m| m.faults.is_some());
     let file = with_faults.iter().find(has_faults).expect("one of them has");
     assert_eq!(Pair::of(file).serve(Op::Read, 1_000, Bytes::from_kib(4)).expected, None);
 }

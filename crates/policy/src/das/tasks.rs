@@ -45,7 +45,8 @@ impl TaskState {
 
     /// The earliest next release; a task that released nothing yet may do so at any time.
     fn next_release(&self) -> Time {
-        self.last_released.map_or(Time::ZERO, |last| last.checked_add(self.period).unwrap_or(Time::MAX))
+        self.last_released
+            .map_or(Time::ZERO, |last| last.checked_add(self.period).unwrap_or(Time::MAX))
     }
 
     /// What it will have earned when its next job is released.
