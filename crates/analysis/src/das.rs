@@ -55,9 +55,12 @@ pub fn responses(system: &System) -> Vec<Verdict> {
         is_in_time && task.deadline <= task.period
     };
     let holds = system.tasks.iter().all(is_met);
-    let verdict = |task: &SporadicTask| match holds {
-        true => Verdict::Bounded(task.deadline),
-        false => Verdict::NoBoundWithin { horizon: task.deadline },
+    let verdict = |task: &SporadicTask| {
+        if holds {
+            Verdict::Bounded(task.deadline)
+        } else {
+            Verdict::NoBoundWithin { horizon: task.deadline }
+        }
     };
     system.tasks.iter().map(verdict).collect()
 }

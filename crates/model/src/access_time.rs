@@ -65,7 +65,7 @@ pub trait AccessTime: fmt::Debug + Send {
     fn completed(&mut self, now: Time, target: &Target);
 }
 
-impl<A: AccessTime + ?Sized> AccessTime for Box<A> {
+impl<T: AccessTime + ?Sized> AccessTime for Box<T> {
     fn target(&self, request: &Request) -> Target {
         (**self).target(request)
     }

@@ -11,7 +11,7 @@ use model::parameters::DasParameters;
 use model::workload_file::WorkloadFile;
 use model::{
     AccessTime, BatchTable, BestEffort, Bytes, Class, DriveFile, DriveKind, Duration, Intensity,
-    Op, Parameters, Place, Plan, PolicyName, Request, Task, TaskIndex, Time, Workload,
+    Op, Place, Plan, PolicyName, Request, Task, TaskIndex, Time, Workload,
 };
 use policy::{Das, Noop, Policy};
 use rand::RngExt;
@@ -267,8 +267,7 @@ fn one_reader_and_the_disk_at_full_speed() {
 fn model_that_errs_costs_little_where_the_margin_covers_it() {
     let error_max = Duration::from_ms(1);
     let (file, mut workload) = one_reader(75);
-    let das = DasParameters { margin: error_max };
-    workload.parameters = Parameters { das, ..Parameters::default() };
+    workload.parameters.das = DasParameters { margin: error_max };
     let model = Erring { model: access(&file), error_max, now: Time::ZERO };
     let policy = Das::new(&Plan::of(&workload), Box::new(model));
     let system = (file, workload);

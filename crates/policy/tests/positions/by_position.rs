@@ -37,8 +37,8 @@ impl AccessTime for Cylinders {
     fn completed(&mut self, _now: Time, _target: &Target) {}
 }
 
-fn disk() -> Option<Box<dyn AccessTime>> {
-    Some(Box::new(Cylinders { heads_at: 0 }))
+fn disk() -> Box<dyn AccessTime> {
+    Box::new(Cylinders { heads_at: 0 })
 }
 
 fn release_at(policy: &mut impl Policy, id: u64, start: u64) -> Result<(), Full> {
@@ -66,7 +66,7 @@ fn order_of(mut policy: impl Policy, starts: &[u64]) -> Vec<u64> {
 }
 
 fn by(rule: Rule) -> ByPosition {
-    ByPosition::new(rule, disk(), 64)
+    ByPosition::new(rule, Some(disk()), 64)
 }
 
 /// From cylinder 0: 5, 4, then up again or down.
@@ -110,7 +110,7 @@ fn without_a_model_sectors_count() {
 
 #[test]
 fn satf_serves_what_is_reached_first() {
-    let policy = Satf::new(disk().unwrap(), 8);
+    let policy = Satf::new(disk(), 8);
     // On cylinder 1 after 1.9 ms, on cylinder 2 after 2.1, on cylinder 1 after 1.1.
     assert_eq!(order_of(policy, &[1_900, 2_100, 1_100]), [3, 1, 2]);
 }
@@ -128,9 +128,9 @@ fn queues_are_bounded_and_cancelled_requests_are_forgotten() {
         assert_eq!(served(&mut policy), [1, 3]);
     }
     for rule in [Rule::Nearest, Rule::BothWays, Rule::OneWay] {
-        check(ByPosition::new(rule, disk(), 3));
+        check(ByPosition::new(rule, Some(disk()), 3));
     }
-    check(Satf::new(disk().unwrap(), 3));
+    check(Satf::new(disk(), 3));
 }
 
 #[test]
@@ -140,7 +140,7 @@ fn policies_that_need_a_model_say_so() {
     for policy in [PolicyName::Satf, PolicyName::Das] {
         let refused = policy::build(policy, &plan, None).err();
         assert_eq!(refused, Some(BuildError::AccessTimeUnknown { policy }));
-        assert!(policy::build(policy, &plan, disk()).is_ok());
+        assert!(policy::build(policy, &plan, Some(disk())).is_ok());
     }
     for policy in [PolicyName::Sstf, PolicyName::Scan, PolicyName::CLook] {
         assert!(policy::build(policy, &plan, None).is_ok());

@@ -6,8 +6,8 @@
 
 use model::parameters::DasParameters;
 use model::{
-    AccessTime, BatchTable, Class, Duration, Lba, Op, Parameters, Place, Plan, Request, RequestId,
-    Target, Task, TaskIndex, Time, Workload,
+    AccessTime, BatchTable, Class, Duration, Lba, Op, Place, Plan, Request, RequestId, Target,
+    Task, TaskIndex, Time, Workload,
 };
 use policy::{Das, Decision, Event, Policy, Tag};
 
@@ -58,8 +58,9 @@ fn task(period_ms: u64, deadline_ms: u64) -> Task {
 
 fn plan(tasks: Vec<Task>, margin: Duration) -> Plan {
     let table = BatchTable::new(&[Duration::from_ms(10)]).unwrap();
-    let parameters = Parameters { das: DasParameters { margin }, ..Parameters::default() };
-    Plan::of(&Workload { tasks, parameters, ..Workload::new("test", 1, table) })
+    let mut plan = Plan::of(&Workload { tasks, ..Workload::new("test", 1, table) });
+    plan.parameters.das = DasParameters { margin };
+    plan
 }
 
 fn das(tasks: Vec<Task>) -> Das {

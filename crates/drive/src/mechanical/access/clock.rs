@@ -63,7 +63,7 @@ impl PlatterClock {
         let by = Duration::from_ns(by_ns);
         self.ahead = if is_late { self.ahead - by } else { self.ahead + by };
         if self.ahead < Duration::from_ns(MINUTE.ns() / 2) {
-            self.ahead = self.ahead + MINUTE;
+            self.ahead += MINUTE;
         }
     }
 }
