@@ -50,9 +50,9 @@ fn rates(name: &str, outstanding: u32, count: u64) -> [u64; 3] {
 #[test]
 fn satf_in_the_driver_follows_the_fast_disk_and_overtakes_it_beyond_its_depth() {
     let count = 3_000;
-    let [own, satf, sstf] = rates("ibm-36z15", 64, count);
+    let [own, satf, by_seek] = rates("ibm-36z15", 64, count);
     assert!(satf * 100 >= own * 88, "{satf} {own}");
-    assert!(satf > sstf, "{satf} {sstf}");
+    assert!(satf > by_seek, "{satf} {by_seek}");
     let [own_beyond, satf_beyond, _] = rates("ibm-36z15", 256, count);
     assert!(satf_beyond > own_beyond && satf_beyond > satf, "{satf_beyond} {own_beyond} {satf}");
 }

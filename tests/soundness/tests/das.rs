@@ -280,7 +280,8 @@ fn model_that_errs_costs_little_where_the_margin_covers_it() {
 
 /// Follows how many jobs of each task were dropped.
 struct Quality {
-    quality_ppm: u64,
+    /// Parts per million that may be.
+    droppable: u64,
     /// Released and dropped.
     jobs: HashMap<TaskIndex, (u64, u64)>,
     dropped: u64,
@@ -296,7 +297,7 @@ impl Observer for Quality {
         let (released, dropped) = self.jobs.get_mut(&request.task).expect("it was released");
         *dropped += 1;
         self.dropped += 1;
-        assert!(*dropped * 1_000_000 <= *released * (1_000_000 - self.quality_ppm));
+        assert!(*dropped * 1_000_000 <= *released * self.droppable);
     }
 }
 
@@ -312,8 +313,8 @@ fn quality_below_all_serves_an_overload_better() {
             ..task(entry, 1, (period, period))
         });
         let system = fujitsu(tasks.collect(), 60);
-        let quality_ppm = u64::from(quality_ppm);
-        let mut quality = Quality { quality_ppm, jobs: HashMap::new(), dropped: 0 };
+        let droppable = u64::from(1_000_000 - quality_ppm);
+        let mut quality = Quality { droppable, jobs: HashMap::new(), dropped: 0 };
         let run = mechanical(&system, das(&system), Length::Jobs(200), &mut quality);
         let best_effort = run.metrics.best_effort().completed.requests;
         println!("{quality_ppm}: {} misses, {best_effort}, {}", misses(&run), quality.dropped);

@@ -237,3 +237,21 @@ fn model_of_another_disk_is_seen_to_be_wrong() {
     let outcomes = random_outcomes(&mut pair, &file, Op::Read, 300);
     assert!(outcomes.iter().filter(|it| it.error_ns() > 0).count() > 30);
 }
+
+/// The errors of 100,000 random reads, for the record.
+#[test]
+#[ignore = "takes half a minute; prints the errors of 100,000 estimates"]
+fn errors_of_100_000_estimates() {
+    for name in DISKS {
+        let file = load(name);
+        let outcomes = random_outcomes(&mut Pair::of(&file), &file, Op::Read, 100_000);
+        let mut errors: Vec<u64> = outcomes.iter().map(Outcome::error_ns).collect();
+        errors.sort_unstable();
+        let late = outcomes.iter().filter(|it| Some(it.took) > it.expected).count();
+        let wrong = errors.iter().filter(|&&error| error > 0).count();
+        println!(
+            "{name}: p99 {} ns, max {} ns, {wrong} wrong, {late} late",
+            errors[98_999], errors[99_999]
+        );
+    }
+}
