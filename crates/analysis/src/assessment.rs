@@ -12,7 +12,7 @@ use crate::fifo::BestEffortAhead;
 use crate::heterogeneous::{self, MixedSystem};
 use crate::regulated::{Regulated, too_many_units, unit_tasks};
 use crate::{
-    Inapplicable, SporadicTask, System, adaptive_drain, dqf, elastic, fifo, gated_drain, rtio,
+    Inapplicable, SporadicTask, System, adaptive_drain, das, dqf, elastic, fifo, gated_drain, rtio,
     rtio_slots, shaping,
 };
 
@@ -136,6 +136,15 @@ pub fn assess(workload: &Workload, policy: PolicyName) -> Assessment {
         PolicyName::Fifo => {
             let bounds = fifo_bounds(workload, &sporadic(&workload.tasks));
             conclude(workload, policy, Choice::of_batches(1, 0, bounds))
+        }
+        PolicyName::Sstf | PolicyName::Scan | PolicyName::CLook | PolicyName::Satf => {
+            not_applicable(workload, policy, by_position_reason(policy))
+        }
+        PolicyName::Das => {
+            let bounds = das_bounds(workload, &sporadic(&workload.tasks));
+            let assumptions = vec![das::assumption(workload.parameters.das.margin)];
+            let choice = Choice { assumptions, ..Choice::of_batches(1, 0, bounds) };
+            conclude(workload, policy, choice)
         }
         PolicyName::Edf | PolicyName::ScanEdf => {
             let system = single(workload, &sporadic(&workload.tasks));
@@ -272,6 +281,10 @@ pub(crate) fn is_provable(
     match policy {
         PolicyName::Fifo => {
             let bounds = fifo_bounds(workload, tasks);
+            tasks.iter().zip(&bounds).all(|(task, bounds)| is_met(task, bounds))
+        }
+        PolicyName::Das => {
+            let bounds = das_bounds(workload, tasks);
             tasks.iter().zip(&bounds).all(|(task, bounds)| is_met(task, bounds))
         }
         PolicyName::Edf | PolicyName::ScanEdf => {
@@ -428,6 +441,32 @@ fn fifo_bounds(workload: &Workload, tasks: &[SporadicTask]) -> Vec<Bounds> {
     }
     let shared = Err(Inapplicable::BestEffortAboard);
     zip_bounds(tasks.len(), [shared.clone(), shared.clone(), shared, tight])
+}
+
+/// Why a policy that orders by position has no bound.
+fn by_position_reason(policy: PolicyName) -> &'static str {
+    match policy {
+        PolicyName::Satf => {
+            "satf serves what is reached first, so a request far from the heads waits for as long \
+             as nearer ones come; das keeps deadlines with the same knowledge"
+        }
+        PolicyName::Sstf => {
+            "sstf serves what is nearest to the heads, so a request far away waits for as long as \
+             nearer ones come"
+        }
+        _ => {
+            "requests that come at the position of the heads are served before those ahead of \
+             them, for as long as they come, and no deadline changes the order"
+        }
+    }
+}
+
+/// The bound of the dynamic active subset.
+fn das_bounds(workload: &Workload, tasks: &[SporadicTask]) -> Vec<Bounds> {
+    let tight = das::responses(&single(workload, tasks));
+    let verdicts =
+        tight.iter().map(|verdict| Bounds { tight: verdict.bound(), ..Bounds::default() });
+    verdicts.collect()
 }
 
 fn best_effort_ahead(workload: &Workload) -> BestEffortAhead {

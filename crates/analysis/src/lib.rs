@@ -24,6 +24,7 @@ mod soft;
 mod system;
 mod verdict;
 
+pub mod das;
 pub mod dq_edf;
 pub mod dqf;
 pub mod edf;

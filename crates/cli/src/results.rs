@@ -143,15 +143,18 @@ fn totals_json(totals: Totals) -> Value {
 
 /// Prints all policies side by side: a table of tasks, then one of throughput.
 pub(crate) fn print(results: &[&PolicyResult<'_>]) {
-    let is_any_failed =
-        results.iter().flat_map(|it| it.tasks()).any(|it| it.metrics.failed_jobs > 0);
+    let is_any = |count: fn(&SourceMetrics) -> u64| {
+        results.iter().flat_map(|it| it.tasks()).any(|it| count(it.metrics) > 0)
+    };
+    let shown = Shown {
+        failed: is_any(|metrics| metrics.failed_jobs),
+        dropped: is_any(|metrics| metrics.dropped_jobs),
+    };
     let mut header = vec![
         "policy", "task", "jobs", "misses", "mean", "p99", "p99.9", "max", "bound", "deadline",
     ];
-    if is_any_failed {
-        header.insert(FAILED_COLUMN, "failed");
-    }
-    let rows = results.iter().flat_map(|result| task_rows(result, is_any_failed));
+    shown.insert(&mut header, "dropped", "failed");
+    let rows = results.iter().flat_map(|result| task_rows(result, shown));
     let rows: Vec<Vec<String>> = rows.collect();
     if !rows.is_empty() {
         outln!("Response times, release to completion:");
@@ -171,17 +174,36 @@ pub(crate) fn print(results: &[&PolicyResult<'_>]) {
     }
 }
 
-/// Where failed jobs stand, if there are any: before the misses.
+/// Where failed jobs stand, if there are any, and behind them dropped ones: before the misses.
 const FAILED_COLUMN: usize = 3;
 
-/// Tasks of one entry are one row: jobs and misses together, the worst of everything else.
-fn task_rows(result: &PolicyResult<'_>, is_any_failed: bool) -> Vec<Vec<String>> {
-    let tasks: Vec<TaskResult<'_>> = result.tasks().collect();
-    let same_entry = tasks.chunk_by(|a, b| a.task.entry == b.task.entry);
-    same_entry.map(|same| entry_row(result.policy(), same, is_any_failed)).collect()
+/// Which columns there are beside those that there always are.
+#[derive(Debug, Clone, Copy)]
+struct Shown {
+    failed: bool,
+    dropped: bool,
 }
 
-fn entry_row(policy: PolicyName, same: &[TaskResult<'_>], is_any_failed: bool) -> Vec<String> {
+impl Shown {
+    /// Puts these two where they belong in a row, if they are shown.
+    fn insert<T>(self, row: &mut Vec<T>, dropped: T, failed: T) {
+        if self.dropped {
+            row.insert(FAILED_COLUMN, dropped);
+        }
+        if self.failed {
+            row.insert(FAILED_COLUMN, failed);
+        }
+    }
+}
+
+/// Tasks of one entry are one row: jobs and misses together, the worst of everything else.
+fn task_rows(result: &PolicyResult<'_>, shown: Shown) -> Vec<Vec<String>> {
+    let tasks: Vec<TaskResult<'_>> = result.tasks().collect();
+    let same_entry = tasks.chunk_by(|a, b| a.task.entry == b.task.entry);
+    same_entry.map(|same| entry_row(result.policy(), same, shown)).collect()
+}
+
+fn entry_row(policy: PolicyName, same: &[TaskResult<'_>], shown: Shown) -> Vec<String> {
     let (first, last) = (same[0].task, same[same.len() - 1].task);
     let number = last.name.rsplit('-').next().unwrap_or_default();
     let name = match same.len() {
@@ -208,9 +230,9 @@ fn entry_row(policy: PolicyName, same: &[TaskResult<'_>], is_any_failed: bool) -
         format!("{}{}", show::bound(bound), if excess { " EXCEEDED" } else { "" }),
         first.deadline.to_string(),
     ];
-    if is_any_failed {
-        row.insert(FAILED_COLUMN, sum(|metrics| metrics.failed_jobs));
-    }
+    let [dropped, failed] =
+        [sum(|metrics| metrics.dropped_jobs), sum(|metrics| metrics.failed_jobs)];
+    shown.insert(&mut row, dropped, failed);
     row
 }
 
@@ -296,6 +318,7 @@ mod tests {
         assert_eq!(result.run.metrics.tasks()[0].misses, 0);
         assert_eq!(worst_answer(&[&result]), Answer::No);
         assert_eq!(result.to_json()["tasks"][0]["jobs_failed"], 3);
-        assert_eq!(task_rows(&result, true)[0][FAILED_COLUMN], "3");
+        let shown = Shown { failed: true, dropped: false };
+        assert_eq!(task_rows(&result, shown)[0][FAILED_COLUMN], "3");
     }
 }

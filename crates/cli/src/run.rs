@@ -63,7 +63,8 @@ pub(crate) fn run(arguments: &RunArguments) -> Result<Answer, Failure> {
             eprintln!("running {policy} ..");
         }
         let DeviceRun { run, watch } =
-            engine::run(&params, None, &mut executor, &interrupted).map_err(run_failure)?;
+            engine::run(&params, drive::access_time(&drive), &mut executor, &interrupted)
+                .map_err(run_failure)?;
         let wall_ns = run.ended.since(Time::ZERO).ns();
         let result = PolicyResult { workload: &workload, assessment, run, wall_ns };
         ran.push(Ran { result, watch });

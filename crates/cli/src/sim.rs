@@ -82,7 +82,9 @@ fn try_policy(
     let params = SimParams { seed, capacity, ..defaults };
     let watch = ContractWatch::new(workload.table.clone(), &workload.contracts);
     let mut observers = (Checkers::of_policy(policy, &plan), watch);
-    let access = None;
+    // Of the other kinds the mechanics in the file tell nothing: their times come from tables.
+    let is_mechanical = kind == DriveKind::Mechanical;
+    let access = is_mechanical.then(|| drive::access_time(&input.drive)).flatten();
     let built = policy::build(policy, &plan, access).map_err(|error| Failure::unusable(&error))?;
     let start = Instant::now();
     let run = sim::simulate(&params, built, drive, &mut observers);

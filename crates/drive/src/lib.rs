@@ -20,7 +20,7 @@ pub mod ssd;
 use model::{Outcome, Request, RequestId, Time};
 
 pub use amortised::Amortised;
-pub use make::{BuildError, build, from_parts, measured_table};
+pub use make::{BuildError, access_time, build, from_parts, measured_table};
 pub use pseudo::PseudoDisk;
 pub use recorded::RecordedDrive;
 pub use spaced::{BatchTimes, Mix, SpacedDrive};

@@ -7,9 +7,9 @@
 use model::drive_file::MeasuredTable;
 use model::mechanics::MechanicsError;
 use model::ssd::SsdError;
-use model::{Bytes, DriveFile, DriveKind, Op, Workload};
+use model::{AccessTime, Bytes, DriveFile, DriveKind, Op, Workload};
 
-use crate::mechanical::MechanicalDrive;
+use crate::mechanical::{AccessModel, MechanicalDrive};
 use crate::recorded::{QuantilesMissing, Recording};
 use crate::{Drive, PseudoDisk, RecordedDrive, SsdDrive};
 
@@ -123,6 +123,13 @@ pub fn from_parts(
         (DriveKind::Ssd, _, Some(ssd)) => Ok(Box::new(SsdDrive::new(ssd, file.depth, seed)?)),
         _ => Err(missing(kind, &file.name)),
     }
+}
+
+/// What a host may know of the positions on this drive; none where the file does not say what
+/// it is made of, or says it wrongly.
+pub fn access_time(file: &DriveFile) -> Option<Box<dyn AccessTime>> {
+    let model = AccessModel::new(file.mechanics.as_ref()?).ok()?;
+    Some(Box::new(model))
 }
 
 fn missing(kind: DriveKind, drive: &str) -> BuildError {

@@ -27,7 +27,7 @@ pub mod units;
 pub mod workload;
 pub mod workload_file;
 
-pub use access_time::AccessTime;
+pub use access_time::{AccessTime, Target};
 pub use batch_table::BatchTable;
 pub use contracts::{Contract, Contracts};
 pub use cost::CostModel;

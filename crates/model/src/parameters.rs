@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Parameters of policies and regulators that a workload file may set in `[policy.NAME]`.
 
+mod das;
 mod depth_limit;
 mod group_edf;
 mod rtio;
 mod token_bucket;
 
+pub use das::DasParameters;
 pub use depth_limit::DepthLimitParameters;
 pub use group_edf::GroupEdfParams;
 pub use rtio::{PriorityTag, RtioPriority};
@@ -16,16 +18,18 @@ pub use token_bucket::{
 /// The parameters of every policy and regulator that has any, with their defaults.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Parameters {
+    /// `[policy.das]`.
+    pub das: DasParameters,
     /// `[policy.g-edf]`.
     pub group_edf: GroupEdfParams,
-    /// Those of `rtio-priority`.
+    /// `[policy.rtio-priority]`.
     pub rtio_priority: RtioPriority,
     /// `[policy.depth-limit]`.
     pub depth_limit: DepthLimitParameters,
-    /// `[policy.token-bucket]`
+    /// `[policy.token-bucket]`.
     pub token_bucket: TokenBucketParameters,
-    /// `[policy.mdn]`
+    /// `[policy.mdn]`.
     pub mdn: MdnParameters,
-    /// `[policy.mdn-extended]`
+    /// `[policy.mdn-extended]`.
     pub mdn_extended: MdnParameters,
 }

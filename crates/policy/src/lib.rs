@@ -7,7 +7,10 @@
 #![warn(clippy::float_arithmetic)]
 
 mod adaptive_drain;
+mod build;
+mod by_position;
 mod class_queues;
+mod das;
 mod dq_edf;
 mod dqf;
 mod dqf_elastic;
@@ -19,19 +22,22 @@ mod gated_drain;
 mod in_flight;
 mod linux;
 mod noop;
+mod placed_queue;
 mod queue;
 mod regulators;
 mod rtio;
 mod rtio_slots;
+mod satf;
 mod tournament;
 
-use model::{
-    AccessTime, Outcome, Plan, PolicyName, RegulatorName, Request, RequestId, TaskIndex, Time,
-};
+use model::{Outcome, Plan, Request, RequestId, TaskIndex, Time};
 
 pub use model::Tag;
 
 pub use adaptive_drain::AdaptiveDrain;
+pub use build::{BuildError, available, build};
+pub use by_position::{ByPosition, Rule};
+pub use das::Das;
 pub use dq_edf::DqEdf;
 pub use dqf::Dqf;
 pub use dqf_elastic::DqfElastic;
@@ -43,6 +49,7 @@ pub use noop::Noop;
 pub use regulators::{DepthLimit, TokensPerTask};
 pub use rtio::Rtio;
 pub use rtio_slots::RtioSlots;
+pub use satf::Satf;
 
 /// Something that happened and that a policy must know.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -149,107 +156,4 @@ impl<P: Policy + ?Sized> Policy for Box<P> {
     fn decide(&mut self, now: Time) -> Decision {
         (**self).decide(now)
     }
-}
-
-/// Why a policy cannot be made.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
-pub enum BuildError {
-    /// It orders by access time, and nothing is known of the drive's.
-    #[error(
-        "`{policy}` orders requests by access time, which nothing tells of this drive; name a \
-         drive file with [mechanics], or another policy"
-    )]
-    AccessTimeUnknown {
-        /// The policy.
-        policy: PolicyName,
-    },
-    /// It rests on drain times, and the drive has none.
-    #[error(
-        "`{policy}` decides by drain times, and the drive has no [[drain]] table for these \
-         requests; measure it with `tidegate profile`, or name another policy"
-    )]
-    DrainUnknown {
-        /// The policy.
-        policy: PolicyName,
-    },
-    /// This version has no such policy.
-    #[error("`{policy}` is not part of this version")]
-    Missing {
-        /// The policy.
-        policy: PolicyName,
-    },
-}
-
-/// The policies that can carry out `plan` on a drive of which nothing else is known.
-pub fn available(plan: &Plan) -> Vec<PolicyName> {
-    PolicyName::ALL.into_iter().filter(|&name| build(name, plan, None).is_ok()).collect()
-}
-
-/// The policy of that name with its regulators, carrying out `plan`; `access` is what is known
-/// of the drive's positions.
-///
-/// # Errors
-/// [`BuildError`] where the policy needs what is not known of the drive.
-pub fn build(
-    name: PolicyName,
-    plan: &Plan,
-    access: Option<Box<dyn AccessTime>>,
-) -> Result<Box<dyn Policy>, BuildError> {
-    let mut policy = build_bare(name, plan, access)?;
-    for &regulator in plan.regulators.iter().rev() {
-        policy = regulators::wrap(regulator, policy, plan)?;
-    }
-    Ok(policy)
-}
-
-/// The policy of that name without what the plan wraps round it.
-fn build_bare(
-    name: PolicyName,
-    plan: &Plan,
-    access: Option<Box<dyn AccessTime>>,
-) -> Result<Box<dyn Policy>, BuildError> {
-    drop(access);
-    let decides_by_drain_times =
-        matches!(name, PolicyName::RtioSlots | PolicyName::AdaptiveDrain | PolicyName::GatedDrain);
-    if decides_by_drain_times && plan.contracts.drain.is_none() {
-        return Err(BuildError::DrainUnknown { policy: name });
-    }
-    Ok(match name {
-        PolicyName::Noop => Box::new(Noop::new(plan.depth, plan.queued_max)),
-        PolicyName::Fifo => Box::new(Fifo::new(plan.queued_max)),
-        PolicyName::Edf => Box::new(Edf::new(plan.queued_max)),
-        PolicyName::ScanEdf => Box::new(ScanEdf::new(plan.queued_max)),
-        PolicyName::GroupEdf => {
-            let group_ppm = plan.parameters.group_edf.group_ppm;
-            Box::new(GroupEdf::new(group_ppm, &plan.tasks, plan.queued_max))
-        }
-        PolicyName::DqEdf => {
-            Box::new(DqEdf::new(plan.batch_max, plan.best_effort_fill, plan.queued_max))
-        }
-        PolicyName::RtioSlots => Box::new(RtioSlots::new(plan)),
-        PolicyName::AdaptiveDrain => Box::new(AdaptiveDrain::new(plan)),
-        PolicyName::GatedDrain => Box::new(GatedDrain::new(plan)),
-        PolicyName::Dqf => {
-            Box::new(Dqf::new(plan.batch_max, plan.best_effort_fill, plan.queued_max))
-        }
-        PolicyName::Rtio => Box::new(Rtio::at_once(plan)),
-        PolicyName::RtioDrain | PolicyName::RtioLimit => Box::new(Rtio::draining(plan)),
-        PolicyName::RtioPriority => Box::new(Rtio::by_priority(plan)),
-        PolicyName::DqfElastic => Box::new(DqfElastic::new(plan)),
-        PolicyName::Deadline => Box::new(Deadline::new(plan.depth, plan.queued_max)),
-        PolicyName::Cfq => Box::new(Cfq::new(plan.depth, plan.queued_max)),
-        PolicyName::CfqGrouped => Box::new(CfqGrouped::new(plan.depth, plan.queued_max)),
-        PolicyName::MqDeadline => Box::new(MqDeadline::new(plan.depth, plan.queued_max)),
-        PolicyName::BfqStrict => Box::new(BfqStrict::new(plan.queued_max)),
-        PolicyName::TokenBucket => regulators::wrap(RegulatorName::TokenBucket, noop(plan), plan)?,
-        PolicyName::Mdn => regulators::wrap(RegulatorName::Mdn, noop(plan), plan)?,
-        PolicyName::MdnExtended => regulators::wrap(RegulatorName::MdnExtended, noop(plan), plan)?,
-        policy => return Err(BuildError::Missing { policy }),
-    })
-}
-
-/// What is shaped where nothing else is named: the drive's own order, as in Wu and Brandt.
-fn noop(plan: &Plan) -> Box<dyn Policy> {
-    Box::new(Noop::new(plan.depth, plan.queued_max))
 }

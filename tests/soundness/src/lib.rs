@@ -20,6 +20,7 @@ pub mod drain_reference;
 pub mod drain_search;
 pub mod drains;
 pub mod edf;
+pub mod estimates;
 pub mod frontier;
 pub mod generate;
 pub mod harness;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! A hard disk from what it is made of.
 
+mod access;
 mod command;
 mod disk;
 mod faults;
@@ -14,6 +15,7 @@ pub mod seek;
 mod segments;
 mod stream;
 
+pub use access::AccessModel;
 pub use disk::MechanicalDrive;
 pub use layout::{Extent, Held, Layout, Position, ZoneFacts};
 pub use rotation::{Angle, Rotation};

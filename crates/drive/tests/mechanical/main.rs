@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! The mechanical drive and its parts, from outside.
 
+mod access;
 mod any_disk;
 mod disk;
 mod disk_support;

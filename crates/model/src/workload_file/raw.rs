@@ -18,8 +18,8 @@ use crate::drive_file::{DriveFile, DriveKind, Identity, MeasuredTable, batch_tab
 use crate::file_error::FileError;
 use crate::names::RegulatorName;
 use crate::parameters::{
-    DepthLimitParameters, GroupEdfParams, MdnParameters, Parameters, PriorityTag, RtioPriority,
-    TokenBucketParameters,
+    DasParameters, DepthLimitParameters, GroupEdfParams, MdnParameters, Parameters, PriorityTag,
+    RtioPriority, TokenBucketParameters,
 };
 use crate::quantity::{Quantity, Share};
 use crate::task::{Class, Op, Place};
@@ -42,6 +42,7 @@ pub(super) struct RawPolicy {
     pub(super) name: Spanned<String>,
     pub(super) batch: Option<Spanned<RawBatch>>,
     pub(super) regulators: Option<Vec<Spanned<String>>>,
+    das: Option<RawDas>,
     #[serde(rename = "g-edf")]
     group_edf: Option<RawGroupEdf>,
     #[serde(rename = "rtio-priority")]
@@ -53,6 +54,13 @@ pub(super) struct RawPolicy {
     mdn: Option<MdnParameters>,
     #[serde(rename = "mdn-extended")]
     mdn_extended: Option<MdnParameters>,
+}
+
+/// `[policy.das]`.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct RawDas {
+    margin: Option<Duration>,
 }
 
 /// `[policy.g-edf]`.
@@ -81,6 +89,7 @@ impl RawPolicy {
     /// What the file says in `[policy.NAME]`, and the defaults of all else.
     pub(super) fn parameters(&self) -> Result<Parameters, FileError> {
         Ok(Parameters {
+            das: self.das(),
             depth_limit: self.depth_limit()?,
             group_edf: self.group_edf(),
             rtio_priority: self.rtio_priority(),
@@ -88,6 +97,11 @@ impl RawPolicy {
             mdn: self.mdn.unwrap_or_default(),
             mdn_extended: self.mdn_extended.unwrap_or_default(),
         })
+    }
+
+    fn das(&self) -> DasParameters {
+        let margin = self.das.as_ref().and_then(|raw| raw.margin);
+        margin.map_or_else(DasParameters::default, |margin| DasParameters { margin })
     }
 
     fn group_edf(&self) -> GroupEdfParams {

@@ -16,7 +16,7 @@ mod witness;
 
 use model::{Plan, RegulatorName};
 
-use crate::{BuildError, Policy};
+use crate::Policy;
 
 pub use depth_limit::DepthLimit;
 use mdn::Form;
@@ -24,16 +24,12 @@ use token_bucket::TokenBucket;
 pub use tokens_per_task::TokensPerTask;
 
 /// `policy` behind the regulator of that name.
-pub(crate) fn wrap(
-    name: RegulatorName,
-    policy: Box<dyn Policy>,
-    plan: &Plan,
-) -> Result<Box<dyn Policy>, BuildError> {
-    Ok(match name {
+pub(crate) fn wrap(name: RegulatorName, policy: Box<dyn Policy>, plan: &Plan) -> Box<dyn Policy> {
+    match name {
         RegulatorName::DepthLimit => Box::new(DepthLimit::new(policy, plan)),
         RegulatorName::TokensPerTask => Box::new(TokensPerTask::new(policy, plan)),
         RegulatorName::TokenBucket => Box::new(TokenBucket::fixed(policy, plan)),
         RegulatorName::Mdn => Box::new(TokenBucket::steered(policy, plan, Form::Base)),
         RegulatorName::MdnExtended => Box::new(TokenBucket::steered(policy, plan, Form::Extended)),
-    })
+    }
 }

@@ -18,7 +18,7 @@ mod release_order;
 mod violation;
 mod work_conservation;
 
-use model::{Class, Outcome, Plan, PolicyName, RegulatorName, Request, Time};
+use model::{Class, Outcome, Plan, PolicyName, RegulatorName, Request, Task, Time};
 
 use crate::Observer;
 
@@ -139,6 +139,19 @@ impl Checkers {
         let mut checkers = Self::of_depth(plan);
         match name {
             PolicyName::Fifo | PolicyName::BfqStrict => {
+                checkers.add(BatchSize::new(1, 1));
+                checkers.add(IdleDispatch::default());
+            }
+            PolicyName::Sstf | PolicyName::Scan | PolicyName::CLook | PolicyName::Satf => {
+                checkers.add(WorkConservation::new(1, true));
+                checkers.add(BatchSize::new(1, 1));
+                checkers.add(IdleDispatch::default());
+            }
+            PolicyName::Das => {
+                // A request that may be dropped may wait on an idle drive.
+                if plan.tasks.iter().all(|task| task.quality_ppm == Task::QUALITY_ALL_PPM) {
+                    checkers.add(WorkConservation::new(1, false));
+                }
                 checkers.add(BatchSize::new(1, 1));
                 checkers.add(IdleDispatch::default());
             }

@@ -1,0 +1,360 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! What a host knows of a hard disk: where its heads are and how long a request will take.
+//!
+//! The model goes through what the drive would do for one request on its own, with the same
+//! parts: command, arm, platter, bus, reading ahead. For one request at a time it says to the
+//! nanosecond when the simulated drive completes it, but for what it does not follow:
+//! - segments of memory other than the one that the heads fill. A hit there comes sooner than
+//!   expected; the model sees that afterwards and leaves the heads where they were.
+//! - writes that memory takes ([`WriteBack::On`]) and faults. From the first of them on it
+//!   answers `None`: what the heads do is the drive's affair.
+//!
+//! A real spindle drifts against the host's clock. `clock.rs` keeps the phase.
+
+mod clock;
+
+use model::access_time::{AccessTime, Target};
+use model::mechanics::{Bus, Cache, Mechanics, MechanicsError, WriteBack};
+use model::{Duration, Lba, Op, Request, Time};
+
+use self::clock::PlatterClock;
+use super::command::{Commands, Need};
+use super::layout::Extent;
+use super::mechanism::{Arm, Mechanism};
+use super::reader::Reader;
+use super::rotation::Angle;
+use super::stream::{Stream, between};
+
+/// The heads as the model has them.
+#[derive(Debug, Clone)]
+struct Heads {
+    reader: Reader,
+    /// The first sector of the segment that the reader fills.
+    segment_start: u64,
+}
+
+/// What a request does.
+#[derive(Debug, Clone)]
+struct Course {
+    heads: Heads,
+    completed_at: Time,
+}
+
+/// The request that the drive works on.
+#[derive(Debug)]
+struct Flight {
+    completed_at: Time,
+    /// When memory alone would have answered it; none for a write.
+    hit_at: Option<Time>,
+    /// The heads as they were.
+    before: Heads,
+}
+
+/// A model of a hard disk for hosts; see the module's text.
+///
+/// All instants inside are those of the platter's clock.
+#[derive(Debug)]
+pub struct AccessModel {
+    mechanism: Mechanism,
+    commands: Commands,
+    bus: Bus,
+    cache: Cache,
+    write_seek_min: Duration,
+    clock: PlatterClock,
+    heads: Heads,
+    /// What `advance` was told last.
+    now: Time,
+    /// From where and when the heads set out for a read, before what its place costs.
+    read_from: (Arm, Time),
+    /// Whether what the drive does can be told beforehand.
+    is_certain: bool,
+    flight: Option<Flight>,
+    in_flight_count: u32,
+}
+
+impl AccessModel {
+    /// The model of an idle drive with its heads at the outermost cylinder.
+    ///
+    /// # Errors
+    /// What is wrong with the description.
+    pub fn new(mechanics: &Mechanics) -> Result<Self, MechanicsError> {
+        mechanics.check()?;
+        let mechanism = Mechanism::new(mechanics)?;
+        let clock = PlatterClock::new(mechanism.rotation.turn());
+        Ok(Self {
+            commands: Commands::new(&mechanics.overhead),
+            bus: mechanics.bus.clone(),
+            cache: mechanics.cache.clone().unwrap_or_default(),
+            write_seek_min: Duration::from_ns(mechanics.write_seek_ns_min),
+            heads: Heads {
+                reader: Reader::new(None, 0, Arm::default(), Time::ZERO),
+                segment_start: 0,
+            },
+            now: clock.platter_time(Time::ZERO),
+            read_from: (Arm::default(), Time::ZERO),
+            is_certain: mechanics.faults.is_none(),
+            flight: None,
+            in_flight_count: 0,
+            mechanism,
+            clock,
+        })
+    }
+
+    /// How many sectors of a read are in memory, from the first on, as far as the heads bring
+    /// them there; none where they have to set out for it.
+    fn read_ahead(&self, target: &Target) -> Option<u64> {
+        let reader = &self.heads.reader;
+        let is_ahead = self.cache.read && reader.is_ahead(target.start);
+        is_ahead.then(|| (reader.next - target.start.get()).min(target.sectors))
+    }
+
+    fn overhead(&self, op: Op, need: Need, target: &Target) -> Duration {
+        self.commands.overhead(op, need, target.start.get()) + self.commands.preparation()
+    }
+
+    /// Where the heads are and when they set out, for a read whose first sector on the medium
+    /// is there: as the drive does, what processing takes beyond the way is waited for.
+    fn heads_for_read(&self, target: &Target, cylinder: u32, head: u32) -> (Arm, Time) {
+        let (arm, free_at) = self.read_from;
+        let processing = self.commands.overhead(Op::Read, Need::Memory, target.start.get());
+        let processed_at = self.now + processing;
+        if processed_at <= free_at {
+            return (arm, free_at);
+        }
+        let moving = self.mechanism.reposition(arm, cylinder, head, Op::Read);
+        (arm, free_at + (processed_at - free_at).checked_sub(moving).unwrap_or_default())
+    }
+
+    fn write_begins_at(&self, target: &Target) -> Time {
+        let takes = self.cache.write_back == WriteBack::On;
+        let need = if takes { Need::Memory } else { Need::Heads };
+        self.now + self.commands.overhead(Op::Write, need, target.start.get())
+    }
+
+    fn heads_for_write(&self, target: &Target) -> (Arm, Time) {
+        let (arm, free_at) = self.heads.reader.stop(self.write_begins_at(target));
+        if self.write_seek_min.is_zero() || self.heads.reader.next == target.start.get() {
+            return (arm, free_at);
+        }
+        let moving = self.mechanism.reposition(arm, target.cylinder, target.head, Op::Write);
+        (arm, free_at + self.write_seek_min.checked_sub(moving).unwrap_or_default())
+    }
+
+    /// What the request would do, sent now.
+    fn course(&self, target: &Target) -> Course {
+        match target.op {
+            _ if target.sectors == 0 => self.refusal(target),
+            Op::Read => self.course_of_read(target),
+            Op::Write => self.course_of_write(target),
+        }
+    }
+
+    fn refusal(&self, target: &Target) -> Course {
+        let overhead = self.commands.overhead(target.op, Need::Memory, target.start.get());
+        Course { heads: self.heads.clone(), completed_at: self.now + overhead }
+    }
+
+    /// When memory answers a read that is in it.
+    fn hit_at(&self, target: &Target) -> Time {
+        let begin_at = self.now + self.overhead(Op::Read, Need::Memory, target);
+        let mut stream = Stream::new(begin_at, self.bus.read_sector_ps);
+        stream.add(target.sectors, begin_at, begin_at);
+        stream.end_at() + self.commands.completion(Op::Read)
+    }
+
+    fn course_of_read(&self, target: &Target) -> Course {
+        let (start, end) = (target.start.get(), target.start.get() + target.sectors);
+        let ahead = self.read_ahead(target);
+        let cached = ahead.unwrap_or(0);
+        let mut heads = self.heads.clone();
+        if cached == target.sectors {
+            if !heads.reader.stands() || self.cache.read_ahead_after_hits {
+                self.follow(&mut heads, end);
+            }
+            return Course { heads, completed_at: self.hit_at(target) };
+        }
+        let goes_on = ahead.is_some() && heads.reader.is_running(self.now);
+        if !goes_on {
+            heads = self.set_out(target, start + cached, (ahead.is_some(), cached));
+        }
+        let mut stream = self.stream(target, cached);
+        heads.reader.read(&self.mechanism, end, &mut stream);
+        self.fill(&mut heads, target, cached);
+        Course { heads, completed_at: stream.end_at() + self.commands.completion(Op::Read) }
+    }
+
+    /// The heads on their way to the sector `next`, for a read of which so many sectors are
+    /// in memory.
+    fn set_out(&self, target: &Target, next: u64, (_is_ahead, cached): (bool, u64)) -> Heads {
+        let (cylinder, head) = if cached == 0 {
+            (target.cylinder, target.head)
+        } else {
+            let first = self.mechanism.layout.extent(Lba::new(next), 1);
+            (first.cylinder, first.head)
+        };
+        let (arm, free_at) = self.heads_for_read(target, cylinder, head);
+        let segment = self.cache.read.then_some(0);
+        let segment_start = if cached > 0 { self.heads.segment_start } else { next };
+        Heads { reader: Reader::new(segment, next, arm, free_at), segment_start }
+    }
+
+    fn stream(&self, target: &Target, cached: u64) -> Stream {
+        let sector_ps = self.bus.read_sector_ps;
+        if cached > 0 {
+            let begin_at = self.now + self.overhead(Op::Read, Need::Memory, target);
+            let mut stream = Stream::new(begin_at, sector_ps);
+            stream.add(cached, begin_at, begin_at);
+            return stream;
+        }
+        let begin_at = self.now + self.overhead(Op::Read, Need::Heads, target);
+        let share = u64::from(self.bus.read_watermark_ppm);
+        let watermark = target.sectors.saturating_mul(share) / 1_000_000;
+        let delay = self.commands.reconnect() + self.commands.preparation();
+        Stream::gated(begin_at, sector_ps, watermark, delay)
+    }
+
+    /// The segment holds what was read, and the heads go on behind it.
+    fn fill(&self, heads: &mut Heads, target: &Target, cached: u64) {
+        if heads.reader.segment.is_none() {
+            return;
+        }
+        let end = target.start.get() + target.sectors;
+        let room_from = end.saturating_sub(u64::from(self.cache.segment_sectors));
+        if self.cache.reads_on_arrival && cached == 0 {
+            let before = heads.reader.passed_before(self.mechanism.rotation);
+            let front = (target.start.get() - before).max(room_from);
+            heads.segment_start = heads.segment_start.min(front);
+        }
+        heads.segment_start = heads.segment_start.max(room_from);
+        self.follow(heads, end);
+    }
+
+    fn follow(&self, heads: &mut Heads, end: u64) {
+        heads.reader.follow(&self.mechanism, &self.cache, (end, heads.segment_start));
+        if self.cache.gives_up_read {
+            heads.segment_start = heads.segment_start.max(end);
+        }
+    }
+
+    fn course_of_write(&self, target: &Target) -> Course {
+        let begin_at = self.write_begins_at(target) + self.commands.preparation();
+        let mut stream = Stream::new(begin_at, self.bus.write_sector_ps);
+        stream.add(1, begin_at, begin_at);
+        let first_at = stream.end_at();
+        stream.add(target.sectors - 1, begin_at, begin_at);
+        let ready = (first_at, stream.end_at());
+        let (mut arm, mut free_at) = self.heads_for_write(target);
+        let end = target.start.get() + target.sectors;
+        let mut next = target.start.get();
+        while next < end {
+            let extent = self.mechanism.layout.extent(Lba::new(next), end - next);
+            let first = next - target.start.get();
+            let last = first + u64::from(extent.sectors) - 1;
+            let [first, last] = [first, last].map(|index| between(ready, index, target.sectors));
+            let piece = self.mechanism.piece_written(arm, free_at, extent, (first, last));
+            next = piece.end();
+            (arm, free_at) = (piece.arm(), piece.end_at);
+        }
+        let heads = Heads { reader: Reader::new(None, end, arm, free_at), segment_start: end };
+        let ending = self.commands.reconnect() + self.commands.completion(Op::Write);
+        Course { heads, completed_at: free_at + ending }
+    }
+
+    /// What comes back tells how well the model knows the drive.
+    fn learn(&mut self, now: Time, flight: Flight) {
+        let seen_at = self.clock.platter_time(now);
+        let distance = |at: Time| at.ns().abs_diff(seen_at.ns());
+        if flight.hit_at.is_some_and(|hit_at| distance(hit_at) < distance(flight.completed_at)) {
+            self.heads = flight.before;
+            return;
+        }
+        let lost = self.clock.correct(now, flight.completed_at);
+        if !lost.is_zero() {
+            self.heads.reader.delay(Time::ZERO, lost);
+        }
+    }
+}
+
+/// What of a target the mechanism needs to reach it; the rest is not asked for.
+fn extent(target: &Target) -> Extent {
+    Extent {
+        start: target.start,
+        sectors: 1,
+        cylinder: target.cylinder,
+        head: target.head,
+        begin: Angle::from_units(target.angle),
+        span: Angle::from_units(target.span),
+        sectors_per_track: 1,
+        track_begin: target.start,
+        track_end: target.start,
+    }
+}
+
+impl AccessTime for AccessModel {
+    fn target(&self, request: &Request) -> Target {
+        let (start, op) = (request.start, request.op);
+        let sectors = request.size.sectors_ceil();
+        let is_there = start.get().checked_add(sectors);
+        let is_there = is_there.is_some_and(|end| end <= self.mechanism.layout.sectors());
+        if sectors == 0 || !is_there {
+            return Target { start, sectors: 0, op, cylinder: 0, head: 0, angle: 0, span: 0 };
+        }
+        let Extent { cylinder, head, begin, span, .. } =
+            self.mechanism.layout.extent(start, sectors);
+        Target { start, sectors, op, cylinder, head, angle: begin.units(), span: span.units() }
+    }
+
+    fn advance(&mut self, now: Time) {
+        self.now = self.clock.platter_time(now);
+        if self.heads.reader.segment.is_some() && self.in_flight_count == 0 {
+            self.heads.reader.read_ahead(&self.mechanism, &self.cache, self.now);
+        }
+        let (arm, free_at) = self.heads.reader.stop(self.now);
+        let processing = self.commands.overhead(Op::Read, Need::Heads, 0);
+        self.read_from = (arm, free_at.max(self.now + processing));
+    }
+
+    fn access(&self, target: &Target) -> Duration {
+        if target.sectors == 0 || target.op == Op::Read && self.read_ahead(target).is_some() {
+            return Duration::ZERO;
+        }
+        let (arm, from) = match target.op {
+            Op::Read => self.heads_for_read(target, target.cylinder, target.head),
+            Op::Write => self.heads_for_write(target),
+        };
+        (from - self.now) + self.mechanism.access(arm, from, &extent(target), target.op)
+    }
+
+    fn service(&self, target: &Target) -> Option<Duration> {
+        let is_taken = target.op == Op::Write && self.cache.write_back == WriteBack::On;
+        let is_open = is_taken || !self.is_certain || self.in_flight_count > 0;
+        (!is_open).then(|| self.course(target).completed_at - self.now)
+    }
+
+    fn dispatched(&mut self, now: Time, target: &Target) {
+        self.advance(now);
+        self.in_flight_count += 1;
+        if target.op == Op::Write && self.cache.write_back == WriteBack::On {
+            self.is_certain = false;
+        }
+        let Course { heads, completed_at } = self.course(target);
+        let before = std::mem::replace(&mut self.heads, heads);
+        let hit_at = (target.op == Op::Read && target.sectors > 0).then(|| self.hit_at(target));
+        let hit_at = hit_at.filter(|_| self.cache.read);
+        if target.sectors > 0 {
+            self.commands.served(target.op, target.start.get() + target.sectors);
+        }
+        let is_alone = self.in_flight_count == 1;
+        self.flight = is_alone.then_some(Flight { completed_at, hit_at, before });
+    }
+
+    /// # Panics
+    /// When nothing is in flight.
+    fn completed(&mut self, now: Time, _target: &Target) {
+        self.in_flight_count =
+            self.in_flight_count.checked_sub(1).expect("a completion of what was dispatched");
+        if let Some(flight) = self.flight.take() {
+            self.learn(now, flight);
+        }
+    }
+}

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! The time of the platter: the host's, shifted until completions come when they should.
+//!
+//! A spindle keeps its speed to some parts in a million, and nobody knows where it was when
+//! the host's clock began. A phase that is wrong makes every completion late by the same part
+//! of a turn, whole turns apart. So of each error only what is left of whole turns counts, and
+//! of that at most [`STEPS_PER_TURN`]-th of a turn is corrected at once: one odd completion
+//! shifts the clock by a few microseconds, a drift of some hundred parts in a million is
+//! followed, and an unknown phase is found within half as many requests.
+
+use model::{Duration, Time};
+
+/// How many bounded steps make a turn.
+const STEPS_PER_TURN: u64 = 1_024;
+
+/// A disk of r turns a minute makes whole turns in a minute: a shift by minutes is none.
+const MINUTE: Duration = Duration::from_ms(60_000);
+
+/// The host's clock, shifted.
+///
+/// # Invariants
+/// - `ahead` exceeds half a minute: the shift never takes an instant below zero.
+#[derive(Debug)]
+pub(super) struct PlatterClock {
+    turn: Duration,
+    /// Platter time less host time.
+    ahead: Duration,
+}
+
+impl PlatterClock {
+    /// The clock of a spindle that is taken to be at its index mark at the host's zero.
+    pub(super) fn new(turn: Duration) -> Self {
+        Self { turn, ahead: MINUTE }
+    }
+
+    /// The platter's time at this instant of the host.
+    pub(super) fn platter_time(&self, now: Time) -> Time {
+        now + self.ahead
+    }
+
+    /// Corrects the phase after a completion at `now` that was expected at `expected`; the
+    /// whole turns that were lost, the nearest number of them.
+    pub(super) fn correct(&mut self, now: Time, expected: Time) -> Duration {
+        let (seen, turn) = (self.platter_time(now).ns(), self.turn.ns());
+        let step_max = turn / STEPS_PER_TURN;
+        if seen >= expected.ns() {
+            let late = seen - expected.ns();
+            let lost_turns = (late + turn / 2) / turn;
+            let rest = late.abs_diff(lost_turns * turn).min(step_max);
+            self.shift(late >= lost_turns * turn, rest);
+            return self.turn * lost_turns;
+        }
+        let early = expected.ns() - seen;
+        let rest = early % turn;
+        // An early one by most of a turn is a late one of the turn before.
+        let is_late = rest > turn / 2;
+        self.shift(is_late, rest.min(turn - rest).min(step_max));
+        Duration::ZERO
+    }
+
+    /// A platter that is late has its clock put back.
+    fn shift(&mut self, is_late: bool, by_ns: u64) {
+        let by = Duration::from_ns(by_ns);
+        self.ahead = if is_late { self.ahead - by } else { self.ahead + by };
+        if self.ahead < Duration::from_ns(MINUTE.ns() / 2) {
+            self.ahead += MINUTE;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TURN: Duration = Duration::from_ms(4);
+
+    fn step() -> Duration {
+        Duration::from_ns(TURN.ns() / STEPS_PER_TURN)
+    }
+
+    /// So many completions, each late by `late_ns` against a clock that was never corrected;
+    /// how far the clock is ahead of the host's then.
+    fn after(clock: &mut PlatterClock, completions: u64, late_ns: u64) -> Duration {
+        for number in 1..=completions {
+            let now = Time::from_ns(number * 10_000_000);
+            clock.correct(now, Time::from_ns(now.ns() + MINUTE.ns() - late_ns));
+        }
+        clock.platter_time(Time::ZERO) - Time::ZERO
+    }
+
+    #[test]
+    fn one_odd_completion_shifts_the_clock_by_one_step() {
+        let mut clock = PlatterClock::new(TURN);
+        assert_eq!(after(&mut clock, 1, 900_000), MINUTE - step());
+    }
+
+    #[test]
+    fn an_unknown_phase_is_found_and_kept() {
+        let mut clock = PlatterClock::new(TURN);
+        assert_eq!(after(&mut clock, STEPS_PER_TURN, 900_000).ns(), MINUTE.ns() - 900_000);
+    }
+
+    #[test]
+    fn a_lost_turn_is_no_error_of_phase() {
+        let mut clock = PlatterClock::new(TURN);
+        let expected = clock.platter_time(Time::from_ns(7_000_000));
+        let lost = clock.correct(Time::from_ns(7_000_000) + TURN + TURN, expected);
+        assert_eq!(lost, TURN + TURN);
+        assert_eq!(clock.platter_time(Time::ZERO), Time::ZERO + MINUTE);
+    }
+
+    #[test]
+    fn the_clock_never_falls_behind_the_hosts() {
+        let mut clock = PlatterClock::new(TURN);
+        for number in 0..40_000_u64 {
+            let now = Time::from_ns(number * 1_000_000);
+            // Late by a step whatever the clock does: a drift without end.
+            let expected = Time::from_ns(clock.platter_time(now).ns() - step().ns());
+            clock.correct(now, expected);
+        }
+        assert!(clock.platter_time(Time::ZERO) > Time::ZERO + TURN);
+    }
+}

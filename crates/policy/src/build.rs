@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! From a name and a plan to a policy with its regulators: the one place where names of files
+//! and scripts meet the policies of this crate. What a policy needs and nobody knows is an
+//! error, never another policy.
+
+use model::{AccessTime, Plan, PolicyName, RegulatorName};
+
+use crate::{
+    AdaptiveDrain, BfqStrict, ByPosition, Cfq, CfqGrouped, Das, Deadline, DqEdf, Dqf, DqfElastic,
+    Edf, Fifo, GatedDrain, GroupEdf, MqDeadline, Noop, Policy, Rtio, RtioSlots, Rule, Satf,
+    ScanEdf, regulators,
+};
+
+/// Why a policy cannot be made.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum BuildError {
+    /// It orders by access time, and nothing is known of the drive's.
+    #[error(
+        "`{policy}` orders requests by access time, which nothing tells of this drive; name a \
+         drive file with [mechanics], or another policy"
+    )]
+    AccessTimeUnknown {
+        /// The policy.
+        policy: PolicyName,
+    },
+    /// It rests on drain times, and the drive has none.
+    #[error(
+        "`{policy}` decides by drain times, and the drive has no [[drain]] table for these \
+         requests; measure it with `tidegate profile`, or name another policy"
+    )]
+    DrainUnknown {
+        /// The policy.
+        policy: PolicyName,
+    },
+}
+
+/// The policies that can carry out `plan` on a drive of which nothing else is known.
+pub fn available(plan: &Plan) -> Vec<PolicyName> {
+    PolicyName::ALL.into_iter().filter(|&name| build(name, plan, None).is_ok()).collect()
+}
+
+/// The policy of that name with its regulators, carrying out `plan`; `access` is what is known
+/// of the drive's positions.
+///
+/// # Errors
+/// [`BuildError`] where the policy needs what is not known of the drive.
+pub fn build(
+    name: PolicyName,
+    plan: &Plan,
+    access: Option<Box<dyn AccessTime>>,
+) -> Result<Box<dyn Policy>, BuildError> {
+    let mut policy = build_bare(name, plan, access)?;
+    for &regulator in plan.regulators.iter().rev() {
+        policy = regulators::wrap(regulator, policy, plan);
+    }
+    Ok(policy)
+}
+
+/// The policy of that name without what the plan wraps round it.
+fn build_bare(
+    name: PolicyName,
+    plan: &Plan,
+    access: Option<Box<dyn AccessTime>>,
+) -> Result<Box<dyn Policy>, BuildError> {
+    let (depth, queued_max) = (plan.depth, plan.queued_max);
+    let known = |access: Option<_>| access.ok_or(BuildError::AccessTimeUnknown { policy: name });
+    let by_position =
+        |rule, access| Box::new(ByPosition::new(rule, access, queued_max)) as Box<dyn Policy>;
+    let shaped = |regulator| regulators::wrap(regulator, noop(plan), plan);
+    Ok(match name {
+        PolicyName::Noop => noop(plan),
+        PolicyName::Fifo => Box::new(Fifo::new(queued_max)),
+        PolicyName::Sstf => by_position(Rule::Nearest, access),
+        PolicyName::Scan => by_position(Rule::BothWays, access),
+        PolicyName::CLook => by_position(Rule::OneWay, access),
+        PolicyName::Satf => Box::new(Satf::new(known(access)?, queued_max)),
+        PolicyName::Das => Box::new(Das::new(plan, known(access)?)),
+        PolicyName::Edf => Box::new(Edf::new(queued_max)),
+        PolicyName::ScanEdf => Box::new(ScanEdf::new(queued_max)),
+        PolicyName::GroupEdf => {
+            Box::new(GroupEdf::new(plan.parameters.group_edf.group_ppm, &plan.tasks, queued_max))
+        }
+        PolicyName::DqEdf => {
+            Box::new(DqEdf::new(plan.batch_max, plan.best_effort_fill, queued_max))
+        }
+        PolicyName::Rtio => Box::new(Rtio::at_once(plan)),
+        PolicyName::RtioDrain | PolicyName::RtioLimit => Box::new(Rtio::draining(plan)),
+        PolicyName::RtioPriority => Box::new(Rtio::by_priority(plan)),
+        PolicyName::RtioSlots | PolicyName::AdaptiveDrain | PolicyName::GatedDrain => {
+            by_drain_times(name, plan)?
+        }
+        PolicyName::Dqf => Box::new(Dqf::new(plan.batch_max, plan.best_effort_fill, queued_max)),
+        PolicyName::DqfElastic => Box::new(DqfElastic::new(plan)),
+        PolicyName::TokenBucket => shaped(RegulatorName::TokenBucket),
+        PolicyName::Mdn => shaped(RegulatorName::Mdn),
+        PolicyName::MdnExtended => shaped(RegulatorName::MdnExtended),
+        PolicyName::Deadline => Box::new(Deadline::new(depth, queued_max)),
+        PolicyName::Cfq => Box::new(Cfq::new(depth, queued_max)),
+        PolicyName::CfqGrouped => Box::new(CfqGrouped::new(depth, queued_max)),
+        PolicyName::MqDeadline => Box::new(MqDeadline::new(depth, queued_max)),
+        PolicyName::BfqStrict => Box::new(BfqStrict::new(queued_max)),
+    })
+}
+
+/// A policy that decides by the plan's drain times.
+fn by_drain_times(name: PolicyName, plan: &Plan) -> Result<Box<dyn Policy>, BuildError> {
+    if plan.contracts.drain.is_none() {
+        return Err(BuildError::DrainUnknown { policy: name });
+    }
+    Ok(match name {
+        PolicyName::RtioSlots => Box::new(RtioSlots::new(plan)),
+        PolicyName::AdaptiveDrain => Box::new(AdaptiveDrain::new(plan)),
+        _ => Box::new(GatedDrain::new(plan)),
+    })
+}
+
+/// What is shaped where nothing else is named: the drive's own order, as in Wu and Brandt.
+fn noop(plan: &Plan) -> Box<dyn Policy> {
+    Box::new(Noop::new(plan.depth, plan.queued_max))
+}

@@ -1,0 +1,293 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! `das`: shortest access time first among the requests that leave every deadline feasible,
+//! the dynamic active subset; one request on the drive at a time.
+//!
+//! Rule: there is always a fallback: serve the real-time requests that wait, and those that
+//! come, in the order of release, each within C = b(1). A request may be sent to the idle drive
+//! if, once it is through, the fallback still meets every deadline; a model of the drive says
+//! when that will be, at most C from now. Of these requests the one with the shortest access
+//! goes. Where none may, the oldest real-time request goes; without one, the policy waits.
+//!
+//! # Feasible
+//! Request x would be through at t'. Then, with the waiting real-time requests other than x
+//! counted j = 1, 2, .. w in the order of release:
+//! - `t' + j C <= due_j` for each of them, and `t' <= due` of x itself;
+//! - if x is best effort: `t' + (w + sum of e_i over tasks with r_i <= r) C <= r + d_k` for each
+//!   task k without a waiting request and each earliest release r >= r_k of such a task
+//!   ([`Tasks::slack`]).
+//!
+//! With `sum e_i C <= d_i <= p_i` this holds for the oldest waiting request at every
+//! decision, and so no deadline is missed: `analysis::das` proves it. The limits for t' do
+//! not depend on x but on whether it is best effort: they are worked out once.
+//!
+//! A job that its task's quality allows to drop is not part of the fallback, and is dropped
+//! when it would be late ([`tasks`](self::tasks)).
+//!
+//! Source: L. Reuther and M. Pohlack, "Using SATF Scheduling in Real-Time Systems", section 3,
+//! which names the idea; conditions and proof: own derivation.
+
+mod tasks;
+
+use model::{AccessTime, Class, Duration, Plan, Request, RequestId, Target, Time};
+
+use self::tasks::{Slack, Tasks};
+use crate::placed_queue::{Placed, PlacedQueue};
+use crate::{Decision, Event, Full, Policy, Tag};
+
+/// A real-time request that waits.
+#[derive(Debug, Clone, Copy)]
+struct Waiting {
+    placed: Placed,
+    task: usize,
+    due_ns: i128,
+    /// Its task's quality allows to drop it.
+    is_excused: bool,
+}
+
+/// A request that may be sent now, and what it competes by: access time, then age.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Candidate {
+    key: (Duration, u64),
+    place: Place,
+}
+
+/// In which queue a request stands, and where.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Place {
+    RealTime(usize),
+    BestEffort(usize),
+}
+
+/// Shortest access time first among what leaves every deadline feasible; see the module's
+/// text.
+///
+/// # Invariants
+/// - `waiting` is in the order of release.
+///
+/// # Complexity
+/// Each decision O(queued + tasks), and of the real-time requests that are nearer than all
+/// before them O(waiting) each.
+#[derive(Debug)]
+pub struct Das {
+    waiting: Vec<Waiting>,
+    best_effort: PlacedQueue,
+    tasks: Tasks,
+    access: Box<dyn AccessTime>,
+    in_flight: Option<(RequestId, Target)>,
+    released_count: u64,
+    /// C.
+    service_max: Duration,
+    margin: Duration,
+    queued_max: u32,
+}
+
+impl Das {
+    /// The policy that carries out `plan` on a drive that `access` knows up to the plan's
+    /// margin.
+    pub fn new(plan: &Plan, access: Box<dyn AccessTime>) -> Self {
+        Self {
+            waiting: Vec::new(),
+            best_effort: PlacedQueue::new(plan.queued_max),
+            tasks: Tasks::new(&plan.tasks),
+            access,
+            in_flight: None,
+            released_count: 0,
+            service_max: plan.table.time_max(1),
+            margin: plan.parameters.das.margin,
+            queued_max: plan.queued_max,
+        }
+    }
+
+    fn release(&mut self, request: &Request) -> Result<(), Full> {
+        let target = self.access.target(request);
+        let placed = Placed { number: self.released_count, id: request.id, target };
+        if request.class == Class::BestEffort {
+            self.best_effort.push(placed)?;
+        } else {
+            if self.waiting.len() >= self.queued_max as usize {
+                return Err(Full);
+            }
+            let task = request.task.index();
+            let is_excused = self.tasks.released(task, request.released, request.optional);
+            let due_ns = i128::from(request.due.unwrap_or(Time::MAX).ns());
+            self.waiting.push(Waiting { placed, task, due_ns, is_excused });
+        }
+        self.released_count += 1;
+        Ok(())
+    }
+
+    fn cancel(&mut self, id: RequestId) {
+        if let Some(index) = self.waiting.iter().position(|waiting| waiting.placed.id == id) {
+            self.take_waiting(index);
+        } else {
+            self.best_effort.cancel(id);
+        }
+    }
+
+    fn take_waiting(&mut self, index: usize) -> Placed {
+        let Waiting { placed, task, is_excused, .. } = self.waiting.remove(index);
+        self.tasks.left(task, is_excused);
+        placed
+    }
+
+    fn reconfigure(&mut self, plan: &Plan) {
+        self.tasks.reconfigure(&plan.tasks);
+        self.service_max = plan.table.time_max(1);
+        self.margin = plan.parameters.das.margin;
+        self.queued_max = plan.queued_max;
+        self.best_effort.set_queued_max(plan.queued_max);
+    }
+
+    /// When a request that is sent now is through at the latest. Both bounds hold: C for
+    /// whatever is sent, the estimate with its margin where there is one.
+    fn through_ns(&self, now: Time, target: &Target) -> i128 {
+        let expected = self.access.service(target).map_or(u64::MAX, |service| {
+            // Beyond the end of time it is C that counts.
+            service.ns().saturating_add(self.margin.ns())
+        });
+        i128::from(now.ns()) + i128::from(expected.min(self.service_max.ns()))
+    }
+
+    /// No later than [`Self::through_ns`], for less work.
+    fn through_ns_min(&self, now: Time, access: Duration) -> i128 {
+        i128::from(now.ns()) + i128::from(access.min(self.service_max).ns())
+    }
+
+    fn mandatory(&self) -> impl Iterator<Item = &Waiting> {
+        self.waiting.iter().filter(|waiting| !waiting.is_excused)
+    }
+
+    /// The latest instant that leaves the waiting requests feasible, without the one named
+    /// `id`.
+    fn latest_for_waiting(&self, without: Option<RequestId>) -> i128 {
+        let service_ns = i128::from(self.service_max.ns());
+        let others = self.mandatory().filter(|waiting| Some(waiting.placed.id) != without);
+        let (mut latest_ns, mut ahead_ns) = (i128::MAX, 0);
+        for waiting in others {
+            ahead_ns += service_ns;
+            latest_ns = latest_ns.min(waiting.due_ns - ahead_ns);
+        }
+        latest_ns
+    }
+
+    /// Until when the drive may be busy with a real-time request. One of the fallback only
+    /// changes places in it: jobs that may come have it ahead of them anyway.
+    fn latest_for(&self, waiting: &Waiting, slack: Option<Slack>) -> i128 {
+        let (without, slack) =
+            if waiting.is_excused { (None, slack) } else { (Some(waiting.placed.id), None) };
+        let latest_ns = slack.map_or(waiting.due_ns, |slack| slack.latest_ns.min(waiting.due_ns));
+        latest_ns.min(self.latest_for_waiting(without))
+    }
+
+    /// The candidate with the shortest access.
+    fn choose(&self, now: Time, slack: Option<Slack>) -> Option<Candidate> {
+        let mut best: Option<Candidate> = None;
+        let mut consider = |placed: &Placed, place: Place, latest_ns: &dyn Fn() -> i128| {
+            let access = self.access.access(&placed.target);
+            let key = (access, placed.number);
+            if best.is_some_and(|best| best.key < key) {
+                return;
+            }
+            let latest_ns = latest_ns();
+            if self.through_ns_min(now, access) <= latest_ns
+                && self.through_ns(now, &placed.target) <= latest_ns
+            {
+                best = Some(Candidate { key, place });
+            }
+        };
+        for (index, waiting) in self.waiting.iter().enumerate() {
+            let latest_ns = || self.latest_for(waiting, slack);
+            consider(&waiting.placed, Place::RealTime(index), &latest_ns);
+        }
+        let slack_ns = slack.map_or(i128::MAX, |slack| slack.latest_ns);
+        let latest_ns = slack_ns.min(self.latest_for_waiting(None));
+        for (index, placed) in self.best_effort.as_slice().iter().enumerate() {
+            consider(placed, Place::BestEffort(index), &|| latest_ns);
+        }
+        best
+    }
+
+    /// The request to send now, if any may be sent.
+    fn next(&self, now: Time, slack: Option<Slack>) -> Option<Place> {
+        let oldest = || self.waiting.iter().position(|waiting| !waiting.is_excused);
+        let fallback = || oldest().map(Place::RealTime);
+        self.choose(now, slack).map(|candidate| candidate.place).or_else(fallback)
+    }
+
+    /// A request that may be dropped and that would be late.
+    fn late(&self, now: Time) -> Option<usize> {
+        self.waiting.iter().position(|waiting| {
+            waiting.is_excused && self.through_ns(now, &waiting.placed.target) > waiting.due_ns
+        })
+    }
+
+    /// When to ask again though nothing happens. While no job comes the limit moves on with
+    /// time, and a request may be through no later than now though it is sent later: the turn
+    /// of the platter is waited for either way.
+    fn wait(&self, now: Time, slack: Option<Slack>) -> Decision {
+        let excused = self.waiting.iter().map(|waiting| &waiting.placed);
+        let all = excused.chain(self.best_effort.as_slice());
+        let opening = slack.and_then(|Slack { latest_ns, from }| {
+            let excess_ns = |placed: &Placed| {
+                let access = self.access.access(&placed.target);
+                let through_ns = self.through_ns_min(now, access);
+                let through_ns = if through_ns > latest_ns {
+                    through_ns
+                } else {
+                    self.through_ns(now, &placed.target)
+                };
+                through_ns - latest_ns
+            };
+            Some(i128::from(from.ns()) + all.map(excess_ns).min()?)
+        });
+        // Late at the latest then, and dropped.
+        let due = self.waiting.iter().map(|waiting| waiting.due_ns).min();
+        let again = opening.into_iter().chain(due).min();
+        let again = again.and_then(|ns| u64::try_from(ns).ok()).map(Time::from_ns);
+        again.map_or(Decision::AwaitEvent, |at| {
+            Decision::NotBefore(at.max(now + Duration::from_ns(1)))
+        })
+    }
+
+    fn dispatch(&mut self, now: Time, place: Place) -> Decision {
+        let Placed { id, target, .. } = match place {
+            Place::RealTime(index) => self.take_waiting(index),
+            Place::BestEffort(index) => self.best_effort.take(index),
+        };
+        self.access.dispatched(now, &target);
+        self.in_flight = Some((id, target));
+        Decision::Dispatch { id, tag: Tag::Simple }
+    }
+}
+
+impl Policy for Das {
+    fn observe(&mut self, now: Time, event: Event) -> Result<(), Full> {
+        match event {
+            Event::Release(request) => self.release(&request)?,
+            Event::Complete { id, .. } => {
+                let (in_flight, target) = self.in_flight.take().expect("it is in flight");
+                assert_eq!(in_flight, id, "completion of what is not in flight");
+                self.access.completed(now, &target);
+            }
+            Event::Cancel(id) => self.cancel(id),
+            Event::Notice { .. } => {}
+            Event::Reconfigure(plan) => self.reconfigure(&plan),
+        }
+        Ok(())
+    }
+
+    fn decide(&mut self, now: Time) -> Decision {
+        if self.in_flight.is_some() {
+            return Decision::AwaitEvent;
+        }
+        self.access.advance(now);
+        if let Some(index) = self.late(now) {
+            return Decision::Drop(self.waiting.remove(index).placed.id);
+        }
+        let slack = self.tasks.slack(now, self.mandatory().count(), self.service_max);
+        match self.next(now, slack) {
+            Some(place) => self.dispatch(now, place),
+            None => self.wait(now, slack),
+        }
+    }
+}

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! A bounded queue of requests with their places, in no order: for policies that look at all
+//! of them at each decision.
+
+use model::{RequestId, Target};
+
+use crate::Full;
+
+/// A queued request and its place.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Placed {
+    /// Counts the requests that came: of equal ones the oldest is served.
+    pub(crate) number: u64,
+    pub(crate) id: RequestId,
+    pub(crate) target: Target,
+}
+
+/// Requests that are released and not dispatched, at most `queued_max`.
+#[derive(Debug)]
+pub(crate) struct PlacedQueue {
+    placed: Vec<Placed>,
+    queued_max: u32,
+}
+
+impl PlacedQueue {
+    /// An empty queue. Room grows on demand up to the bound and is then kept.
+    pub(crate) fn new(queued_max: u32) -> Self {
+        Self { placed: Vec::new(), queued_max }
+    }
+
+    pub(crate) fn push(&mut self, placed: Placed) -> Result<(), Full> {
+        if self.placed.len() >= self.queued_max as usize {
+            return Err(Full);
+        }
+        self.placed.push(placed);
+        Ok(())
+    }
+
+    pub(crate) fn as_slice(&self) -> &[Placed] {
+        &self.placed
+    }
+
+    /// Takes the request at this index, in O(1).
+    pub(crate) fn take(&mut self, index: usize) -> Placed {
+        self.placed.swap_remove(index)
+    }
+
+    /// Removes a request from anywhere in the queue; nothing if it is not there. O(queued).
+    pub(crate) fn cancel(&mut self, id: RequestId) {
+        if let Some(index) = self.placed.iter().position(|placed| placed.id == id) {
+            self.placed.swap_remove(index);
+        }
+    }
+
+    /// A smaller bound than what is queued loses nothing: it only refuses what comes.
+    pub(crate) fn set_queued_max(&mut self, queued_max: u32) {
+        self.queued_max = queued_max;
+    }
+}

@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! The policies that order by position, driven by hand.
+
+use model::{
+    AccessTime, BatchTable, Class, Duration, Lba, Plan, PolicyName, Request, RequestId, Target,
+    Time, Workload,
+};
+use policy::{BuildError, ByPosition, Decision, Event, Full, Policy, Rule, Satf};
+
+use super::common::{at, complete, request};
+
+/// A disk whose cylinders are a thousand sectors each, and whose heads cross one in a
+/// millisecond; the angle is the sector.
+#[derive(Debug)]
+struct Cylinders {
+    heads_at: u32,
+}
+
+impl AccessTime for Cylinders {
+    fn target(&self, request: &Request) -> Target {
+        let (start, sectors) = (request.start, request.size.sectors_ceil());
+        let cylinder = u32::try_from(start.get() / 1_000).unwrap();
+        let angle = start.get() % 1_000;
+        Target { start, sectors, op: request.op, cylinder, head: 0, angle, span: sectors }
+    }
+    fn advance(&mut self, _now: Time) {}
+    fn access(&self, target: &Target) -> Duration {
+        let seek = Duration::from_ms(u64::from(target.cylinder.abs_diff(self.heads_at)));
+        seek + Duration::from_us(target.angle)
+    }
+    fn service(&self, target: &Target) -> Option<Duration> {
+        Some(self.access(target) + Duration::from_ms(1))
+    }
+    fn dispatched(&mut self, _now: Time, target: &Target) {
+        self.heads_at = target.cylinder;
+    }
+    fn completed(&mut self, _now: Time, _target: &Target) {}
+}
+
+fn disk() -> Box<dyn AccessTime> {
+    Box::new(Cylinders { heads_at: 0 })
+}
+
+fn release_at(policy: &mut impl Policy, id: u64, start: u64) -> Result<(), Full> {
+    let request = Request { start: Lba::new(start), ..request(id, Class::BestEffort) };
+    policy.observe(at(0), Event::Release(request))
+}
+
+/// Serves everything that is queued; the order.
+fn served(policy: &mut impl Policy) -> Vec<u64> {
+    let mut order = Vec::new();
+    while let Decision::Dispatch { id, .. } = policy.decide(at(0)) {
+        assert_eq!(policy.decide(at(0)), Decision::AwaitEvent, "one at a time");
+        complete(policy, at(0), [id.0]);
+        order.push(id.0);
+    }
+    order
+}
+
+/// Requests 1, 2, .. at these places.
+fn order_of(mut policy: impl Policy, starts: &[u64]) -> Vec<u64> {
+    for (id, &start) in (1..).zip(starts) {
+        release_at(&mut policy, id, start).unwrap();
+    }
+    served(&mut policy)
+}
+
+fn by(rule: Rule) -> ByPosition {
+    ByPosition::new(rule, Some(disk()), 64)
+}
+
+/// From cylinder 0: 5, 4, then up again or down.
+const STARTS: [u64; 5] = [5_000, 9_000, 4_000, 1_000, 5_500];
+
+#[test]
+fn sstf_serves_the_nearest_first_and_of_one_cylinder_the_oldest() {
+    assert_eq!(order_of(by(Rule::Nearest), &STARTS), [4, 3, 1, 5, 2]);
+}
+
+#[test]
+fn scan_turns_where_nothing_is_ahead() {
+    let mut policy = by(Rule::BothWays);
+    release_at(&mut policy, 1, 5_000).unwrap();
+    assert_eq!(served(&mut policy), [1]);
+    for (id, start) in [(2, 4_000), (3, 7_000), (4, 1_000), (5, 9_000)] {
+        release_at(&mut policy, id, start).unwrap();
+    }
+    assert_eq!(served(&mut policy), [3, 5, 2, 4]);
+}
+
+#[test]
+fn c_look_goes_on_from_the_lowest() {
+    let mut policy = by(Rule::OneWay);
+    release_at(&mut policy, 1, 5_000).unwrap();
+    assert_eq!(served(&mut policy), [1]);
+    for (id, start) in [(2, 4_000), (3, 7_000), (4, 1_000), (5, 9_000)] {
+        release_at(&mut policy, id, start).unwrap();
+    }
+    assert_eq!(served(&mut policy), [3, 5, 4, 2]);
+}
+
+/// Goal: without a model a position is a sector's number, and a request leaves the heads
+/// behind its last sector: what goes on from there is nearest.
+#[test]
+fn without_a_model_sectors_count() {
+    let starts = [1_000, 900 + 256, 900];
+    assert_eq!(order_of(ByPosition::new(Rule::Nearest, None, 8), &starts), [3, 2, 1]);
+    assert_eq!(order_of(ByPosition::new(Rule::OneWay, None, 8), &[999, 5_000, 2_000]), [1, 3, 2]);
+}
+
+#[test]
+fn satf_serves_what_is_reached_first() {
+    let policy = Satf::new(disk(), 8);
+    // On cylinder 1 after 1.9 ms, on cylinder 2 after 2.1, on cylinder 1 after 1.1.
+    assert_eq!(order_of(policy, &[1_900, 2_100, 1_100]), [3, 1, 2]);
+}
+
+/// Goal: a full queue refuses and forgets nothing; cancelled requests are gone.
+#[test]
+fn queues_are_bounded_and_cancelled_requests_are_forgotten() {
+    fn check(mut policy: impl Policy) {
+        for id in 1..=3 {
+            release_at(&mut policy, id, id * 1_000).unwrap();
+        }
+        assert_eq!(release_at(&mut policy, 4, 0), Err(Full));
+        policy.observe(at(0), Event::Cancel(RequestId(2))).unwrap();
+        policy.observe(at(0), Event::Cancel(RequestId(77))).unwrap();
+        assert_eq!(served(&mut policy), [1, 3]);
+    }
+    for rule in [Rule::Nearest, Rule::BothWays, Rule::OneWay] {
+        check(ByPosition::new(rule, Some(disk()), 3));
+    }
+    check(Satf::new(disk(), 3));
+}
+
+#[test]
+fn policies_that_need_a_model_say_so() {
+    let table = BatchTable::new(&[Duration::from_ms(10)]).unwrap();
+    let plan = Plan::of(&Workload::new("test", 1, table));
+    for policy in [PolicyName::Satf, PolicyName::Das] {
+        let refused = policy::build(policy, &plan, None).err();
+        assert_eq!(refused, Some(BuildError::AccessTimeUnknown { policy }));
+        assert!(policy::build(policy, &plan, Some(disk())).is_ok());
+    }
+    for policy in [PolicyName::Sstf, PolicyName::Scan, PolicyName::CLook] {
+        assert!(policy::build(policy, &plan, None).is_ok());
+    }
+}

@@ -1,0 +1,256 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! The dynamic active subset, driven by hand. C is 10 ms; a request says by its first sector
+//! what the model knows of it: so many milliseconds it takes, or, from 1,000 on, the
+//! millisecond at which it is complete if it is sent 1 ms before or earlier, as what waits for
+//! the platter.
+
+use model::parameters::DasParameters;
+use model::{
+    AccessTime, BatchTable, Class, Duration, Lba, Op, Place, Plan, Request, RequestId, Target,
+    Task, TaskIndex, Time, Workload,
+};
+use policy::{Das, Decision, Event, Policy, Tag};
+
+use super::common::{at, complete, request};
+
+#[derive(Debug)]
+struct Told {
+    now: Time,
+}
+
+impl AccessTime for Told {
+    fn target(&self, request: &Request) -> Target {
+        let start = request.start;
+        Target { start, sectors: 8, op: Op::Read, cylinder: 0, head: 0, angle: 0, span: 0 }
+    }
+    fn advance(&mut self, now: Time) {
+        self.now = now;
+    }
+    fn access(&self, target: &Target) -> Duration {
+        match target.start.get() {
+            complete @ 1_000.. => at(complete - 1_000).since(self.now),
+            takes => Duration::from_ms(takes),
+        }
+    }
+    fn service(&self, target: &Target) -> Option<Duration> {
+        Some(self.access(target))
+    }
+    fn dispatched(&mut self, _now: Time, _target: &Target) {}
+    fn completed(&mut self, _now: Time, _target: &Target) {}
+}
+
+fn task(period_ms: u64, deadline_ms: u64) -> Task {
+    Task {
+        name: "task".to_owned(),
+        entry: 0,
+        period: Duration::from_ms(period_ms),
+        deadline: Duration::from_ms(deadline_ms),
+        requests: 1,
+        size: request(0, Class::Hard).size,
+        op: Op::Read,
+        place: Place::Random,
+        offset: Duration::ZERO,
+        class: Class::Hard,
+        quality_ppm: Task::QUALITY_ALL_PPM,
+        outstanding_max: None,
+    }
+}
+
+fn plan(tasks: Vec<Task>, margin: Duration) -> Plan {
+    let table = BatchTable::new(&[Duration::from_ms(10)]).unwrap();
+    let mut plan = Plan::of(&Workload { tasks, ..Workload::new("test", 1, table) });
+    plan.parameters.das = DasParameters { margin };
+    plan
+}
+
+fn das(tasks: Vec<Task>) -> Das {
+    Das::new(&plan(tasks, Duration::ZERO), Box::new(Told { now: Time::ZERO }))
+}
+
+/// A request of no task that takes so long.
+fn add(policy: &mut Das, id: u64, takes: u64) {
+    let request = Request { start: Lba::new(takes), ..request(id, Class::BestEffort) };
+    policy.observe(at(0), Event::Release(request)).unwrap();
+}
+
+/// A request of a task, released now.
+fn release(policy: &mut Das, now: u64, (task, deadline): (u32, u64), id: u64, takes: u64) {
+    let request = Request {
+        task: TaskIndex(task),
+        released: at(now),
+        due: Some(at(now + deadline)),
+        start: Lba::new(takes),
+        optional: true,
+        ..request(id, Class::Hard)
+    };
+    policy.observe(at(now), Event::Release(request)).unwrap();
+}
+
+fn sends(id: u64) -> Decision {
+    Decision::Dispatch { id: RequestId(id), tag: Tag::Simple }
+}
+
+#[test]
+fn without_tasks_the_nearest_goes_first() {
+    let mut policy = das(vec![]);
+    for (id, takes) in [(1, 7), (2, 3), (3, 5)] {
+        add(&mut policy, id, takes);
+    }
+    assert_eq!(policy.decide(at(0)), sends(2));
+    assert_eq!(policy.decide(at(0)), Decision::AwaitEvent, "one at a time");
+    complete(&mut policy, at(3), [2]);
+    assert_eq!(policy.decide(at(3)), sends(3));
+}
+
+/// Goal: best effort goes before a request that waits as long as that one can still wait.
+#[test]
+fn a_waiting_request_yields_until_its_deadline_forbids_it() {
+    let mut policy = das(vec![task(60, 30)]);
+    release(&mut policy, 0, (0, 30), 1, 9);
+    for id in 2..=5 {
+        add(&mut policy, id, 6);
+    }
+    for (now, id) in [(0, 2), (6, 3), (12, 4)] {
+        assert_eq!(policy.decide(at(now)), sends(id));
+        complete(&mut policy, at(now + 6), [id]);
+    }
+    // Through at 24 it would leave 6 ms of the 10 that the other may take.
+    assert_eq!(policy.decide(at(18)), sends(1));
+}
+
+/// Goal: a request of a task is served out of turn where it is near.
+#[test]
+fn a_near_request_of_a_task_goes_first_and_the_oldest_if_need_be() {
+    let tasks = || vec![task(60, 30), task(60, 30)];
+    let mut policy = das(tasks());
+    release(&mut policy, 0, (0, 30), 1, 9);
+    release(&mut policy, 0, (1, 30), 2, 2);
+    assert_eq!(policy.decide(at(0)), sends(2));
+    let mut policy = das(tasks());
+    release(&mut policy, 0, (0, 30), 1, 9);
+    release(&mut policy, 15, (1, 30), 2, 6);
+    assert_eq!(policy.decide(at(15)), sends(1), "21 + 10 is beyond 30");
+}
+
+/// Goal: what is not released yet counts. Method: two tasks of 20 ms, both served; the next
+/// jobs come at 20, and both need up to 10 of their 20 ms: at 20 the drive must be free.
+#[test]
+fn best_effort_leaves_room_for_jobs_that_may_come() {
+    let mut policy = das(vec![task(20, 20), task(20, 20)]);
+    for (index, now) in [(0_u32, 0_u64), (1, 5)] {
+        let id = 100 + u64::from(index);
+        release(&mut policy, 0, (index, 20), id, 5);
+        assert_eq!(policy.decide(at(now)), sends(id));
+        complete(&mut policy, at(now + 5), [id]);
+    }
+    add(&mut policy, 1, 9);
+    add(&mut policy, 2, 9);
+    assert_eq!(policy.decide(at(10)), sends(1));
+    complete(&mut policy, at(15), [1]);
+    // Through at 24, 4 ms too late for releases at 20: not before releases at 24.
+    assert_eq!(policy.decide(at(15)), Decision::NotBefore(at(24)));
+}
+
+/// Goal: the gate opens by time alone. Method: tasks that never released leave 5 ms from now
+/// on; a request that the platter brings at 32, whenever it is sent, may go at 27.
+#[test]
+fn gate_opens_when_the_platter_has_come_near() {
+    let mut policy = das(vec![task(25, 25), task(25, 25)]);
+    add(&mut policy, 1, 1_032);
+    assert_eq!(policy.decide(at(22)), Decision::NotBefore(at(27)));
+    assert_eq!(policy.decide(at(26)), Decision::NotBefore(at(27)));
+    assert_eq!(policy.decide(at(27)), sends(1));
+}
+
+#[test]
+fn margin_is_added_to_what_the_model_says_but_never_beyond_c() {
+    let with_margin = |ms| {
+        let plan = plan(vec![task(60, 30)], Duration::from_ms(ms));
+        let mut policy = Das::new(&plan, Box::new(Told { now: Time::ZERO }));
+        release(&mut policy, 0, (0, 30), 1, 9);
+        add(&mut policy, 2, 6);
+        policy
+    };
+    assert_eq!(with_margin(0).decide(at(14)), sends(2), "14 + 6 + 10 = 30");
+    assert_eq!(with_margin(1).decide(at(14)), sends(1));
+    assert_eq!(with_margin(1_000).decide(at(10)), sends(2), "10 + 10 + 10 = 30");
+}
+
+/// Goal: of a task of which half must be served every other job is excused: it yields to
+/// everything, and is dropped when it would be late.
+#[test]
+fn excused_job_yields_and_is_dropped_when_it_would_be_late() {
+    let mut policy = das(vec![Task { quality_ppm: 500_000, ..task(20, 20) }]);
+    release(&mut policy, 0, (0, 20), 1, 9);
+    assert_eq!(policy.decide(at(0)), sends(1));
+    complete(&mut policy, at(9), [1]);
+    release(&mut policy, 20, (0, 20), 2, 9);
+    add(&mut policy, 11, 8);
+    add(&mut policy, 12, 8);
+    assert_eq!(policy.decide(at(20)), sends(11));
+    complete(&mut policy, at(28), [11]);
+    assert_eq!(policy.decide(at(28)), sends(12));
+    complete(&mut policy, at(36), [12]);
+    assert_eq!(policy.decide(at(36)), Decision::Drop(RequestId(2)));
+    assert_eq!(policy.decide(at(36)), Decision::AwaitEvent);
+    // The whole job that was earned is spent: the next one is not excused.
+    release(&mut policy, 40, (0, 20), 3, 9);
+    add(&mut policy, 13, 8);
+    assert_eq!(policy.decide(at(40)), sends(13));
+    complete(&mut policy, at(48), [13]);
+    add(&mut policy, 14, 8);
+    assert_eq!(policy.decide(at(48)), sends(3));
+}
+
+#[test]
+fn excused_job_that_is_served_stays_earned() {
+    let mut policy = das(vec![Task { quality_ppm: 500_000, ..task(20, 20) }]);
+    for (number, now) in [(1_u64, 0_u64), (2, 20)] {
+        release(&mut policy, now, (0, 20), number, 9);
+        assert_eq!(policy.decide(at(now)), sends(number));
+        complete(&mut policy, at(now + 9), [number]);
+    }
+    release(&mut policy, 40, (0, 20), 3, 9);
+    assert_eq!(policy.decide(at(52)), Decision::Drop(RequestId(3)), "the second was served");
+}
+
+/// Goal: of a job of two requests nothing is dropped, whatever the quality says.
+#[test]
+fn jobs_of_several_requests_are_never_dropped() {
+    let of_two = Task { quality_ppm: 0, requests: 2, ..task(20, 20) };
+    let mut policy = das(vec![of_two]);
+    release(&mut policy, 0, (0, 20), 1, 9);
+    release(&mut policy, 0, (0, 20), 2, 8);
+    assert_eq!(policy.decide(at(50)), sends(1), "both are late, the oldest goes");
+}
+
+/// Goal: drives that break their table lead to late requests and to nothing worse.
+#[test]
+fn overrun_leads_to_the_order_of_release() {
+    let mut policy = das(vec![task(20, 20), task(20, 20)]);
+    add(&mut policy, 1, 5);
+    assert_eq!(policy.decide(at(0)), Decision::NotBefore(at(5)));
+    release(&mut policy, 0, (0, 20), 2, 9);
+    release(&mut policy, 0, (1, 20), 3, 4);
+    for (now, id) in [(100, 2), (300, 3)] {
+        assert_eq!(policy.decide(at(now)), sends(id));
+        complete(&mut policy, at(now + 200), [id]);
+    }
+}
+
+#[test]
+fn cancelled_and_refused_requests_leave_no_trace() {
+    let mut policy = das(vec![task(60, 30)]);
+    release(&mut policy, 0, (0, 30), 1, 9);
+    add(&mut policy, 2, 3);
+    for id in [1, 2, 3] {
+        policy.observe(at(1), Event::Cancel(RequestId(id))).unwrap();
+    }
+    assert_eq!(policy.decide(at(1)), Decision::AwaitEvent);
+    let smaller = Plan { queued_max: 1, ..plan(vec![], Duration::ZERO) };
+    policy.observe(at(1), Event::Reconfigure(Box::new(smaller))).unwrap();
+    add(&mut policy, 4, 3);
+    let refused = Request { start: Lba::new(1), ..request(5, Class::BestEffort) };
+    assert!(policy.observe(at(1), Event::Release(refused)).is_err());
+    assert_eq!(policy.decide(at(1)), sends(4));
+}

@@ -1,0 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! Policies that know positions, driven by hand.
+
+mod by_position;
+mod common;
+mod das;

@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! Drives of which a host knows something that may be wrong: an arbitrary estimate for each
+//! request with a drive that takes any time up to it and a margin; and a wrapper that makes
+//! any model err.
+
+use drive::{Completion, Drive};
+use model::{AccessTime, Duration, Lba, Outcome, Random, Request, RequestId, Target, Time};
+
+/// A number that depends on nothing but these.
+fn mixed(seed: u64, number: u64) -> u64 {
+    Random::new(seed, number).bits()
+}
+
+/// An estimate for each place, the same at all times, of at most C.
+#[derive(Debug, Clone, Copy)]
+pub struct Estimates {
+    /// Which estimates.
+    pub seed: u64,
+    /// C.
+    pub service_max: Duration,
+}
+
+impl Estimates {
+    /// What a request that starts there is expected to take.
+    #[must_use]
+    pub fn of(&self, start: Lba) -> Duration {
+        let drawn = mixed(self.seed, start.get() + 1);
+        let part = drawn % self.service_max.ns();
+        Duration::from_ns(match drawn >> 62 {
+            0 => self.service_max.ns(),
+            1 => part + 1,
+            // Half of them are short: there is something to gain.
+            _ => part / 8 + 1,
+        })
+    }
+}
+
+impl AccessTime for Estimates {
+    fn target(&self, request: &Request) -> Target {
+        let (start, sectors) = (request.start, request.size.sectors_ceil());
+        Target { start, sectors, op: request.op, cylinder: 0, head: 0, angle: 0, span: 0 }
+    }
+    fn advance(&mut self, _now: Time) {}
+    fn access(&self, target: &Target) -> Duration {
+        Duration::from_ns(self.of(target.start).ns() / 2)
+    }
+    fn service(&self, target: &Target) -> Option<Duration> {
+        Some(self.of(target.start))
+    }
+    fn dispatched(&mut self, _now: Time, _target: &Target) {}
+    fn completed(&mut self, _now: Time, _target: &Target) {}
+}
+
+/// A drive that takes one request at a time: any time up to the estimate and `error_max`, and
+/// never more than C; three times of four as long as it may.
+#[derive(Debug)]
+pub struct EstimatedDrive {
+    estimates: Estimates,
+    error_max: Duration,
+    random: Random,
+    active: Option<(RequestId, Time)>,
+}
+
+impl EstimatedDrive {
+    /// The drive of these estimates.
+    #[must_use]
+    pub fn new(estimates: Estimates, error_max: Duration) -> Self {
+        Self { estimates, error_max, random: Random::new(estimates.seed, 0), active: None }
+    }
+
+    fn accept(&mut self, now: Time, id: RequestId, longest: Duration) {
+        assert!(self.active.is_none(), "one request at a time");
+        let is_longest = self.random.below(4) > 0;
+        let drawn = self.random.below(longest.ns()) + 1;
+        let time = if is_longest { longest } else { Duration::from_ns(drawn) };
+        self.active = Some((id, now + time));
+    }
+}
+
+impl Drive for EstimatedDrive {
+    fn submit(&mut self, now: Time, batch: &[Request]) {
+        for request in batch {
+            let longest = self.estimates.of(request.start) + self.error_max;
+            self.accept(now, request.id, longest.min(self.estimates.service_max));
+        }
+    }
+    fn flush(&mut self, now: Time, id: RequestId) {
+        self.accept(now, id, self.estimates.service_max);
+    }
+    fn next_event(&self) -> Option<Time> {
+        self.active.map(|(_, at)| at)
+    }
+    fn advance(&mut self, now: Time, out: &mut Vec<Completion>) {
+        if let Some((id, at)) = self.active.take_if(|(_, at)| *at <= now) {
+            out.push(Completion { id, at, outcome: Outcome::Done });
+        }
+    }
+}
+
+/// A model that errs by up to `error_max` either way, by an amount that follows from the
+/// request and the instant.
+#[derive(Debug)]
+pub struct Erring<A> {
+    /// What it makes err.
+    pub model: A,
+    /// By how much at most.
+    pub error_max: Duration,
+    /// The instant.
+    pub now: Time,
+}
+
+impl<A: AccessTime> Erring<A> {
+    fn with_error(&self, time: Duration, target: &Target) -> Duration {
+        let drawn = mixed(self.now.ns(), target.start.get()) % (2 * self.error_max.ns() + 1);
+        // Never below nothing.
+        Duration::from_ns((time.ns() + drawn).saturating_sub(self.error_max.ns()))
+    }
+}
+
+impl<A: AccessTime> AccessTime for Erring<A> {
+    fn target(&self, request: &Request) -> Target {
+        self.model.target(request)
+    }
+    fn advance(&mut self, now: Time) {
+        self.now = now;
+        self.model.advance(now);
+    }
+    fn access(&self, target: &Target) -> Duration {
+        self.with_error(self.model.access(target), target)
+    }
+    fn service(&self, target: &Target) -> Option<Duration> {
+        self.model.service(target).map(|service| self.with_error(service, target))
+    }
+    fn dispatched(&mut self, now: Time, target: &Target) {
+        self.model.dispatched(now, target);
+    }
+    fn completed(&mut self, now: Time, target: &Target) {
+        self.model.completed(now, target);
+    }
+}
