@@ -72,14 +72,6 @@ fn response(
     Ok(Some(response).filter(|&response| response <= task.period))
 }
 
-/// Whether these tasks would be proven on the workload's drive beside its best effort.
-pub(crate) fn is_provable(workload: &Workload, tasks: &[SporadicTask]) -> bool {
-    let met = |choice: Choice| {
-        tasks.iter().zip(&choice.bounds).all(|(task, bounds)| crate::bounds::is_met(task, bounds))
-    };
-    choose(workload, tasks).is_ok_and(met)
-}
-
 /// The most best effort that can ever be on the drive: room is largest just after a release
 /// whose request completed at once, when the next release is nearly a period away.
 fn best_effort_depth(task: Option<&SporadicTask>, drain: Drain<'_>, depth: u32) -> u32 {

@@ -3,18 +3,14 @@
 //! limits. `tidegate check` prints it, simulator and engine run by its plan. What other
 //! policies would give and what else would fit is dearer and asked for apart.
 
-use model::{BatchChoice, Duration, Intensity, Plan, PolicyName, Sending, Task, Workload};
+use model::{BatchChoice, Duration, Plan, PolicyName, Sending, Task, Workload};
 
-use crate::batch_choice::{Choice, Order, Question};
-use crate::bounds::{BoundName, Bounds, bound_of, edf_bounds, edf_responses, is_met, zip_bounds};
+use crate::batch_choice::{Choice, Order};
+use crate::bounds::{BoundName, Bounds, bound_of, edf_responses, is_met};
 use crate::dqf::Demand;
-use crate::fifo::BestEffortAhead;
-use crate::heterogeneous::{self, MixedSystem};
-use crate::regulated::{Regulated, too_many_units, unit_tasks};
-use crate::{
-    Inapplicable, SporadicTask, System, adaptive_drain, das, dqf, elastic, fifo, gated_drain, rtio,
-    rtio_slots, shaping,
-};
+use crate::family::{self, best_effort_ahead, is_shared, mixed, question, single};
+use crate::regulated::{Regulated, too_many_units};
+use crate::{SporadicTask, fifo, shaping};
 
 /// What may be promised to a workload under a policy.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -126,109 +122,9 @@ pub fn assess(workload: &Workload, policy: PolicyName) -> Assessment {
     if let Some(reason) = shaping::objection(workload, policy) {
         return not_applicable(workload, policy, reason);
     }
-    match policy {
-        PolicyName::Noop => not_applicable(
-            workload,
-            policy,
-            "noop keeps sending while the drive is busy, so the drive may serve newer requests \
-             first for as long as they come, and b(i) says nothing about that",
-        ),
-        PolicyName::Fifo => {
-            let bounds = fifo_bounds(workload, &sporadic(&workload.tasks));
-            conclude(workload, policy, Choice::of_batches(1, 0, bounds))
-        }
-        PolicyName::Sstf | PolicyName::Scan | PolicyName::CLook | PolicyName::Satf => {
-            not_applicable(workload, policy, by_position_reason(policy))
-        }
-        PolicyName::Das => {
-            let bounds = das_bounds(workload, &sporadic(&workload.tasks));
-            let assumptions = vec![das::assumption(workload.parameters.das.margin)];
-            let choice = Choice { assumptions, ..Choice::of_batches(1, 0, bounds) };
-            conclude(workload, policy, choice)
-        }
-        PolicyName::Edf | PolicyName::ScanEdf => {
-            let system = single(workload, &sporadic(&workload.tasks));
-            let bounds = edf_bounds(&system, is_shared(workload));
-            conclude(workload, policy, Choice::of_batches(1, 0, bounds))
-        }
-        PolicyName::GroupEdf => not_applicable(
-            workload,
-            policy,
-            "g-edf lets later deadlines of a group go first as long as they are smaller or nearer, \
-             and nobody has proved how long that may go on",
-        ),
-        PolicyName::DqEdf => {
-            let tasks = sporadic(&workload.tasks);
-            let question = question(workload, &tasks, None, workload.batch, Order::Due);
-            conclude(workload, policy, question.choose())
-        }
-        PolicyName::Dqf => {
-            let tasks = sporadic(&workload.tasks);
-            let mixed = mixed(workload, &tasks);
-            let question =
-                question(workload, &tasks, mixed.as_ref(), workload.batch, Order::Release);
-            conclude(workload, policy, question.choose())
-        }
-        PolicyName::Rtio
-        | PolicyName::RtioDrain
-        | PolicyName::RtioLimit
-        | PolicyName::RtioPriority => assess_rtio(workload, policy),
-        PolicyName::DqfElastic => {
-            let tasks = sporadic(&workload.tasks);
-            let mixed = mixed(workload, &tasks);
-            let order = Order::Release;
-            let question = question(workload, &tasks, mixed.as_ref(), workload.batch, order);
-            conclude(workload, policy, elastic::of_dqf(workload, question.choose()))
-        }
-        PolicyName::Deadline => not_applicable(
-            workload,
-            policy,
-            "deadline says when a request is sent, not when it is served: the drive stays full, \
-             best effort ahead in the same queue",
-        ),
-        PolicyName::Cfq => not_applicable(
-            workload,
-            policy,
-            "cfq is a model of heuristics: time slices of other sources, idling, and a drive that \
-             others have filled; nobody has bounded it",
-        ),
-        PolicyName::CfqGrouped => not_applicable(
-            workload,
-            policy,
-            "cfq-grouped keeps sending best effort while a real-time request waits on the drive, \
-             so the drive may serve it last for as long as more comes",
-        ),
-        PolicyName::MqDeadline => not_applicable(
-            workload,
-            policy,
-            "mq-deadline is a model: it drains the drive for its highest class, unless a lower \
-             one has waited for 10 s, and nobody has bounded that",
-        ),
-        PolicyName::BfqStrict => not_applicable(
-            workload,
-            policy,
-            "bfq-strict is a model: it guarantees shares of the drive, of which no bound on \
-             response times is derived here",
-        ),
-        PolicyName::RtioSlots => rtio_slots::assess(workload),
-        PolicyName::AdaptiveDrain | PolicyName::GatedDrain => {
-            let tasks = sporadic(&workload.tasks);
-            let choice = match policy {
-                PolicyName::AdaptiveDrain => adaptive_drain::choose(workload, &tasks),
-                _ => gated_drain::choose(workload, &tasks),
-            };
-            match choice {
-                Ok(choice) => conclude(workload, policy, choice),
-                Err(reason) => not_applicable(workload, policy, reason),
-            }
-        }
-        PolicyName::TokenBucket | PolicyName::Mdn | PolicyName::MdnExtended => not_applicable(
-            workload,
-            policy,
-            "shaping best effort leaves the rest to noop, of which nothing can be promised; wrap \
-             it round a policy with a bound instead: regulators = [..]",
-        ),
-        _ => not_applicable(workload, policy, "nothing is known of this policy"),
+    match family::choose(workload, policy, &sporadic(&workload.tasks)) {
+        Ok(choice) => conclude(workload, policy, choice),
+        Err(reason) => not_applicable(workload, policy, reason),
     }
 }
 
@@ -263,101 +159,15 @@ pub fn compare(workload: &Workload, policy: PolicyName) -> Vec<Comparison> {
     (0..tasks.len()).map(comparison).collect()
 }
 
-/// Whether `policy` proves these tasks on the workload's drive beside its best effort;
-/// `sources` says which task of the workload each of them is like.
-pub(crate) fn is_provable(
-    workload: &Workload,
-    policy: PolicyName,
-    tasks: &[SporadicTask],
-    sources: &[usize],
-) -> bool {
-    if let Some(regulated) = Regulated::of(workload) {
-        let sources = regulated.unit_sources(workload, tasks, sources);
-        return is_provable(&regulated.workload, policy, &unit_tasks(workload, tasks), &sources);
-    }
-    if shaping::objection(workload, policy).is_some() {
-        return false;
-    }
-    match policy {
-        PolicyName::Fifo => {
-            let bounds = fifo_bounds(workload, tasks);
-            tasks.iter().zip(&bounds).all(|(task, bounds)| is_met(task, bounds))
-        }
-        PolicyName::Das => {
-            let bounds = das_bounds(workload, tasks);
-            tasks.iter().zip(&bounds).all(|(task, bounds)| is_met(task, bounds))
-        }
-        PolicyName::Edf | PolicyName::ScanEdf => {
-            let bounds = edf_bounds(&single(workload, tasks), is_shared(workload));
-            tasks.iter().zip(&bounds).all(|(task, bounds)| is_met(task, bounds))
-        }
-        PolicyName::DqEdf => {
-            question(workload, tasks, None, workload.batch, Order::Due).is_provable()
-        }
-        // Proven deadlines exclude the overload in which `dqf-elastic` would differ.
-        PolicyName::Dqf | PolicyName::DqfElastic => {
-            let mixed = heterogeneous::system_of(workload, sources, tasks);
-            let order = Order::Release;
-            question(workload, tasks, mixed.as_ref(), workload.batch, order).is_provable()
-        }
-        PolicyName::Rtio
-        | PolicyName::RtioDrain
-        | PolicyName::RtioLimit
-        | PolicyName::RtioPriority => rtio::choose(workload, policy, tasks)
-            .is_ok_and(|choice| tasks.iter().zip(&choice.bounds).all(|(t, b)| is_met(t, b))),
-        PolicyName::AdaptiveDrain => adaptive_drain::is_provable(workload, tasks),
-        PolicyName::GatedDrain => gated_drain::is_provable(workload, tasks),
-        _ => false,
-    }
-}
-
-/// The RTIO family, by the contract of the drive that each policy rests on.
-fn assess_rtio(workload: &Workload, policy: PolicyName) -> Assessment {
-    let tasks = sporadic(&workload.tasks);
-    match rtio::choose(workload, policy, &tasks) {
-        Ok(choice) => conclude(workload, policy, choice),
-        Err(reason) => Assessment {
-            best_effort_depth: rtio::depth_beside(workload, &tasks),
-            ..not_applicable(workload, policy, reason)
-        },
-    }
-}
-
-fn question<'a>(
-    workload: &'a Workload,
-    tasks: &'a [SporadicTask],
-    mixed: Option<&'a MixedSystem>,
-    batch: BatchChoice,
-    order: Order,
-) -> Question<'a> {
-    let is_shared = is_shared(workload);
-    Question { tasks, table: &workload.table, order, batch, is_shared, mixed }
-}
-
-/// All tasks of a workload with their own costs, where requests differ.
-fn mixed(workload: &Workload, tasks: &[SporadicTask]) -> Option<MixedSystem> {
-    let all: Vec<usize> = (0..tasks.len()).collect();
-    heterogeneous::system_of(workload, &all, tasks)
-}
-
-/// Whether there is best effort beside the tasks.
-fn is_shared(workload: &Workload) -> bool {
-    !workload.best_effort.is_empty()
-}
-
 /// A policy of which nothing can be promised, and why: a sentence without its full stop.
-pub(crate) fn not_applicable(
-    workload: &Workload,
-    policy: PolicyName,
-    reason: &'static str,
-) -> Assessment {
+fn not_applicable(workload: &Workload, policy: PolicyName, reason: &'static str) -> Assessment {
     let task =
         TaskAssessment { bounds: Bounds::default(), response_max: None, is_deadline_met: false };
     Assessment {
         policy,
         batch_max: workload.depth,
         best_effort_fill: 0,
-        best_effort_depth: workload.depth,
+        best_effort_depth: family::depth_without_bound(workload, policy),
         assumptions: Vec::new(),
         answer: Answer::NotApplicable { reason },
         tasks: vec![task; workload.tasks.len()],
@@ -422,67 +232,4 @@ pub(crate) fn sporadic(tasks: &[Task]) -> Vec<SporadicTask> {
         deadline: shaping::response_limit(task),
     };
     tasks.iter().map(sporadic).collect()
-}
-
-/// The tasks with one request on the device at a time.
-fn single(workload: &Workload, tasks: &[SporadicTask]) -> System {
-    let table = workload.table.clone();
-    System { tasks: tasks.to_vec(), table, batch_max: 1, best_effort_fill: 0 }
-}
-
-/// All bounds of one-at-a-time FIFO: without best effort it is dual-queue FIFO with z = 1.
-fn fifo_bounds(workload: &Workload, tasks: &[SporadicTask]) -> Vec<Bounds> {
-    let system = single(workload, tasks);
-    let tight = fifo::responses_with_best_effort(&system, &best_effort_ahead(workload));
-    if workload.best_effort.is_empty() {
-        let [linear, busy_interval, min_period] =
-            [dqf::linear(&system), dqf::busy_interval(&system), dqf::min_period(&system)];
-        return zip_bounds(tasks.len(), [linear, busy_interval, min_period, tight]);
-    }
-    let shared = Err(Inapplicable::BestEffortAboard);
-    zip_bounds(tasks.len(), [shared.clone(), shared.clone(), shared, tight])
-}
-
-/// Why a policy that orders by position has no bound.
-fn by_position_reason(policy: PolicyName) -> &'static str {
-    match policy {
-        PolicyName::Satf => {
-            "satf serves what is reached first, so a request far from the heads waits for as long \
-             as nearer ones come; das keeps deadlines with the same knowledge"
-        }
-        PolicyName::Sstf => {
-            "sstf serves what is nearest to the heads, so a request far away waits for as long as \
-             nearer ones come"
-        }
-        _ => {
-            "requests that come at the position of the heads are served before those ahead of \
-             them, for as long as they come, and no deadline changes the order"
-        }
-    }
-}
-
-/// The bound of the dynamic active subset.
-fn das_bounds(workload: &Workload, tasks: &[SporadicTask]) -> Vec<Bounds> {
-    let tight = das::responses(&single(workload, tasks));
-    let verdicts =
-        tight.iter().map(|verdict| Bounds { tight: verdict.bound(), ..Bounds::default() });
-    verdicts.collect()
-}
-
-fn best_effort_ahead(workload: &Workload) -> BestEffortAhead {
-    let mut ahead = BestEffortAhead::default();
-    for load in &workload.best_effort {
-        match load.intensity {
-            // One that is paced has no more ahead of a task than its buffers hold.
-            Intensity::Outstanding(outstanding) | Intensity::Paced { outstanding, .. } => {
-                ahead.outstanding += u64::from(outstanding);
-            }
-            Intensity::Rate(rate) => {
-                // Rounded down, so more load than there is; never a gap of nothing.
-                let period = rate.transfer_time_floor(load.size).max(Duration::from_ns(1));
-                ahead.open_loops.push(SporadicTask { period, requests: 1, deadline: period });
-            }
-        }
-    }
-    ahead
 }

@@ -3,7 +3,8 @@
 
 use model::{PolicyName, Workload};
 
-use crate::assessment::{is_provable, sporadic};
+use crate::assessment::sporadic;
+use crate::family::is_provable;
 
 /// Entries beyond which headroom is not computed: each answer costs dozens of analyses.
 const ENTRIES_MAX: usize = 16;

@@ -1,25 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! `rtio-slots`: nothing is promised, and why.
 
-use model::{PolicyName, Workload};
+use model::Workload;
 
-use crate::assessment::{Assessment, not_applicable};
 use crate::drain::Drain;
 
 /// Drives on which the rule misses deadlines are easy to make: `soundness::black_box`.
-const NOT_SAFE: &str = "reserved slots do not follow from the drain table: a real-time request that takes \
+pub(crate) const NOT_SAFE: &str = "reserved slots do not follow from the drain table: a real-time request that takes \
      its slot late restarts the drain of those on the drive already, and deadlines can be missed (RTAS'08 \
      section 5 is preliminary); use gated-drain, or, on a device that serves one request at a time without \
      preemption, (o+u) b(1) in place of drain(o+u)";
 
-/// What can be said: how much best effort there can be, and the warning.
-pub(crate) fn assess(workload: &Workload) -> Assessment {
-    let bare = not_applicable(workload, PolicyName::RtioSlots, NOT_SAFE);
-    Assessment { best_effort_depth: best_effort_depth(workload), ..bare }
-}
-
 /// The largest be with `drain(be + n) <= ` the shortest relative deadline.
-fn best_effort_depth(workload: &Workload) -> u32 {
+pub(crate) fn best_effort_depth(workload: &Workload) -> u32 {
     let Some(deadline_min) = workload.tasks.iter().map(|task| task.deadline).min() else {
         return workload.depth;
     };

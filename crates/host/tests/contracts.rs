@@ -33,19 +33,20 @@ fn request(id: u64, tag: Tag) -> Request {
     }
 }
 
-fn table(times: &[u64]) -> Option<BatchTable> {
+fn table(times: &[u64]) -> BatchTable {
     let times: Vec<Duration> = times.iter().copied().map(ms).collect();
-    Some(BatchTable::new(&times).unwrap())
+    BatchTable::new(&times).unwrap()
 }
 
 /// drain = 10, 15, 20 ms; starvation 50 ms; priority = 4, 6 ms.
 fn watch() -> ContractWatch {
     let contracts = Contracts {
-        drain: table(&[10, 15, 20]),
+        drain: Some(table(&[10, 15, 20])),
         starvation_max: Some(ms(50)),
-        priority: table(&[4, 6]),
+        priority: Some(table(&[4, 6])),
+        ..Contracts::default()
     };
-    ContractWatch::new(table(&[5, 8]).unwrap(), &contracts)
+    ContractWatch::new(table(&[5, 8]), &contracts)
 }
 
 fn send(watch: &mut ContractWatch, now: u64, ids: &[u64], tag: Tag) {
@@ -134,7 +135,7 @@ fn rounds_with_priority_are_held_against_their_times() {
 
 #[test]
 fn what_was_never_measured_is_not_watched() {
-    let watch = ContractWatch::new(table(&[5, 8]).unwrap(), &Contracts::default());
+    let watch = ContractWatch::new(table(&[5, 8]), &Contracts::default());
     let watched = Contract::ALL.into_iter().filter(|&it| watch.overruns(it).is_some());
     assert_eq!(watched.collect::<Vec<_>>(), [Contract::Batches]);
 }

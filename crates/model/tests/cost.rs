@@ -5,11 +5,11 @@ use model::cost::CostModel;
 use model::{Bytes, DriveFile, Duration, Op, Random};
 
 fn drive(tables: &[(&str, &str, &[u64])], cost: &str) -> String {
-    let mut text = "name = \"d\"\nkind = \"pseudo\"\ndepth = 64\n".to_owned();
-    for (op, size, ns_max) in tables {
-        text += &format!("[[batch]]\nop = \"{op}\"\nsize = \"{size}\"\nns_max = {ns_max:?}\n");
-    }
-    text + cost
+    let head = "name = \"d\"\nkind = \"pseudo\"\ndepth = 64\n".to_owned();
+    let batches = tables.iter().map(|(op, size, ns_max)| {
+        format!("[[batch]]\nop = \"{op}\"\nsize = \"{size}\"\nns_max = {ns_max:?}\n")
+    });
+    head + &batches.collect::<String>() + cost
 }
 
 const COST: &str = r#"

@@ -57,6 +57,9 @@ pub fn requests_sum(system: &MixedSystem) -> u32 {
 }
 
 /// The longest time of a batch of these kinds in this order.
+///
+/// # Panics
+/// When the batch has 2^64 changes of direction.
 #[must_use]
 pub fn batch_ns(system: &MixedSystem, batch: &[(u64, Op)]) -> u64 {
     let costs: u64 = batch.iter().map(|&(cost_ns, _)| cost_ns).sum();

@@ -45,14 +45,16 @@ fn late(
 ) -> Vec<u64> {
     let assessment = assess(workload, PolicyName::Dqf);
     let policy = policy::build(PolicyName::Dqf, &assessment.plan(workload), None).expect("dqf");
-    let mut timed = workload.clone();
-    timed.tasks.iter_mut().for_each(|task| task.deadline = promise.response_max);
+    let mut promised = workload.clone();
+    for task in &mut promised.tasks {
+        task.deadline = promise.response_max;
+    }
     let times = Seldom { hard: workload.table.clone(), usual };
     let drive = SpacedDrive::with_times(workload.depth, times, seed);
     let params = SimParams {
         releases: Releases::Periodic,
         seed,
-        ..SimParams::new(&timed, Length::Jobs(jobs))
+        ..SimParams::new(&promised, Length::Jobs(jobs))
     };
     let run = simulate(&params, policy, drive, &mut ());
     run.metrics.tasks().iter().map(|task| task.misses).collect()

@@ -99,7 +99,7 @@ pub(crate) fn workload(tasks: Vec<Task>, best_effort: Vec<BestEffort>) -> Worklo
 
 /// A plan for it with batches of at most z, filled up to beta.
 pub(crate) fn plan(workload: &Workload, batch_max: u32, best_effort_fill: u32) -> Plan {
-    Plan { batch_max, best_effort_fill, ..Plan::of(&workload) }
+    Plan { batch_max, best_effort_fill, ..Plan::of(workload) }
 }
 
 /// A task that releases `requests` at 0, and with every period again.

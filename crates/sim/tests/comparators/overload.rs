@@ -36,7 +36,7 @@ fn responses_ms(name: PolicyName, tasks: usize) -> [u64; 2] {
     let run = simulate(&SimParams::new(&workload, Length::Jobs(JOBS)), policy, drive, &mut ());
     let responses = || run.metrics.tasks().iter().map(|task| &task.responses);
     let longest = responses().filter_map(sim::Distribution::max).max().unwrap();
-    let means: u64 = responses().filter_map(sim::Distribution::mean).map(|mean| mean.ns()).sum();
+    let means: u64 = responses().filter_map(sim::Distribution::mean).map(model::Duration::ns).sum();
     [longest.ns() / 1_000_000, means / u64::try_from(tasks).unwrap() / 1_000_000]
 }
 

@@ -89,7 +89,9 @@ fn any_plan() -> impl Strategy<Value = (Workload, Plan)> {
         if best_effort.iter().any(|load| matches!(load.intensity, Intensity::Rate(_))) {
             // A task that waits for its jobs behind an open loop that overloads the drive waits
             // several times as long for each as for the one before: the run would not end.
-            tasks.iter_mut().for_each(|task: &mut Task| task.outstanding_max = None);
+            for task in &mut tasks {
+                task.outstanding_max = None;
+            }
         }
         let times: Vec<Duration> = times.into_iter().map(Duration::from_ms).collect();
         let table = BatchTable::new(&times).unwrap();
@@ -125,7 +127,9 @@ proptest! {
             // A stream that is found rides as real time, which the checker of batches cannot know.
             let Parameters { token_bucket, mdn, mdn_extended, .. } = &mut plan.parameters;
             let shapings = [&mut token_bucket.shaping, &mut mdn.shaping, &mut mdn_extended.shaping];
-            shapings.into_iter().for_each(|shaping| shaping.is_detecting = false);
+            for shaping in shapings {
+                shaping.is_detecting = false;
+            }
         }
         let params = SimParams { seed, ..SimParams::new(&workload, Length::Jobs(30)) };
         let mut checkers = Checkers::of_policy(name, &plan);

@@ -56,7 +56,7 @@ pub(crate) fn workload(times_ms: &[u64], tasks: Vec<Task>, loads: Vec<BestEffort
 
 /// The plan for batches of at most `batch_max`, filled up to `best_effort_fill`.
 pub(crate) fn plan(workload: &Workload, batch_max: u32, best_effort_fill: u32) -> Plan {
-    Plan { batch_max, best_effort_fill, ..Plan::of(&workload) }
+    Plan { batch_max, best_effort_fill, ..Plan::of(workload) }
 }
 
 /// A run on the pseudo-disk.

@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! Which analysis a policy has: from a name to bounds, and to how much of best effort they
+//! leave room for. The analyses are in files of their own; here they get their inputs.
+
+use model::{BatchChoice, Duration, Intensity, PolicyName, Workload};
+
+use crate::assessment::sporadic;
+use crate::batch_choice::{Choice, Order, Question};
+use crate::bounds::{Bounds, edf_bounds, is_met, zip_bounds};
+use crate::fifo::BestEffortAhead;
+use crate::heterogeneous::{self, MixedSystem};
+use crate::regulated::{Regulated, unit_tasks};
+use crate::{
+    Inapplicable, SporadicTask, System, adaptive_drain, das, dqf, elastic, fifo, gated_drain,
+    no_bound, rtio, rtio_slots, shaping,
+};
+
+/// The bounds of these tasks under a policy, with its parameters chosen; or why nothing can be
+/// promised, a sentence without its full stop.
+pub(crate) fn choose(
+    workload: &Workload,
+    policy: PolicyName,
+    tasks: &[SporadicTask],
+) -> Result<Choice, &'static str> {
+    if let Some(reason) = no_bound::reason(policy) {
+        return Err(reason);
+    }
+    Ok(match policy {
+        PolicyName::Fifo => Choice::of_batches(1, 0, fifo_bounds(workload, tasks)),
+        PolicyName::Edf | PolicyName::ScanEdf => {
+            let bounds = edf_bounds(&single(workload, tasks), is_shared(workload));
+            Choice::of_batches(1, 0, bounds)
+        }
+        PolicyName::Das => Choice {
+            assumptions: vec![das::assumption(workload.parameters.das.margin)],
+            ..Choice::of_batches(1, 0, das_bounds(workload, tasks))
+        },
+        PolicyName::DqEdf => question(workload, tasks, None, workload.batch, Order::Due).choose(),
+        PolicyName::Dqf => of_dqf(workload, tasks),
+        PolicyName::DqfElastic => elastic::of_dqf(workload, of_dqf(workload, tasks)),
+        PolicyName::AdaptiveDrain => adaptive_drain::choose(workload, tasks)?,
+        PolicyName::GatedDrain => gated_drain::choose(workload, tasks)?,
+        _ => rtio::choose(workload, policy, tasks)?,
+    })
+}
+
+/// How much best effort a policy of which nothing can be promised keeps on the drive.
+pub(crate) fn depth_without_bound(workload: &Workload, policy: PolicyName) -> u32 {
+    match policy {
+        PolicyName::RtioSlots => rtio_slots::best_effort_depth(workload),
+        PolicyName::Rtio
+        | PolicyName::RtioDrain
+        | PolicyName::RtioLimit
+        | PolicyName::RtioPriority => rtio::depth_beside(workload, &sporadic(&workload.tasks)),
+        _ => workload.depth,
+    }
+}
+
+/// Whether `policy` proves these tasks on the workload's drive beside its best effort;
+/// `sources` says which task of the workload each of them is like.
+pub(crate) fn is_provable(
+    workload: &Workload,
+    policy: PolicyName,
+    tasks: &[SporadicTask],
+    sources: &[usize],
+) -> bool {
+    if let Some(regulated) = Regulated::of(workload) {
+        let sources = regulated.unit_sources(workload, tasks, sources);
+        return is_provable(&regulated.workload, policy, &unit_tasks(workload, tasks), &sources);
+    }
+    if shaping::objection(workload, policy).is_some() {
+        return false;
+    }
+    match policy {
+        PolicyName::DqEdf => {
+            question(workload, tasks, None, workload.batch, Order::Due).is_provable()
+        }
+        // Proven deadlines exclude the overload in which `dqf-elastic` would differ.
+        PolicyName::Dqf | PolicyName::DqfElastic => {
+            let mixed = heterogeneous::system_of(workload, sources, tasks);
+            let order = Order::Release;
+            question(workload, tasks, mixed.as_ref(), workload.batch, order).is_provable()
+        }
+        PolicyName::GatedDrain => gated_drain::is_provable(workload, tasks),
+        _ => choose(workload, policy, tasks)
+            .is_ok_and(|choice| tasks.iter().zip(&choice.bounds).all(|(t, b)| is_met(t, b))),
+    }
+}
+
+fn of_dqf(workload: &Workload, tasks: &[SporadicTask]) -> Choice {
+    let mixed = mixed(workload, tasks);
+    question(workload, tasks, mixed.as_ref(), workload.batch, Order::Release).choose()
+}
+
+/// z and beta as the open question that they are.
+pub(crate) fn question<'a>(
+    workload: &'a Workload,
+    tasks: &'a [SporadicTask],
+    mixed: Option<&'a MixedSystem>,
+    batch: BatchChoice,
+    order: Order,
+) -> Question<'a> {
+    let is_shared = is_shared(workload);
+    Question { tasks, table: &workload.table, order, batch, is_shared, mixed }
+}
+
+/// All tasks of a workload with their own costs, where requests differ.
+pub(crate) fn mixed(workload: &Workload, tasks: &[SporadicTask]) -> Option<MixedSystem> {
+    let all: Vec<usize> = (0..tasks.len()).collect();
+    heterogeneous::system_of(workload, &all, tasks)
+}
+
+/// Whether there is best effort beside the tasks.
+pub(crate) fn is_shared(workload: &Workload) -> bool {
+    !workload.best_effort.is_empty()
+}
+
+/// The tasks with one request on the device at a time.
+pub(crate) fn single(workload: &Workload, tasks: &[SporadicTask]) -> System {
+    let table = workload.table.clone();
+    System { tasks: tasks.to_vec(), table, batch_max: 1, best_effort_fill: 0 }
+}
+
+/// All bounds of one-at-a-time FIFO: without best effort it is dual-queue FIFO with z = 1.
+fn fifo_bounds(workload: &Workload, tasks: &[SporadicTask]) -> Vec<Bounds> {
+    let system = single(workload, tasks);
+    let tight = fifo::responses_with_best_effort(&system, &best_effort_ahead(workload));
+    if workload.best_effort.is_empty() {
+        let [linear, busy_interval, min_period] =
+            [dqf::linear(&system), dqf::busy_interval(&system), dqf::min_period(&system)];
+        return zip_bounds(tasks.len(), [linear, busy_interval, min_period, tight]);
+    }
+    let shared = Err(Inapplicable::BestEffortAboard);
+    zip_bounds(tasks.len(), [shared.clone(), shared.clone(), shared, tight])
+}
+
+/// The bound of the dynamic active subset.
+fn das_bounds(workload: &Workload, tasks: &[SporadicTask]) -> Vec<Bounds> {
+    let tight = das::responses(&single(workload, tasks));
+    let verdicts =
+        tight.iter().map(|verdict| Bounds { tight: verdict.bound(), ..Bounds::default() });
+    verdicts.collect()
+}
+
+/// What of best effort may stand ahead of a task in the one queue of `fifo`.
+pub(crate) fn best_effort_ahead(workload: &Workload) -> BestEffortAhead {
+    let mut ahead = BestEffortAhead::default();
+    for load in &workload.best_effort {
+        match load.intensity {
+            // One that is paced has no more ahead of a task than its buffers hold.
+            Intensity::Outstanding(outstanding) | Intensity::Paced { outstanding, .. } => {
+                ahead.outstanding += u64::from(outstanding);
+            }
+            Intensity::Rate(rate) => {
+                // Rounded down, so more load than there is; never a gap of nothing.
+                let period = rate.transfer_time_floor(load.size).max(Duration::from_ns(1));
+                ahead.open_loops.push(SporadicTask { period, requests: 1, deadline: period });
+            }
+        }
+    }
+    ahead
+}
