@@ -110,12 +110,12 @@ pub(crate) struct ProfileArguments {
     ///
     /// batch: so many requests at once, until the last is complete; every guarantee needs it.
     /// drain: from the end of a flow of requests until the device is empty; policies that stop
-    /// best effort need it; it takes about 25 times as long as batch.
-    /// drain-adversary: the same with requests far apart; shown and not written; with all
-    /// depths some hundred times as long as batch.
+    /// best effort need it; it takes about ten times as long as batch.
+    /// drain-adversary: the same with requests far apart; shown and not written; about twenty
+    /// times as long as batch.
     /// priority: requests of the drive's own priority; simulated drives only.
     /// starvation: how long others can hold up one request; seconds for each sample.
-    #[arg(long, value_name = "A,B,..", value_delimiter = ',', value_parser = experiment, default_value = "batch,drain", verbatim_doc_comment)]
+    #[arg(long, value_name = "A,B,..", value_delimiter = ',', value_parser = experiment, default_value = "batch", verbatim_doc_comment)]
     pub(crate) only: Vec<Experiment>,
     /// Samples of each entry; 72704 and more for 99 % confidence at four sigma.
     #[arg(long, value_name = "N", default_value_t = 1000, value_parser = clap::value_parser!(u32).range(1..))]

@@ -55,7 +55,7 @@ pub(crate) fn profile(arguments: &ProfileArguments) -> Result<Answer, Failure> {
     print_head(&target, &params);
     let profile = measure(arguments, &target, made, &params, &interrupted)?;
     print_warnings(&profile.warnings);
-    publish(output.as_ref(), &profile.file, &profile.starts)?;
+    publish(output.as_ref(), &profile.file, &profile.file, &profile.starts)?;
     Ok(Answer::Yes)
 }
 
@@ -211,16 +211,18 @@ pub(crate) fn profile_failure(error: ProfileError) -> Failure {
     }
 }
 
-/// Writes or prints the drive file; where writing fails it is printed, for a measurement is
+/// Writes or prints the `whole` drive file and shows what was `measured`; where writing fails the
+/// file is printed, for a measurement is
 /// not lost.
 pub(crate) fn publish(
     output: Option<&OutputFile>,
+    whole: &DriveFile,
     measured: &DriveFile,
     starts: &[StartTimes],
 ) -> Result<(), Failure> {
-    let Some(output) = output else { return print_toml(measured) };
-    if let Err(failure) = output.publish(measured) {
-        print_toml(measured)?;
+    let Some(output) = output else { return print_toml(whole) };
+    if let Err(failure) = output.publish(whole) {
+        print_toml(whole)?;
         return Err(failure.after_measuring());
     }
     profile_tables::print(measured, starts);

@@ -45,10 +45,10 @@ pub(crate) fn run(arguments: &ProfileArguments) -> Result<(), Failure> {
     if output.as_ref().is_some_and(OutputFile::is_added_to) {
         let identity = Identity { how: measured.file.identity.how.clone(), ..file.identity };
         let tables = DriveFile { identity, ..measured.file };
-        return profile::publish(output.as_ref(), &tables, &measured.starts);
+        return profile::publish(output.as_ref(), &tables, &tables, &measured.starts);
     }
-    let whole = with_tables(file, measured.file);
-    profile::publish(output.as_ref(), &whole, &measured.starts)
+    let whole = with_tables(file, measured.file.clone());
+    profile::publish(output.as_ref(), &whole, &measured.file, &measured.starts)
 }
 
 /// The drive with the tables that were measured in place of its own of the same section.

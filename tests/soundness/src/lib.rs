@@ -31,6 +31,7 @@ pub mod schedules;
 pub mod shared_fifo;
 pub mod small;
 pub mod tagged;
+pub mod throttling;
 pub mod workloads;
 
 pub use small::{SmallSystem, SmallTask, Ticks, small};

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! Throughput against deadline on the disk of RTAS 2008, for every policy that proves the
+//! deadline: prints a table, and draws it where a file is named.
+//!
+//! ```text
+//! cargo run --release -p tidegate-soundness --example throttling -- 2000 throughput.svg
+//! ```
+
+use std::fmt::Write as _;
+
+use analysis::Answer;
+use model::{Duration, PolicyName};
+use soundness::throttling::run;
+
+const POLICIES: [PolicyName; 8] = [
+    PolicyName::Das,
+    PolicyName::Rtio,
+    PolicyName::AdaptiveDrain,
+    PolicyName::GatedDrain,
+    PolicyName::RtioLimit,
+    PolicyName::RtioDrain,
+    PolicyName::Dqf,
+    PolicyName::Edf,
+];
+const COLOURS: [&str; 8] =
+    ["#1f6feb", "#8b929e", "#1a7f37", "#6fbf73", "#bf8700", "#cf222e", "#8250df", "#0598bc"];
+
+/// Deadlines in ms with kB/s, of one policy.
+type Curve = Vec<(u64, u64)>;
+
+fn main() {
+    let mut arguments = std::env::args().skip(1);
+    let jobs = arguments.next().map_or(2_000, |jobs| jobs.parse().expect("a number of jobs"));
+    let deadlines: Vec<u64> = (20..=200).step_by(10).collect();
+    let curves: Vec<Curve> =
+        POLICIES.iter().map(|&policy| curve(policy, &deadlines, jobs)).collect();
+    print_table(&deadlines, &curves);
+    if let Some(path) = arguments.next() {
+        std::fs::write(&path, picture(&curves)).expect("the file can be written");
+    }
+}
+
+/// `rtio` is the measure of the others and shown whether it proves anything or not.
+fn curve(policy: PolicyName, deadlines_ms: &[u64], jobs: u64) -> Curve {
+    let mut curve = Curve::new();
+    for &deadline_ms in deadlines_ms {
+        let outcome = run(policy, Duration::from_ms(deadline_ms), 1, jobs);
+        assert_eq!(outcome.excess(), None, "{policy} at {deadline_ms} ms");
+        if outcome.assessment.answer == Answer::Proven || policy == PolicyName::Rtio {
+            curve.push((deadline_ms, outcome.throughput_bytes_per_s / 1_000));
+        }
+    }
+    curve
+}
+
+fn print_table(deadlines_ms: &[u64], curves: &[Curve]) {
+    print!("| deadline, ms |");
+    for policy in POLICIES {
+        print!(" `{policy}` |");
+    }
+    println!("\n|---|{}", "---|".repeat(POLICIES.len()));
+    for &deadline_ms in deadlines_ms {
+        print!("| {deadline_ms} |");
+        for curve in curves {
+            let point = curve.iter().find(|point| point.0 == deadline_ms);
+            print!(" {} |", point.map_or("-".to_owned(), |(_, rate)| tenths(*rate)));
+        }
+        println!();
+    }
+}
+
+/// Megabytes per second with one decimal.
+fn tenths(kilobytes: u64) -> String {
+    format!("{}.{}", kilobytes / 1_000, kilobytes / 100 % 10)
+}
+
+const WIDTH: u64 = 820;
+const HEIGHT: u64 = 440;
+/// The field that the curves are in.
+const LEFT: u64 = 60;
+const RIGHT: u64 = 660;
+const TOP: u64 = 40;
+const BOTTOM: u64 = 390;
+const RATE_MAX: u64 = 70_000;
+
+fn x(deadline_ms: u64) -> u64 {
+    LEFT + (RIGHT - LEFT) * deadline_ms / 200
+}
+
+fn y(rate: u64) -> u64 {
+    BOTTOM - (BOTTOM - TOP) * rate / RATE_MAX
+}
+
+fn picture(curves: &[Curve]) -> String {
+    let mut svg = format!(
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{WIDTH}\" height=\"{HEIGHT}\" \
+         font-family=\"system-ui, Helvetica, Arial, sans-serif\" font-size=\"12\" fill=\"#5b626d\">\n\
+         <rect width=\"100%\" height=\"100%\" fill=\"#fff\"/>\n\
+         <text x=\"{LEFT}\" y=\"22\" font-size=\"15\" fill=\"#2b2f36\">Throughput while one read of \
+         256 KiB keeps its deadline, MB/s</text>\n"
+    );
+    for rate in (0..=RATE_MAX).step_by(10_000) {
+        let (at, label) = (y(rate), rate / 1_000);
+        draw(&mut svg, format_args!("<path d=\"M{LEFT} {at}H{RIGHT}\" stroke=\"#e4e7ec\"/>"));
+        let place = format!("x=\"{}\" y=\"{}\" text-anchor=\"end\"", LEFT - 8, at + 4);
+        draw(&mut svg, format_args!("<text {place}>{label}</text>"));
+    }
+    for deadline_ms in (0..=200).step_by(40) {
+        let place =
+            format!("x=\"{}\" y=\"{}\" text-anchor=\"middle\"", x(deadline_ms), BOTTOM + 18);
+        draw(&mut svg, format_args!("<text {place}>{deadline_ms} ms</text>"));
+    }
+    for (index, (curve, policy)) in curves.iter().zip(POLICIES).enumerate() {
+        let points: Vec<String> =
+            curve.iter().map(|&(at, rate)| format!("{},{}", x(at), y(rate))).collect();
+        let (points, colour) = (points.join(" "), COLOURS[index]);
+        draw(
+            &mut svg,
+            format_args!(
+                "<polyline points=\"{points}\" fill=\"none\" stroke=\"{colour}\" stroke-width=\"2\"/>"
+            ),
+        );
+        let at = TOP + 20 + 22 * index as u64;
+        let place = format!("x=\"{}\" y=\"{at}\" fill=\"{colour}\"", RIGHT + 16);
+        draw(&mut svg, format_args!("<text {place}>{policy}</text>"));
+    }
+    svg + "</svg>\n"
+}
+
+fn draw(svg: &mut String, element: std::fmt::Arguments<'_>) {
+    writeln!(svg, "{element}").expect("a string takes all");
+}

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! The experiments of RTAS 2008 on the built-in Fujitsu: real-time tasks that read 256 KiB once
+//! in a period, which is also their deadline, beside 450 outstanding reads of best effort of
+//! the same size, everything at random places.
+//!
+//! Source: Stanovich, Baker and Wang, "Throttling On-Disk Schedulers to Meet Soft-Real-Time
+//! Requirements", RTAS 2008, sections 2.3, 3.3, 3.4 and 5.
+
+use analysis::{Assessment, assess};
+use drive::builtin;
+use model::workload_file::WorkloadFile;
+use model::{AccessTime, Contract, DriveFile, DriveKind, Duration, PolicyName, Workload};
+use sim::checkers::Checkers;
+use sim::{ContractWatch, Length, SimParams, simulate};
+
+/// The drive of the experiments.
+pub const DRIVE: &str = "fujitsu-max3036rc";
+
+/// What came of one policy at one deadline.
+#[derive(Debug, Clone)]
+pub struct Outcome {
+    /// What was promised of it.
+    pub assessment: Assessment,
+    /// Jobs of all tasks.
+    pub jobs: u64,
+    /// Jobs that were late.
+    pub misses: u64,
+    /// The longest response of all tasks.
+    pub response_max: Duration,
+    /// Real time and best effort together.
+    pub throughput_bytes_per_s: u64,
+    /// How often the drive broke what the bound rests on.
+    pub overruns: u64,
+    /// By how much in all.
+    pub overrun_sum: Duration,
+}
+
+impl Outcome {
+    /// By how much the longest response exceeds the largest bound and all overruns; none where
+    /// nothing was promised or the promise was kept.
+    #[must_use]
+    pub fn excess(&self) -> Option<Duration> {
+        let bounds = self.assessment.tasks.iter().map(|task| task.response_max);
+        let bound =
+            bounds.map(|bound| bound.map(|(bound, _)| bound)).collect::<Option<Vec<_>>>()?;
+        let allowed = bound.into_iter().max()? + self.overrun_sum;
+        self.response_max.checked_sub(allowed).filter(|excess| !excess.is_zero())
+    }
+}
+
+/// `count` tasks, their offsets spread over the period, beside the backlog.
+///
+/// # Panics
+/// When the built-in drive is missing or was not measured for these requests.
+#[must_use]
+pub fn experiment(deadline: Duration, count: u32) -> (DriveFile, Workload) {
+    let file = builtin::load(DRIVE).expect("it comes along");
+    let step_us = deadline.ns() / u64::from(count) / 1_000;
+    let text = format!(
+        "drive = \"{DRIVE}\"\n[[task]]\nname = \"stream\"\ncount = {count}\nperiod = \"{}us\"\n\
+         size = \"256KiB\"\noffset = {{ step = \"{step_us}us\" }}\n\
+         [[best_effort]]\nname = \"backlog\"\noutstanding = 450\nsize = \"256KiB\"\n",
+        deadline.ns() / 1_000
+    );
+    let workload = WorkloadFile::parse(&text).expect("well formed").bind(&file);
+    (file, workload.expect("the drive was measured for 256 KiB"))
+}
+
+/// Runs a policy for so many jobs of each task, every checker on.
+///
+/// # Panics
+/// When the policy breaks a rule of its own.
+#[must_use]
+pub fn run(policy: PolicyName, deadline: Duration, count: u32, jobs: u64) -> Outcome {
+    let (file, workload) = experiment(deadline, count);
+    let access = drive::access_time(&file);
+    run_with(policy, (&file, &workload), access, jobs)
+}
+
+/// The same with other knowledge of the drive's positions than the drive file gives.
+///
+/// # Panics
+/// As [`run`].
+#[must_use]
+pub fn run_with(
+    policy: PolicyName,
+    (file, workload): (&DriveFile, &Workload),
+    access: Option<Box<dyn AccessTime>>,
+    jobs: u64,
+) -> Outcome {
+    let assessment = assess(workload, policy);
+    let plan = assessment.plan(workload);
+    let drive = drive::build(DriveKind::Mechanical, workload, Some(file), 7).expect("mechanics");
+    let capacity = file.capacity().expect("mechanics say it");
+    let params = SimParams { capacity, seed: 11, ..SimParams::new(workload, Length::Jobs(jobs)) };
+    let mut watch = (
+        Checkers::of_policy(policy, &plan),
+        ContractWatch::new(workload.table.clone(), &workload.contracts),
+    );
+    let built = policy::build(policy, &plan, access).expect("everything is known of this drive");
+    let run = simulate(&params, built, drive, &mut watch);
+    assert_eq!(watch.0.violations(), [], "{policy}");
+    let overruns = watch.1.overruns(Contract::of(policy)).unwrap_or_default();
+    let tasks = run.metrics.tasks();
+    Outcome {
+        assessment,
+        jobs: tasks.iter().map(sim::SourceMetrics::jobs).sum(),
+        misses: tasks.iter().map(|task| task.misses).sum(),
+        response_max: tasks.iter().filter_map(|task| task.responses.max()).max().expect("jobs"),
+        throughput_bytes_per_s: run.metrics.all().throughput_bytes_per_s().expect("some time"),
+        overruns: overruns.overruns,
+        overrun_sum: overruns.sum,
+    }
+}
