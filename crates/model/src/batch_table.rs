@@ -103,7 +103,7 @@ impl BatchTable {
     /// # Assumptions
     /// The device serves a mixed batch no slower than its two kinds one after the other.
     /// Nothing measured that: whoever uses the table has to say so (`docs/model.md`
-    /// section 13).
+    /// section 14).
     ///
     /// # Complexity
     /// O(n^2).
