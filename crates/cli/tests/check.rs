@@ -232,7 +232,7 @@ fn requests_that_differ_are_charged_their_own_cost() {
     assert_eq!(check["tasks"][0]["bounds"]["tight_ns"], 50_000);
     assert_eq!(check["tasks"][0]["bound_used"], "mixed");
     let (_, text, _) = folder.run(&["check", "w.toml", "--batch", "3"]);
-    assert!(text.contains("10us for a batch and 1us for a read of 4KiB"), "{text}");
+    assert!(text.contains("0.010ms for a batch and 0.001ms for a read of 4KiB"), "{text}");
 }
 
 /// Goal: the depths of RTAS 2008 for the built-in drive it measured. Method: drain(8) = 72.3 ms

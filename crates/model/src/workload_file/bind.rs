@@ -237,12 +237,7 @@ fn ms_ceil(time: Duration) -> String {
 /// What the bound by costs rests on where the costs were derived.
 fn note_envelope(costs: &CostModel) -> String {
     let of_kind = |cost: &crate::cost::RequestCost| {
-        format!(
-            "{}us for a {} of {}",
-            cost.time_max.ns().div_ceil(1_000),
-            cost.op.name(),
-            cost.size
-        )
+        format!("{} for a {} of {}", ms_ceil(cost.time_max), cost.op.name(), cost.size)
     };
     let kinds: Vec<String> = costs.requests.iter().map(of_kind).collect();
     format!(
