@@ -9,8 +9,8 @@ use crate::batch_choice::{Choice, Order};
 use crate::bounds::{BoundName, Bounds, bound_of, edf_responses, is_met};
 use crate::dqf::Demand;
 use crate::family::{self, best_effort_ahead, is_shared, mixed, question, single};
-use crate::regulated::{Regulated, too_many_units};
-use crate::{SporadicTask, fifo, shaping};
+use crate::regulated::{self, Regulated};
+use crate::{Inapplicable, SporadicTask, Verdict, fifo, shaping};
 
 /// What may be promised to a workload under a policy.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -113,7 +113,7 @@ impl Assessment {
 /// # Panics
 /// When a fixed batch size exceeds the table, which `WorkloadFile::bind` refuses.
 pub fn assess(workload: &Workload, policy: PolicyName) -> Assessment {
-    if let Some(reason) = too_many_units(workload) {
+    if let Some(reason) = regulated::objection(workload, policy) {
         return not_applicable(workload, policy, reason);
     }
     if let Some(regulated) = Regulated::of(workload) {
@@ -133,28 +133,43 @@ pub fn assess(workload: &Workload, policy: PolicyName) -> Assessment {
 /// # Complexity
 /// As [`assess`] of each of them.
 pub fn compare(workload: &Workload, policy: PolicyName) -> Vec<Comparison> {
-    if too_many_units(workload).is_some() {
+    if regulated::objection(workload, policy).is_some() {
         return vec![Comparison::default(); workload.tasks.len()];
     }
     if let Some(regulated) = Regulated::of(workload) {
         return regulated.conclude_comparison(&compare(&regulated.workload, policy));
     }
     let tasks = sporadic(&workload.tasks);
-    // By the same bound, `scan-edf` promises what `edf` does.
-    let is_edf = matches!(policy, PolicyName::Edf | PolicyName::ScanEdf);
-    let edf = (!is_edf).then(|| edf_responses(&single(workload, &tasks), is_shared(workload)));
-    let fifo = (policy != PolicyName::Fifo).then(|| {
+    let is_open = |column: PolicyName| {
+        // By the same bound, `scan-edf` promises what `edf` does.
+        let is_own = column == policy || (column, policy) == (PolicyName::Edf, PolicyName::ScanEdf);
+        !is_own && shaping::objection(workload, column).is_none()
+    };
+    let in_rhythm = |bounds: Vec<Option<Duration>>| {
+        shaping::are_in_rhythm(&workload.tasks, &bounds).then_some(bounds)
+    };
+    let of_verdicts = |verdicts: Result<Vec<Verdict>, Inapplicable>| {
+        in_rhythm((0..tasks.len()).map(|task| bound_of(&verdicts, task)).collect())
+    };
+    let edf = is_open(PolicyName::Edf)
+        .then(|| of_verdicts(edf_responses(&single(workload, &tasks), is_shared(workload))));
+    let fifo = is_open(PolicyName::Fifo).then(|| {
         let ahead = best_effort_ahead(workload);
-        fifo::responses_with_best_effort(&single(workload, &tasks), &ahead)
+        of_verdicts(fifo::responses_with_best_effort(&single(workload, &tasks), &ahead))
     });
     let mixed = mixed(workload, &tasks);
-    let dqf = (policy != PolicyName::Dqf)
-        .then(|| question(workload, &tasks, mixed.as_ref(), BatchChoice::Auto, Order::Release))
-        .map(|question| question.choose().bounds);
+    let dqf = is_open(PolicyName::Dqf).then(|| {
+        let order = Order::Release;
+        let question = question(workload, &tasks, mixed.as_ref(), BatchChoice::Auto, order);
+        let least = question.choose().bounds.into_iter().map(|bounds| bounds.least());
+        in_rhythm(least.map(|least| least.map(|(bound, _)| bound)).collect())
+    });
+    let [fifo, edf, dqf] = [fifo.flatten(), edf.flatten(), dqf.flatten()];
+    let of_task = |column: &Option<Vec<Option<Duration>>>, task: usize| column.as_ref()?[task];
     let comparison = |task: usize| Comparison {
-        fifo: fifo.as_ref().and_then(|fifo| bound_of(fifo, task)),
-        edf: edf.as_ref().and_then(|edf| bound_of(edf, task)),
-        dqf: dqf.as_ref().and_then(|dqf| dqf[task].least()).map(|(bound, _)| bound),
+        fifo: of_task(&fifo, task),
+        edf: of_task(&edf, task),
+        dqf: of_task(&dqf, task),
     };
     (0..tasks.len()).map(comparison).collect()
 }
@@ -178,7 +193,7 @@ fn not_applicable(workload: &Workload, policy: PolicyName, reason: &'static str)
 /// Puts the answer together once batch size and bounds are known.
 fn conclude(workload: &Workload, policy: PolicyName, choice: Choice) -> Assessment {
     let tasks = sporadic(&workload.tasks);
-    let bounds = shaping::while_in_rhythm(&workload.tasks, &tasks, choice.bounds);
+    let bounds = shaping::while_in_rhythm(&workload.tasks, choice.bounds);
     let assumptions = choice.assumptions.into_iter().chain(shaping::note(workload)).collect();
     let assessed = tasks.iter().zip(bounds).map(|(task, bounds)| TaskAssessment {
         bounds,

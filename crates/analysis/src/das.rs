@@ -6,6 +6,10 @@ use model::Duration;
 
 use crate::{SporadicTask, System, Verdict};
 
+/// Why nothing is said of a drive whose positions nobody knows.
+pub(crate) const UNKNOWN: &str = "das orders requests by access time, which nothing tells of this \
+     drive; name a drive file with [mechanics], or another policy";
+
 /// The response-time bound of `das`: for each task its deadline, where the test holds.
 ///
 /// # Bound

@@ -9,7 +9,7 @@ use crate::batch_choice::{Choice, Order, Question};
 use crate::bounds::{Bounds, edf_bounds, is_met, zip_bounds};
 use crate::fifo::BestEffortAhead;
 use crate::heterogeneous::{self, MixedSystem};
-use crate::regulated::{Regulated, unit_tasks};
+use crate::regulated::{self, Regulated, unit_tasks};
 use crate::{
     Inapplicable, SporadicTask, System, adaptive_drain, das, dqf, elastic, fifo, gated_drain,
     no_bound, rtio, rtio_slots, shaping,
@@ -31,6 +31,7 @@ pub(crate) fn choose(
             let bounds = edf_bounds(&single(workload, tasks), is_shared(workload));
             Choice::of_batches(1, 0, bounds)
         }
+        PolicyName::Das if !workload.contracts.are_positions_known => return Err(das::UNKNOWN),
         PolicyName::Das => Choice {
             assumptions: vec![das::assumption(workload.parameters.das.margin)],
             ..Choice::of_batches(1, 0, das_bounds(workload, tasks))
@@ -64,6 +65,9 @@ pub(crate) fn is_provable(
     tasks: &[SporadicTask],
     sources: &[usize],
 ) -> bool {
+    if regulated::objection(workload, policy).is_some() {
+        return false;
+    }
     if let Some(regulated) = Regulated::of(workload) {
         let sources = regulated.unit_sources(workload, tasks, sources);
         return is_provable(&regulated.workload, policy, &unit_tasks(workload, tasks), &sources);

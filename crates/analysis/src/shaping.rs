@@ -8,8 +8,7 @@
 use model::parameters::Shaping;
 use model::{Class, Duration, Intensity, PolicyName, RegulatorName, Task, Workload};
 
-use crate::SporadicTask;
-use crate::bounds::{Bounds, is_met};
+use crate::bounds::Bounds;
 
 /// The shapers round a policy.
 fn shapers(workload: &Workload) -> impl Iterator<Item = Shaping> {
@@ -22,6 +21,27 @@ fn shapers(workload: &Workload) -> impl Iterator<Item = Shaping> {
     })
 }
 
+/// A policy that decides by deadlines spends all the time that they leave. A task with m
+/// buffers keeps its rhythm only within m periods: with a longer deadline it may be served so
+/// late that its next jobs come closer to each other than a period, which breaks its contract
+/// and with it the bounds of the others.
+const BUFFERS: &str = "a task has a deadline longer than its `outstanding` jobs cover (jobs x period), and a \
+     policy that decides by deadlines would let it fall behind its rhythm; shorten the deadline, or \
+     give it more `outstanding`";
+
+/// Whether a policy orders or admits requests by their deadlines.
+const fn decides_by_deadline(policy: PolicyName) -> bool {
+    matches!(
+        policy,
+        PolicyName::Edf
+            | PolicyName::ScanEdf
+            | PolicyName::DqEdf
+            | PolicyName::Das
+            | PolicyName::AdaptiveDrain
+            | PolicyName::GatedDrain
+    )
+}
+
 /// Why no bound of this policy holds behind the shapers of the workload, a sentence without its
 /// full stop.
 ///
@@ -30,7 +50,13 @@ fn shapers(workload: &Workload) -> impl Iterator<Item = Shaping> {
 ///   than their contract says.
 /// - So are the requests of an open loop: they gather while the rate is low and come together
 ///   when it rises. The proof of `fifo` counts them, the others do not.
+///
+/// And why none holds for tasks with buffers, whatever shapes: see [`BUFFERS`].
 pub(crate) fn objection(workload: &Workload, policy: PolicyName) -> Option<&'static str> {
+    let is_beyond_buffers = |task: &Task| response_limit(task) < task.deadline;
+    if decides_by_deadline(policy) && workload.tasks.iter().any(is_beyond_buffers) {
+        return Some(BUFFERS);
+    }
     let is_open = |intensity| matches!(intensity, Intensity::Rate(_));
     let has_open_loop = workload.best_effort.iter().any(|load| is_open(load.intensity));
     let has_interactive = workload.tasks.iter().any(|task| task.class == Class::Interactive);
@@ -78,14 +104,15 @@ pub(crate) fn response_limit(task: &Task) -> Duration {
 /// # Bound
 /// The first job that had to wait would have m jobs before it under way, the oldest for m
 /// periods: until then all tasks were sporadic, so its bound, m p at most, excludes it.
-pub(crate) fn while_in_rhythm(
-    tasks: &[Task],
-    sporadic: &[SporadicTask],
-    bounds: Vec<Bounds>,
-) -> Vec<Bounds> {
-    let mut each = tasks.iter().zip(sporadic).zip(&bounds);
-    let is_kept = each.all(|((task, sporadic), bounds)| {
-        task.outstanding_max.is_none() || is_met(sporadic, bounds)
-    });
+pub(crate) fn while_in_rhythm(tasks: &[Task], bounds: Vec<Bounds>) -> Vec<Bounds> {
+    let least = bounds.iter().map(|bounds| bounds.least().map(|(bound, _)| bound));
+    let is_kept = are_in_rhythm(tasks, &least.collect::<Vec<_>>());
     if is_kept { bounds } else { vec![Bounds::default(); bounds.len()] }
+}
+
+/// Whether responses within these bounds let every task with buffers keep its rhythm.
+pub(crate) fn are_in_rhythm(tasks: &[Task], bounds: &[Option<Duration>]) -> bool {
+    tasks.iter().zip(bounds).all(|(task, bound)| {
+        task.outstanding_max.is_none() || bound.is_some_and(|bound| bound <= response_limit(task))
+    })
 }

@@ -102,3 +102,20 @@ fn beyond_capacity_there_is_no_bound_by_deadline_either() {
         );
     }
 }
+
+/// A task with one buffer and a deadline of two periods: a policy that decides by deadlines lets
+/// it fall behind, and then its jobs come closer to each other than its contract says. Seen in
+/// the simulator: a bound of 58 ms and a response of 89 ms, a conforming task late.
+#[test]
+fn buffers_that_do_not_cover_the_deadline_take_bounds_by_deadline_away() {
+    let buffered = |deadline_ms| tasks("a", 1, 100, deadline_ms) + "outstanding = 1\n";
+    let both = |deadline_ms| workload(&(buffered(deadline_ms) + &tasks("b", 2, 140, 140)));
+    for policy in [PolicyName::Edf, PolicyName::ScanEdf, PolicyName::DqEdf] {
+        assert_eq!(assess(&both(100), policy).answer, Answer::Proven, "{policy}");
+        let answer = assess(&both(200), policy).answer;
+        assert!(matches!(answer, Answer::NotApplicable { .. }), "{policy}");
+    }
+    // In the order of release a deadline gives nobody time; and no column promises more.
+    assert_eq!(assess(&both(200), PolicyName::Dqf).answer, Answer::Proven);
+    assert!(compare(&both(200), PolicyName::Dqf).iter().all(|others| others.edf.is_none()));
+}

@@ -3,7 +3,7 @@
 //! by position, of which nothing is promised at all.
 
 use analysis::{Answer, BoundName, Limit, SporadicTask, System, Verdict, assess, das};
-use model::{BatchTable, Class, Duration, Op, Place, PolicyName, Task, Workload};
+use model::{BatchTable, Class, Duration, Op, Place, PolicyName, RegulatorName, Task, Workload};
 
 const fn ms(ms: u64) -> Duration {
     Duration::from_ms(ms)
@@ -56,7 +56,26 @@ fn workload(deadline: Duration) -> Workload {
         outstanding_max: None,
     };
     let table = BatchTable::new(&[ms(10)]).unwrap();
-    Workload { tasks: vec![reader], ..Workload::new("test", 1, table) }
+    let mut workload = Workload { tasks: vec![reader], ..Workload::new("test", 1, table) };
+    workload.contracts.are_positions_known = true;
+    workload
+}
+
+#[test]
+fn nothing_is_promised_where_positions_are_not_known() {
+    let mut workload = workload(ms(10));
+    workload.contracts.are_positions_known = false;
+    assert!(matches!(assess(&workload, PolicyName::Das).answer, Answer::NotApplicable { .. }));
+}
+
+/// Tokens hand over the requests of a job one by one, and `das` takes the first for all.
+#[test]
+fn jobs_that_tokens_split_are_not_promised() {
+    let mut workload = workload(ms(30));
+    workload.regulators = vec![RegulatorName::TokensPerTask];
+    assert_eq!(assess(&workload, PolicyName::Das).answer, Answer::Proven);
+    workload.tasks[0].requests = 2;
+    assert!(matches!(assess(&workload, PolicyName::Das).answer, Answer::NotApplicable { .. }));
 }
 
 #[test]

@@ -48,6 +48,9 @@ pub struct Host<'a, E, P, O> {
     completions: Vec<Completion>,
     /// Scratch, empty between rounds.
     batch: Vec<Request>,
+    /// Streams whose last job was dropped in this round: a policy is told of nothing while it
+    /// decides.
+    ended_by_drop: Vec<TaskIndex>,
     /// When the policy wants to be asked again though nothing happens.
     not_before: Option<Time>,
     events: u64,
@@ -83,6 +86,7 @@ impl<'a, E: Executor, P: Policy, O: Observer> Host<'a, E, P, O> {
             metrics: RunMetrics::new(params.workload, params.memory),
             completions: Vec::with_capacity(depth),
             batch: Vec::with_capacity(depth),
+            ended_by_drop: Vec::new(),
             not_before: None,
             events: 0,
             real_time_left: 0,
@@ -244,7 +248,9 @@ impl<'a, E: Executor, P: Policy, O: Observer> Host<'a, E, P, O> {
         self.metrics.drop_request(request.task);
         if let Some(job) = job {
             self.metrics.complete_job(now, &job);
-            self.sources.end_job(now, request.task);
+            if self.sources.end_job(now, request.task) && request.class == Class::Soft {
+                self.ended_by_drop.push(request.task);
+            }
         }
         self.observer.dropped(now, &request);
     }
@@ -319,7 +325,13 @@ impl<'a, E: Executor, P: Policy, O: Observer> Host<'a, E, P, O> {
                 Decision::AwaitEvent => break None,
             }
         };
-        if self.batch.is_empty() { Ok(()) } else { self.submit() }
+        if !self.batch.is_empty() {
+            self.submit()?;
+        }
+        while let Some(task) = self.ended_by_drop.pop() {
+            self.report(now, task, false, true);
+        }
+        Ok(())
     }
 
     fn submit(&mut self) -> Result<(), E::Error> {

@@ -24,6 +24,8 @@ use crate::source::{JobEnd, Source};
 struct Ending {
     /// Nothing is released from this instant on.
     until: Time,
+    /// Nor best effort from this one on: see [`best_effort_until`].
+    best_effort_until: Time,
     /// Best effort ends with the last release of a task.
     is_led_by_tasks: bool,
     tasks_open_count: usize,
@@ -38,6 +40,7 @@ impl Ending {
         };
         Self {
             until,
+            best_effort_until: best_effort_until(params).unwrap_or(until),
             is_led_by_tasks: params.is_led_by_tasks(),
             tasks_open_count: 0,
             last_task_release: None,
@@ -48,7 +51,7 @@ impl Ending {
         let is_led_out = self.is_led_by_tasks
             && self.tasks_open_count == 0
             && self.last_task_release != Some(at);
-        at < self.until && !is_led_out
+        at < self.until.min(self.best_effort_until) && !is_led_out
     }
 
     fn note_task_release(&mut self, at: Time, is_last: bool) {
@@ -57,6 +60,23 @@ impl Ending {
             self.tasks_open_count -= 1;
         }
     }
+}
+
+/// When best effort ends though tasks still have jobs to release: after twice the time that
+/// their periods would take. Only where a task waits for jobs before it (`outstanding`): under
+/// an overload each of its jobs would wait for more best effort than the one before, and a run
+/// that is measured in jobs would take ever longer and never end.
+fn best_effort_until(params: &HostParams) -> Option<Time> {
+    let Length::Jobs(jobs) = params.length else { return None };
+    let tasks = &params.workload.tasks;
+    if tasks.iter().all(|task| task.outstanding_max.is_none()) {
+        return None;
+    }
+    let span = |task: &Task| {
+        let all = task.period.checked_mul(jobs)?.checked_add(task.offset)?;
+        Time::ZERO.checked_add(all.checked_mul(2)?)
+    };
+    tasks.iter().map(span).collect::<Option<Vec<_>>>()?.into_iter().max()
 }
 
 /// A job to be released.

@@ -16,6 +16,9 @@ pub struct Contracts {
     pub drain: Option<BatchTable>,
     /// The longest time from dispatch to completion of a request, whatever else is sent.
     pub starvation_max: Option<Duration>,
+    /// Whether it is known where the device keeps its sectors and how it moves, so that access
+    /// times can be told.
+    pub are_positions_known: bool,
     /// The longest time of q requests sent with the drive's own priority to a device without
     /// others of that priority, while other requests keep it full.
     pub priority: Option<BatchTable>,

@@ -52,6 +52,10 @@ struct Candidate {
 }
 
 /// In which queue a request stands, and where.
+/// The soonest that it asks to be asked again, where only time can open the gate: margins may
+/// keep an estimate at C, and then what is missing does not shrink as time passes.
+const AGAIN_MIN: Duration = Duration::from_us(20);
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Place {
     RealTime(usize),
@@ -108,7 +112,7 @@ impl Das {
                 return Err(Full);
             }
             let task = request.task.index();
-            let is_excused = self.tasks.released(task, request.released, request.optional);
+            let is_excused = self.tasks.released(task, request.eligible, request.optional);
             let due_ns = i128::from(request.due.unwrap_or(Time::MAX).ns());
             self.waiting.push(Waiting { placed, task, due_ns, is_excused });
         }
@@ -244,9 +248,7 @@ impl Das {
         let due = self.waiting.iter().map(|waiting| waiting.due_ns).min();
         let again = opening.into_iter().chain(due).min();
         let again = again.and_then(|ns| u64::try_from(ns).ok()).map(Time::from_ns);
-        again.map_or(Decision::AwaitEvent, |at| {
-            Decision::NotBefore(at.max(now + Duration::from_ns(1)))
-        })
+        again.map_or(Decision::AwaitEvent, |at| Decision::NotBefore(at.max(now + AGAIN_MIN)))
     }
 
     fn dispatch(&mut self, now: Time, place: Place) -> Decision {

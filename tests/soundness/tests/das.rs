@@ -83,7 +83,8 @@ impl Trial {
         let error_max = Duration::from_ns(service_ns / random.random_range(2..10));
         let table = BatchTable::new(&[service_max]).expect("not zero");
         let best_effort = vec![load(random.random_range(1..=20))];
-        let workload = Workload { tasks, best_effort, ..Workload::new("random", 1, table) };
+        let mut workload = Workload { tasks, best_effort, ..Workload::new("random", 1, table) };
+        workload.contracts.are_positions_known = true;
         let extra_max = Duration::from_ns(random.random_range(0..=total_ns));
         let releases = match number % 3 {
             0 => Releases::Periodic,

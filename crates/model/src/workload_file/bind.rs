@@ -96,6 +96,7 @@ impl WorkloadFile {
             drain: covering(&drive.drain, "drain"),
             priority: covering(&drive.priority, "batch with priority"),
             starvation_max: drive.starvation_max,
+            are_positions_known: drive.mechanics.is_some(),
             ..Contracts::default()
         }
     }

@@ -67,14 +67,16 @@ impl Units {
         let (mut states, mut of_task, mut end) = (Vec::new(), Vec::new(), 0_u32);
         for task in &plan.tasks {
             let start = end;
-            end = end.checked_add(task.requests).expect("fewer units than 2^32");
+            // More than the drive accepts at once are never proven, and never on it together.
+            let requests = task.requests.min(plan.depth);
+            end = end.checked_add(requests).expect("fewer units than 2^32");
             let state = State {
                 deadline: task.deadline,
                 period: task.period,
                 next_release: Time::ZERO,
                 stage: Stage::Idle,
             };
-            states.extend(std::iter::repeat_n(state, task.requests as usize));
+            states.extend(std::iter::repeat_n(state, requests as usize));
             of_task.push(start..end);
         }
         let tree = Tournament::with_places(end);

@@ -254,3 +254,32 @@ fn cancelled_and_refused_requests_leave_no_trace() {
     assert!(policy.observe(at(1), Event::Release(refused)).is_err());
     assert_eq!(policy.decide(at(1)), sends(4));
 }
+
+/// Goal: a request that waited for a token is a job of its own when it becomes eligible. Method:
+/// two requests released at 0, the second eligible at 100, when the first next job may come: the
+/// task may not be taken for one that releases nothing.
+#[test]
+fn jobs_count_from_when_they_become_eligible() {
+    let half = || Task { quality_ppm: 500_000, ..task(100, 20) };
+    let mut policy = das(vec![half(), task(100, 20)]);
+    let mut hand_over = |now: u64, id: u64| {
+        let request = Request {
+            released: at(0),
+            eligible: at(now),
+            due: Some(at(now + 20)),
+            start: Lba::new(9),
+            optional: true,
+            ..request(id, Class::Hard)
+        };
+        policy.observe(at(now), Event::Release(request)).unwrap();
+        let decision = policy.decide(at(now));
+        if decision == sends(id) {
+            complete(&mut policy, at(now + 9), [id]);
+        }
+        decision
+    };
+    // The first must be served; it earned half of a drop, the second the other half, and so the
+    // second may be dropped: it waits as best effort does, for what else may come.
+    assert_eq!(hand_over(0, 1), sends(1));
+    assert_ne!(hand_over(100, 2), sends(2), "excused, and the other task may come");
+}

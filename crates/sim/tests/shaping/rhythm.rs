@@ -155,3 +155,21 @@ fn a_paced_load_waits_for_its_buffers() {
     let workload = workload(vec![], vec![load]);
     assert_eq!(run(&workload, &[75, 10], 7).0, [0, 20, 75, 85, 95, 105, 120]);
 }
+
+/// Goal: a run that is measured in jobs ends though the drive is overloaded. Method: best effort
+/// alone needs twice the drive, and each job of the task waits behind all of it.
+#[test]
+fn overloaded_run_of_a_task_with_a_buffer_comes_to_its_end() {
+    let rate = Bandwidth::new(SIZE.get() * 200).unwrap();
+    let flood = BestEffort {
+        name: "flood".to_owned(),
+        intensity: Intensity::Rate(rate),
+        size: SIZE,
+        op: Op::Read,
+        place: Place::Random,
+    };
+    let workload = workload(vec![task(20, Some(1))], vec![flood]);
+    let (releases, _) = run(&workload, &[10], 100);
+    // 100 periods of 20 ms, twice: 800 requests of best effort, and the jobs.
+    assert!(releases.len() <= 801 + 100, "{}", releases.len());
+}
