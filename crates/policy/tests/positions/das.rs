@@ -78,6 +78,7 @@ fn release(policy: &mut Das, now: u64, (task, deadline): (u32, u64), id: u64, ta
     let request = Request {
         task: TaskIndex(task),
         released: at(now),
+        eligible: at(now),
         due: Some(at(now + deadline)),
         start: Lba::new(takes),
         optional: true,
@@ -261,7 +262,7 @@ fn cancelled_and_refused_requests_leave_no_trace() {
 #[test]
 fn jobs_count_from_when_they_become_eligible() {
     let half = || Task { quality_ppm: 500_000, ..task(100, 20) };
-    let mut policy = das(vec![half(), task(100, 20)]);
+    let mut policy = das(vec![half(), task(100, 18)]);
     let mut hand_over = |now: u64, id: u64| {
         let request = Request {
             released: at(0),
