@@ -203,11 +203,14 @@ fn comparators<const POLICY: usize>(bencher: Bencher, queued: u64) {
 
 /// The policies whose decisions are measured at several lengths of the queue: a family adds
 /// its names here.
-const BY_QUEUE: [PolicyName; 5] = [
+const BY_QUEUE: [PolicyName; 8] = [
     PolicyName::Rtio,
     PolicyName::RtioDrain,
     PolicyName::RtioLimit,
     PolicyName::RtioPriority,
+    PolicyName::RtioSlots,
+    PolicyName::AdaptiveDrain,
+    PolicyName::GatedDrain,
     PolicyName::Dqf,
 ];
 
@@ -232,12 +235,33 @@ fn cases() -> Vec<Case> {
     BY_QUEUE.into_iter().flat_map(of).collect()
 }
 
-/// A drive of 32 slots, 4 of them for real time.
+/// A drive of 32 slots, 4 of them for real time, that drains as fast as it serves a batch.
 fn plan() -> Plan {
     let times: Vec<Duration> = (1..=32).map(|n| Duration::from_ms(4 * n)).collect();
     let table = BatchTable::new(&times).expect("a table");
-    let workload = Workload::new("bench", 32, table);
-    Plan { best_effort_fill: 28, best_effort_depth: 28, ..Plan::of(&workload) }
+    let workload = Workload::new("bench", 32, table.clone());
+    let mut plan = Plan { best_effort_fill: 28, best_effort_depth: 28, ..Plan::of(&workload) };
+    plan.contracts.drain = Some(table);
+    plan.tasks = vec![task(4, Duration::from_ms(300))];
+    plan
+}
+
+/// A task of so many requests in each job, its deadline its period.
+fn task(requests: u32, period: Duration) -> Task {
+    Task {
+        name: "task".to_owned(),
+        entry: 0,
+        period,
+        deadline: period,
+        requests,
+        size: Bytes::from_kib(128),
+        op: Op::Read,
+        place: Place::Random,
+        offset: Duration::ZERO,
+        class: Class::Hard,
+        quality_ppm: Task::QUALITY_ALL_PPM,
+        outstanding_max: None,
+    }
 }
 
 /// Every eighth request is real time, the others are best effort.
@@ -273,19 +297,6 @@ fn step(bencher: Bencher, case: Case) {
 /// A plan for a drive that takes one request, and a task with as many tokens as there are.
 fn one_at_a_time_plan() -> Plan {
     let table = BatchTable::new(&[Duration::from_ms(10)]).expect("an entry");
-    let task = Task {
-        name: "task".to_owned(),
-        entry: 0,
-        period: Duration::from_ms(1),
-        deadline: Duration::from_ms(1),
-        requests: u32::MAX,
-        size: Bytes::from_kib(128),
-        op: Op::Read,
-        place: Place::Random,
-        offset: Duration::ZERO,
-        class: Class::Hard,
-        quality_ppm: Task::QUALITY_ALL_PPM,
-        outstanding_max: None,
-    };
-    Plan { tasks: vec![task], ..Plan::of(&Workload::new("bench", 1, table)) }
+    let tasks = vec![task(u32::MAX, Duration::from_ms(1))];
+    Plan { tasks, ..Plan::of(&Workload::new("bench", 1, table)) }
 }
