@@ -107,7 +107,7 @@ impl Assessment {
 /// Assesses a workload under a policy, with the batch size that the workload asks for.
 ///
 /// # Complexity
-/// For a given z about as [`dqf::tight`], times the logarithm of beta; `auto` tries each z
+/// For a given z about as [`crate::dqf::tight`], times the logarithm of beta; `auto` tries each z
 /// of the table.
 ///
 /// # Panics

@@ -5,6 +5,7 @@
 //! [`WorkloadFile::bind`] checks it against a drive. Both point at the place in the file.
 
 mod bind;
+mod policy;
 mod raw;
 
 use std::collections::BTreeSet;
@@ -14,13 +15,12 @@ use toml::Spanned;
 
 use crate::drive_file::DriveFile;
 use crate::file_error::FileError;
-use crate::names::{PolicyName, RegulatorName};
-use crate::parameters::Parameters;
 use crate::task::{BestEffort, Intensity, Task};
 use crate::units::Duration;
 use crate::workload::BatchChoice;
 
-use raw::{RawBatch, RawBestEffort, RawOffset, RawPolicy, RawTask, RawWorkload};
+use policy::Policy;
+use raw::{RawBestEffort, RawOffset, RawTask, RawWorkload};
 
 /// Tasks of one file after expansion of `count`; more is a slip of the pen.
 const TASKS_MAX: u64 = 100_000;
@@ -59,16 +59,6 @@ pub enum DriveReference {
     Inline(Box<DriveFile>),
 }
 
-/// What the file says of the policy.
-#[derive(Debug, Clone, PartialEq)]
-struct Policy {
-    name: PolicyName,
-    batch: BatchChoice,
-    batch_span: Range<usize>,
-    regulators: Vec<RegulatorName>,
-    parameters: Parameters,
-}
-
 /// A source with the place of what may not suit the drive.
 #[derive(Debug, Clone, PartialEq)]
 struct Placed<T> {
@@ -92,7 +82,7 @@ impl WorkloadFile {
                 "add at least one of them",
             ));
         }
-        let policy = read_policy(raw.policy)?;
+        let policy = Policy::read(raw.policy)?;
         let entries = raw.task.iter().map(|task| task.name.get_ref().clone()).collect();
         let mut names = BTreeSet::new();
         let mut tasks = Vec::new();
@@ -111,57 +101,6 @@ impl WorkloadFile {
     /// Replaces what the file says about the batch size, as a command line may.
     pub fn set_batch(&mut self, batch: BatchChoice) {
         self.policy.batch = batch;
-    }
-}
-
-fn read_policy(raw: Option<RawPolicy>) -> Result<Policy, FileError> {
-    let Some(raw) = raw else {
-        return Ok(Policy {
-            name: PolicyName::Dqf,
-            batch: BatchChoice::Auto,
-            batch_span: 0..0,
-            regulators: Vec::new(),
-            parameters: Parameters::default(),
-        });
-    };
-    let name = PolicyName::from_name(raw.name.get_ref()).ok_or_else(|| {
-        FileError::new(
-            raw.name.span(),
-            format!("there is no policy `{}` in this version", raw.name.get_ref()),
-            format!("write one of {}", PolicyName::ALL.map(PolicyName::name).join(", ")),
-        )
-    })?;
-    let regulators = raw.regulators.iter().flatten().map(read_regulator);
-    let regulators = regulators.collect::<Result<Vec<_>, _>>()?;
-    let parameters = raw.parameters()?;
-    let (batch, batch_span) = read_batch(raw.batch)?;
-    Ok(Policy { name, batch, batch_span, regulators, parameters })
-}
-
-fn read_regulator(name: &Spanned<String>) -> Result<RegulatorName, FileError> {
-    RegulatorName::from_name(name.get_ref()).ok_or_else(|| {
-        FileError::new(
-            name.span(),
-            format!("there is no regulator `{}` in this version", name.get_ref()),
-            format!(
-                "write some of {}, or leave the line out",
-                RegulatorName::ALL.map(RegulatorName::name).join(", ")
-            ),
-        )
-    })
-}
-
-fn read_batch(batch: Option<Spanned<RawBatch>>) -> Result<(BatchChoice, Range<usize>), FileError> {
-    let Some(batch) = batch else { return Ok((BatchChoice::Auto, 0..0)) };
-    let span = batch.span();
-    match batch.into_inner() {
-        RawBatch::Auto => Ok((BatchChoice::Auto, span)),
-        RawBatch::Fixed(0) => Err(FileError::new(
-            span,
-            "a batch of 0 requests serves nobody",
-            "write batch = \"auto\", or a number of requests from 1 on",
-        )),
-        RawBatch::Fixed(batch_max) => Ok((BatchChoice::Fixed(batch_max), span)),
     }
 }
 

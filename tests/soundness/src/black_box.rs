@@ -8,8 +8,9 @@
 //! ```
 //!
 //! Every dispatch restarts the clock: all that is outstanding completes by then, each
-//! request whenever the drive likes. [`duel`] lets an adversary who sees the clock choose
-//! completions and sporadic releases against a policy; the same drive serves any host.
+//! request whenever the drive likes. [`crate::drain_duel::duel`] lets an adversary who sees the
+//! clock choose completions and sporadic releases against a policy; the same drive serves any
+//! host.
 
 use drive::{Completion, Drive};
 use model::{Duration, Outcome, Request, RequestId, Time};

@@ -4,7 +4,6 @@
 
 use std::fmt;
 use std::marker::PhantomData;
-use std::num::NonZeroU32;
 use std::ops::Range;
 
 use serde::Deserialize;
@@ -13,14 +12,10 @@ use serde::de::{Deserializer, Error, MapAccess, SeqAccess, Visitor};
 use toml::Spanned;
 
 use super::DriveReference;
+use super::policy::RawPolicy;
 use crate::batch_table::BatchTable;
 use crate::drive_file::{DriveFile, DriveKind, Identity, MeasuredTable, batch_table};
 use crate::file_error::FileError;
-use crate::names::RegulatorName;
-use crate::parameters::{
-    DasParameters, DepthLimitParameters, GroupEdfParams, MdnParameters, Parameters, PriorityTag,
-    RtioPriority, TokenBucketParameters,
-};
 use crate::quantity::{Quantity, Share};
 use crate::task::{Class, Op, Place};
 use crate::units::{Bandwidth, Bytes, Duration, Lba};
@@ -34,106 +29,6 @@ pub(super) struct RawWorkload {
     pub(super) task: Vec<RawTask>,
     #[serde(default)]
     pub(super) best_effort: Vec<RawBestEffort>,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(super) struct RawPolicy {
-    pub(super) name: Spanned<String>,
-    pub(super) batch: Option<Spanned<RawBatch>>,
-    pub(super) regulators: Option<Vec<Spanned<String>>>,
-    das: Option<RawDas>,
-    #[serde(rename = "g-edf")]
-    group_edf: Option<RawGroupEdf>,
-    #[serde(rename = "rtio-priority")]
-    rtio_priority: Option<RawRtioPriority>,
-    #[serde(rename = "depth-limit")]
-    depth_limit: Option<RawDepthLimit>,
-    #[serde(rename = "token-bucket")]
-    token_bucket: Option<TokenBucketParameters>,
-    mdn: Option<MdnParameters>,
-    #[serde(rename = "mdn-extended")]
-    mdn_extended: Option<MdnParameters>,
-}
-
-/// `[policy.das]`.
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct RawDas {
-    margin: Option<Duration>,
-}
-
-/// `[policy.g-edf]`.
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct RawGroupEdf {
-    group: Option<Share>,
-}
-
-/// `[policy.rtio-priority]`.
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct RawRtioPriority {
-    #[serde(default)]
-    tag: PriorityTag,
-}
-
-/// `[policy.depth-limit]`.
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct RawDepthLimit {
-    in_flight: Spanned<u32>,
-}
-
-impl RawPolicy {
-    /// What the file says in `[policy.NAME]`, and the defaults of all else.
-    pub(super) fn parameters(&self) -> Result<Parameters, FileError> {
-        Ok(Parameters {
-            das: self.das(),
-            depth_limit: self.depth_limit()?,
-            group_edf: self.group_edf(),
-            rtio_priority: self.rtio_priority(),
-            token_bucket: self.token_bucket.unwrap_or_default(),
-            mdn: self.mdn.unwrap_or_default(),
-            mdn_extended: self.mdn_extended.unwrap_or_default(),
-        })
-    }
-
-    fn das(&self) -> DasParameters {
-        let margin = self.das.as_ref().and_then(|raw| raw.margin);
-        margin.map_or_else(DasParameters::default, |margin| DasParameters { margin })
-    }
-
-    fn group_edf(&self) -> GroupEdfParams {
-        let group = self.group_edf.as_ref().and_then(|raw| raw.group);
-        group.map_or_else(GroupEdfParams::default, |group| GroupEdfParams { group_ppm: group.ppm })
-    }
-
-    fn rtio_priority(&self) -> RtioPriority {
-        self.rtio_priority.as_ref().map(|raw| RtioPriority { tag: raw.tag }).unwrap_or_default()
-    }
-
-    fn depth_limit(&self) -> Result<DepthLimitParameters, FileError> {
-        let Some(RawDepthLimit { in_flight }) = &self.depth_limit else {
-            let name = |name: &&Spanned<String>| name.get_ref() == RegulatorName::DepthLimit.name();
-            return match self.regulators.iter().flatten().find(name) {
-                None => Ok(DepthLimitParameters::default()),
-                Some(named) => Err(FileError::new(
-                    named.span(),
-                    "`depth-limit` is not told how many requests may be on the drive",
-                    "add [policy.depth-limit] with for example in_flight = 8",
-                )),
-            };
-        };
-        let in_flight_max = NonZeroU32::new(*in_flight.get_ref()).ok_or_else(|| {
-            FileError::new(
-                in_flight.span(),
-                "a limit of 0 requests on the drive serves nobody",
-                "write a number from 1 on, or leave the regulator out",
-            )
-        })?;
-        Ok(DepthLimitParameters { in_flight_max: Some(in_flight_max) })
-    }
 }
 
 #[derive(Deserialize)]

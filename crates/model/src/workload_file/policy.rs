@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! The `[policy]` table of a workload file: which policy, its batch size, its regulators, and
+//! the parameters in `[policy.NAME]`.
+
+use std::num::NonZeroU32;
+use std::ops::Range;
+
+use serde::Deserialize;
+use toml::Spanned;
+
+use super::raw::RawBatch;
+use crate::file_error::FileError;
+use crate::names::{PolicyName, RegulatorName};
+use crate::parameters::{
+    DasParameters, DepthLimitParameters, GroupEdfParams, MdnParameters, Parameters, PriorityTag,
+    RtioPriority, TokenBucketParameters,
+};
+use crate::quantity::Share;
+use crate::units::Duration;
+use crate::workload::BatchChoice;
+
+/// What the file says of the policy.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Policy {
+    pub(super) name: PolicyName,
+    pub(super) batch: BatchChoice,
+    pub(super) batch_span: Range<usize>,
+    pub(super) regulators: Vec<RegulatorName>,
+    pub(super) parameters: Parameters,
+}
+
+impl Policy {
+    /// Reads the table, or the defaults where there is none.
+    pub(super) fn read(raw: Option<RawPolicy>) -> Result<Self, FileError> {
+        let Some(raw) = raw else {
+            return Ok(Self {
+                name: PolicyName::Dqf,
+                batch: BatchChoice::Auto,
+                batch_span: 0..0,
+                regulators: Vec::new(),
+                parameters: Parameters::default(),
+            });
+        };
+        let name = PolicyName::from_name(raw.name.get_ref()).ok_or_else(|| {
+            FileError::new(
+                raw.name.span(),
+                format!("there is no policy `{}` in this version", raw.name.get_ref()),
+                format!("write one of {}", PolicyName::ALL.map(PolicyName::name).join(", ")),
+            )
+        })?;
+        let regulators = raw.regulators.iter().flatten().map(read_regulator);
+        let regulators = regulators.collect::<Result<Vec<_>, _>>()?;
+        let parameters = raw.parameters()?;
+        let (batch, batch_span) = read_batch(raw.batch)?;
+        Ok(Self { name, batch, batch_span, regulators, parameters })
+    }
+}
+
+fn read_regulator(name: &Spanned<String>) -> Result<RegulatorName, FileError> {
+    RegulatorName::from_name(name.get_ref()).ok_or_else(|| {
+        FileError::new(
+            name.span(),
+            format!("there is no regulator `{}` in this version", name.get_ref()),
+            format!(
+                "write some of {}, or leave the line out",
+                RegulatorName::ALL.map(RegulatorName::name).join(", ")
+            ),
+        )
+    })
+}
+
+fn read_batch(batch: Option<Spanned<RawBatch>>) -> Result<(BatchChoice, Range<usize>), FileError> {
+    let Some(batch) = batch else { return Ok((BatchChoice::Auto, 0..0)) };
+    let span = batch.span();
+    match batch.into_inner() {
+        RawBatch::Auto => Ok((BatchChoice::Auto, span)),
+        RawBatch::Fixed(0) => Err(FileError::new(
+            span,
+            "a batch of 0 requests serves nobody",
+            "write batch = \"auto\", or a number of requests from 1 on",
+        )),
+        RawBatch::Fixed(batch_max) => Ok((BatchChoice::Fixed(batch_max), span)),
+    }
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct RawPolicy {
+    name: Spanned<String>,
+    batch: Option<Spanned<RawBatch>>,
+    regulators: Option<Vec<Spanned<String>>>,
+    das: Option<RawDas>,
+    #[serde(rename = "g-edf")]
+    group_edf: Option<RawGroupEdf>,
+    #[serde(rename = "rtio-priority")]
+    rtio_priority: Option<RawRtioPriority>,
+    #[serde(rename = "depth-limit")]
+    depth_limit: Option<RawDepthLimit>,
+    #[serde(rename = "token-bucket")]
+    token_bucket: Option<TokenBucketParameters>,
+    mdn: Option<MdnParameters>,
+    #[serde(rename = "mdn-extended")]
+    mdn_extended: Option<MdnParameters>,
+}
+
+/// `[policy.das]`.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct RawDas {
+    margin: Option<Duration>,
+}
+
+/// `[policy.g-edf]`.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct RawGroupEdf {
+    group: Option<Share>,
+}
+
+/// `[policy.rtio-priority]`.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct RawRtioPriority {
+    #[serde(default)]
+    tag: PriorityTag,
+}
+
+/// `[policy.depth-limit]`.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct RawDepthLimit {
+    in_flight: Spanned<u32>,
+}
+
+impl RawPolicy {
+    /// What the file says in `[policy.NAME]`, and the defaults of all else.
+    fn parameters(&self) -> Result<Parameters, FileError> {
+        Ok(Parameters {
+            das: self.das(),
+            depth_limit: self.depth_limit()?,
+            group_edf: self.group_edf(),
+            rtio_priority: self.rtio_priority(),
+            token_bucket: self.token_bucket.unwrap_or_default(),
+            mdn: self.mdn.unwrap_or_default(),
+            mdn_extended: self.mdn_extended.unwrap_or_default(),
+        })
+    }
+
+    fn das(&self) -> DasParameters {
+        let margin = self.das.as_ref().and_then(|raw| raw.margin);
+        margin.map_or_else(DasParameters::default, |margin| DasParameters { margin })
+    }
+
+    fn group_edf(&self) -> GroupEdfParams {
+        let group = self.group_edf.as_ref().and_then(|raw| raw.group);
+        group.map_or_else(GroupEdfParams::default, |group| GroupEdfParams { group_ppm: group.ppm })
+    }
+
+    fn rtio_priority(&self) -> RtioPriority {
+        self.rtio_priority.as_ref().map(|raw| RtioPriority { tag: raw.tag }).unwrap_or_default()
+    }
+
+    fn depth_limit(&self) -> Result<DepthLimitParameters, FileError> {
+        let Some(RawDepthLimit { in_flight }) = &self.depth_limit else {
+            let name = |name: &&Spanned<String>| name.get_ref() == RegulatorName::DepthLimit.name();
+            return match self.regulators.iter().flatten().find(name) {
+                None => Ok(DepthLimitParameters::default()),
+                Some(named) => Err(FileError::new(
+                    named.span(),
+                    "`depth-limit` is not told how many requests may be on the drive",
+                    "add [policy.depth-limit] with for example in_flight = 8",
+                )),
+            };
+        };
+        let in_flight_max = NonZeroU32::new(*in_flight.get_ref()).ok_or_else(|| {
+            FileError::new(
+                in_flight.span(),
+                "a limit of 0 requests on the drive serves nobody",
+                "write a number from 1 on, or leave the regulator out",
+            )
+        })?;
+        Ok(DepthLimitParameters { in_flight_max: Some(in_flight_max) })
+    }
+}
