@@ -14,14 +14,14 @@ use analysis::{Answer, assess};
 use drive::PseudoDisk;
 use model::{
     BatchChoice, BatchTable, Class, Duration, Plan, PolicyName, RegulatorName, Request, RequestId,
-    Task, TaskIndex, Time, Workload,
+    Sending, Task, TaskIndex, Time, Workload,
 };
 use policy::{Decision, Event, Full, Policy, TokensPerTask};
 use rand::RngExt;
 use sim::checkers::Checkers;
 use sim::{Length, SimParams, SimRun, simulate};
-use soundness::generate;
 use soundness::workloads::{self, Load};
+use soundness::{drains, generate};
 
 const SEED: u64 = 20_261_121;
 
@@ -55,6 +55,7 @@ impl<P: Policy> Policy for Watch<P> {
 /// What was proved, and what one task does instead.
 struct Trial {
     number: u64,
+    policy: PolicyName,
     /// The workload that was proved.
     contract: Workload,
     plan: Plan,
@@ -66,11 +67,18 @@ struct Trial {
 
 impl Trial {
     fn new(number: u64) -> Self {
+        Self::of(number, PolicyName::Dqf)
+    }
+
+    fn of(number: u64, policy: PolicyName) -> Self {
         let random = &mut generate::generator(SEED, number);
         let load = [Load::None, Load::Outstanding][usize::from(number.is_multiple_of(4))];
-        let mut contract = workloads::workload(random, PolicyName::Dqf, load);
+        let mut contract = workloads::workload(random, policy, load);
+        if policy.sending() == Sending::BestEffortDepth {
+            contract = drains::leaning_on_drains(random, contract);
+        }
         contract.regulators = vec![RegulatorName::TokensPerTask];
-        let assessment = assess(&contract, PolicyName::Dqf);
+        let assessment = assess(&contract, policy);
         let plan = assessment.plan(&contract);
         let bounds = assessment.tasks.iter().map(|task| Some(task.response_max?.0)).collect();
         let culprit = random.random_range(0..contract.tasks.len());
@@ -84,7 +92,7 @@ impl Trial {
             let faster = random.random_range(2..=8);
             task.period = Duration::from_ns((task.period.ns() / faster).max(1));
         }
-        Self { number, contract, plan, bounds, culprit, deeds }
+        Self { number, policy, contract, plan, bounds, culprit, deeds }
     }
 
     /// `regulator` makes the policy from what it wraps.
@@ -94,7 +102,7 @@ impl Trial {
     ) -> (SimRun, Eligible, Checkers) {
         let eligible = Eligible::default();
         let bare = Plan { regulators: Vec::new(), ..self.plan.clone() };
-        let inner = policy::build(PolicyName::Dqf, &bare, None).unwrap();
+        let inner = policy::build(self.policy, &bare, None).unwrap();
         let policy = regulator(Watch { inner, eligible: eligible.clone() });
         let drive = PseudoDisk::new(self.deeds.depth, self.deeds.table.clone(), self.number);
         let period_max = self.contract.tasks.iter().map(|task| task.period).max().unwrap();
@@ -104,7 +112,7 @@ impl Trial {
             seed: self.number,
             ..SimParams::new(&self.deeds, Length::Duration(period_max * 12))
         };
-        let mut checkers = Checkers::of_policy(PolicyName::Dqf, &self.plan);
+        let mut checkers = Checkers::of_policy(self.policy, &self.plan);
         let run = simulate(&params, policy, drive, &mut checkers);
         (run, eligible, checkers)
     }
@@ -116,9 +124,9 @@ impl Trial {
         victims.find_map(|(index, (task, &bound))| {
             let (response, bound) = (task.responses.max()?, bound?);
             let text = format!(
-                "number {}: task {index} responds in {response}, {bound} was promised; task {} \
-                 misbehaves",
-                self.number, self.culprit
+                "{}, number {}: task {index} responds in {response}, {bound} was promised; task \
+                 {} misbehaves",
+                self.policy, self.number, self.culprit
             );
             (response > bound).then_some(text)
         })
@@ -165,6 +173,32 @@ fn others_keep_their_bounds_whatever_one_task_does() {
     }
     println!("isolation: {promised} of 300 with bounds for all; the culprit was late in {delayed}");
     assert!(promised > 100 && delayed > 100, "the trials are too tame");
+}
+
+/// The same of every other policy whose bound the pseudo-disk's tables carry.
+#[test]
+fn others_keep_their_bounds_under_every_policy() {
+    let policies = [
+        PolicyName::Fifo,
+        PolicyName::Edf,
+        PolicyName::ScanEdf,
+        PolicyName::DqEdf,
+        PolicyName::RtioDrain,
+        PolicyName::RtioLimit,
+        PolicyName::GatedDrain,
+        PolicyName::DqfElastic,
+    ];
+    for policy in policies {
+        let mut promised = 0;
+        for number in 0..100 {
+            let trial = Trial::of(number, policy);
+            let (run, ..) = trial.run(|inner| TokensPerTask::new(inner, &trial.plan));
+            assert_eq!(trial.victim(&run), None);
+            promised += u64::from(trial.bounds.iter().all(Option::is_some));
+        }
+        println!("isolation under {policy}: {promised} of 100 with bounds for all");
+        assert!(promised > 20, "{policy}: the trials are too tame");
+    }
 }
 
 #[test]
