@@ -26,10 +26,12 @@
 //! Source: L. Reuther and M. Pohlack, "Using SATF Scheduling in Real-Time Systems", section 3,
 //! which names the idea; conditions and proof: own derivation.
 
+mod latest;
 mod tasks;
 
 use model::{AccessTime, Class, Duration, Plan, Request, RequestId, Target, Time};
 
+use self::latest::Latest;
 use self::tasks::{Slack, Tasks};
 use crate::placed_queue::{Placed, PlacedQueue};
 use crate::{Decision, Event, Full, Policy, Tag};
@@ -69,8 +71,7 @@ enum Place {
 /// - `waiting` is in the order of release.
 ///
 /// # Complexity
-/// Each decision O(queued + tasks), and of the real-time requests that are nearer than all
-/// before them O(waiting) each.
+/// Each decision O(queued + tasks).
 #[derive(Debug)]
 pub struct Das {
     waiting: Vec<Waiting>,
@@ -78,6 +79,8 @@ pub struct Das {
     tasks: Tasks,
     access: Box<dyn AccessTime>,
     in_flight: Option<(RequestId, Target)>,
+    /// Scratch: made anew at each decision.
+    latest: Latest,
     released_count: u64,
     /// C.
     service_max: Duration,
@@ -95,6 +98,7 @@ impl Das {
             tasks: Tasks::new(&plan.tasks),
             access,
             in_flight: None,
+            latest: Latest::default(),
             released_count: 0,
             service_max: plan.table.time_max(1),
             margin: plan.parameters.das.margin,
@@ -161,26 +165,13 @@ impl Das {
         self.waiting.iter().filter(|waiting| !waiting.is_excused)
     }
 
-    /// The latest instant that leaves the waiting requests feasible, without the one named
-    /// `id`.
-    fn latest_for_waiting(&self, without: Option<RequestId>) -> i128 {
-        let service_ns = i128::from(self.service_max.ns());
-        let others = self.mandatory().filter(|waiting| Some(waiting.placed.id) != without);
-        let (mut latest_ns, mut ahead_ns) = (i128::MAX, 0);
-        for waiting in others {
-            ahead_ns += service_ns;
-            latest_ns = latest_ns.min(waiting.due_ns - ahead_ns);
-        }
-        latest_ns
-    }
-
     /// Until when the drive may be busy with a real-time request. One of the fallback only
     /// changes places in it: jobs that may come have it ahead of them anyway.
-    fn latest_for(&self, waiting: &Waiting, slack: Option<Slack>) -> i128 {
-        let (without, slack) =
-            if waiting.is_excused { (None, slack) } else { (Some(waiting.placed.id), None) };
+    fn latest_for(&self, index: usize, slack: Option<Slack>) -> i128 {
+        let waiting = &self.waiting[index];
+        let slack = slack.filter(|_| waiting.is_excused);
         let latest_ns = slack.map_or(waiting.due_ns, |slack| slack.latest_ns.min(waiting.due_ns));
-        latest_ns.min(self.latest_for_waiting(without))
+        latest_ns.min(self.latest.without[index])
     }
 
     /// The candidate with the shortest access.
@@ -200,11 +191,11 @@ impl Das {
             }
         };
         for (index, waiting) in self.waiting.iter().enumerate() {
-            let latest_ns = || self.latest_for(waiting, slack);
+            let latest_ns = || self.latest_for(index, slack);
             consider(&waiting.placed, Place::RealTime(index), &latest_ns);
         }
         let slack_ns = slack.map_or(i128::MAX, |slack| slack.latest_ns);
-        let latest_ns = slack_ns.min(self.latest_for_waiting(None));
+        let latest_ns = slack_ns.min(self.latest.all);
         for (index, placed) in self.best_effort.as_slice().iter().enumerate() {
             consider(placed, Place::BestEffort(index), &|| latest_ns);
         }
@@ -286,6 +277,8 @@ impl Policy for Das {
         if let Some(index) = self.late(now) {
             return Decision::Drop(self.waiting.remove(index).placed.id);
         }
+        let waiting = self.waiting.iter().map(|waiting| (waiting.due_ns, waiting.is_excused));
+        self.latest.measure(waiting, self.service_max);
         let slack = self.tasks.slack(now, self.mandatory().count(), self.service_max);
         match self.next(now, slack) {
             Some(place) => self.dispatch(now, place),

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! Until when the drive may be busy and leave the waiting requests feasible, if then they are
+//! served one after the other in the order of release: with all of them, and with all but each
+//! in turn, which is what remains when that one is the request that goes.
+
+use model::Duration;
+
+/// The latest instants, made anew at each decision.
+#[derive(Debug, Default)]
+pub(super) struct Latest {
+    /// With all of them, in ns; the largest number where nothing waits.
+    pub(super) all: i128,
+    /// Index = place in the order of release: with all but this one; with all where it is in
+    /// no fallback anyway.
+    pub(super) without: Vec<i128>,
+}
+
+impl Latest {
+    /// Measures anew: `waiting` is the due of each request in ns and whether it is excused from
+    /// the fallback; each of the others takes `service_max`.
+    ///
+    /// # Complexity
+    /// O(waiting); nothing is allocated once there is room.
+    pub(super) fn measure(
+        &mut self,
+        waiting: impl DoubleEndedIterator<Item = (i128, bool)> + ExactSizeIterator + Clone,
+        service_max: Duration,
+    ) {
+        let service_ns = i128::from(service_max.ns());
+        self.without.clear();
+        let (mut before_ns, mut ahead_ns) = (i128::MAX, 0);
+        for (due_ns, is_excused) in waiting.clone() {
+            self.without.push(before_ns);
+            if !is_excused {
+                ahead_ns += service_ns;
+                before_ns = before_ns.min(due_ns - ahead_ns);
+            }
+        }
+        self.all = before_ns;
+        let mut after_ns = i128::MAX;
+        for (without_ns, (due_ns, is_excused)) in self.without.iter_mut().zip(waiting).rev() {
+            if is_excused {
+                *without_ns = self.all;
+                continue;
+            }
+            // Those behind it move up by one. Saturation: there may be none.
+            *without_ns = (*without_ns).min(after_ns.saturating_add(service_ns));
+            after_ns = after_ns.min(due_ns - ahead_ns);
+            ahead_ns -= service_ns;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use model::Random;
+
+    use super::*;
+
+    /// By the definition: those that are served, in order, without one.
+    fn directly(waiting: &[(i128, bool)], without: Option<usize>) -> i128 {
+        let served = waiting.iter().enumerate();
+        let served = served.filter(|&(index, &(_, excused))| !excused && Some(index) != without);
+        served
+            .zip(1..)
+            .map(|((_, &(due_ns, _)), ahead)| due_ns - ahead * 10)
+            .min()
+            .unwrap_or(i128::MAX)
+    }
+
+    #[test]
+    fn latest_instants_are_those_of_the_definition() {
+        let mut latest = Latest::default();
+        let mut random = Random::new(5, 1);
+        for _ in 0..2_000 {
+            let count = random.below(9);
+            let mut one = || (i128::from(random.below(200)), random.below(3) == 0);
+            let waiting: Vec<(i128, bool)> = (0..count).map(|_| one()).collect();
+            latest.measure(waiting.iter().copied(), Duration::from_ns(10));
+            assert_eq!(latest.all, directly(&waiting, None), "{waiting:?}");
+            for (index, &without_ns) in latest.without.iter().enumerate() {
+                assert_eq!(without_ns, directly(&waiting, Some(index)), "{waiting:?} {index}");
+            }
+        }
+    }
+}
