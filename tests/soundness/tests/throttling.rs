@@ -94,3 +94,26 @@ fn gated_drain_serves_four_tasks_better_than_reserved_slots() {
     assert!(gated.throughput_bytes_per_s > slots.throughput_bytes_per_s);
     assert_eq!(slots.assessment.best_effort_depth, 4, "as the paper has it");
 }
+
+/// Goal: the other bounds hold on a disk that knows nothing of them. Method: three tasks of
+/// 300 ms, and `rtio` by the drive's starvation bound alone at 2.5 s.
+#[test]
+fn every_other_bound_holds_on_the_mechanical_disk() {
+    let policies = [
+        PolicyName::Dqf,
+        PolicyName::DqfElastic,
+        PolicyName::DqEdf,
+        PolicyName::Edf,
+        PolicyName::ScanEdf,
+        PolicyName::RtioDrain,
+        PolicyName::RtioLimit,
+        PolicyName::Das,
+    ];
+    for policy in policies {
+        let outcome = try_out(policy, 300, 3);
+        assert_eq!(outcome.assessment.answer, analysis::Answer::Proven, "{policy}");
+    }
+    let starving = try_out(PolicyName::Rtio, 2_500, 1);
+    assert_eq!(starving.assessment.answer, analysis::Answer::Proven);
+    assert_eq!(starving.misses, 0);
+}
