@@ -69,7 +69,7 @@ fn satf_in_the_driver_beats_the_slow_disk_at_every_queue() {
 
 /// All of figure 1, for the record.
 #[test]
-#[ignore = "takes a minute; prints the table of figure 1"]
+#[ignore = "takes a minute: `cargo test -p tidegate-sim --test positions -- --ignored --nocapture` prints figure 1"]
 fn figure_1() {
     for name in ["ibm-36z15", "seagate-36es2"] {
         for outstanding in [1, 2, 4, 8, 16, 32, 64, 128, 256, 512] {

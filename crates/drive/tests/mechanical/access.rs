@@ -240,7 +240,7 @@ fn model_of_another_disk_is_seen_to_be_wrong() {
 
 /// The errors of 100,000 random reads, for the record.
 #[test]
-#[ignore = "takes half a minute; prints the errors of 100,000 estimates"]
+#[ignore = "takes half a minute: `cargo test -p tidegate-drive --test mechanical access -- --include-ignored --nocapture` prints the errors"]
 fn errors_of_100_000_estimates() {
     for name in DISKS {
         let file = load(name);
