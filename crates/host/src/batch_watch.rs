@@ -83,24 +83,11 @@ impl Observer for BatchWatch {
 
 #[cfg(test)]
 mod tests {
-    use model::{Bytes, Class, Lba, Op, RequestId, Tag, TaskIndex};
+    use model::{Bytes, Class, RequestId};
 
     use super::*;
 
-    const REQUEST: Request = Request {
-        id: RequestId(1),
-        task: TaskIndex(0),
-        class: Class::Hard,
-        released: Time::ZERO,
-        eligible: Time::ZERO,
-        due: None,
-        op: Op::Read,
-        start: Lba::new(0),
-        size: Bytes::from_kib(4),
-        fua: false,
-        optional: false,
-        tag: Tag::Simple,
-    };
+    const REQUEST: Request = Request::plain(RequestId(1), Class::Hard, Bytes::from_kib(4));
 
     /// Batches of these sizes follow each other at once, and the drive is empty after `took_ms`.
     fn watch(batches: &[usize], took_ms: u64) -> BatchWatch {

@@ -4,8 +4,7 @@
 
 use host::{ContractWatch, Observer, Overruns};
 use model::{
-    BatchTable, Bytes, Class, Contract, Contracts, Duration, Lba, Op, Outcome, Request, RequestId,
-    Tag, TaskIndex, Time,
+    BatchTable, Bytes, Class, Contract, Contracts, Duration, Outcome, Request, RequestId, Tag, Time,
 };
 
 const fn ms(ms: u64) -> Duration {
@@ -17,20 +16,7 @@ fn at(ms: u64) -> Time {
 }
 
 fn request(id: u64, tag: Tag) -> Request {
-    Request {
-        id: RequestId(id),
-        task: TaskIndex(0),
-        class: Class::Hard,
-        released: Time::ZERO,
-        eligible: Time::ZERO,
-        due: None,
-        op: Op::Read,
-        start: Lba::new(0),
-        size: Bytes::from_kib(4),
-        fua: false,
-        optional: false,
-        tag,
-    }
+    Request { tag, ..Request::plain(RequestId(id), Class::Hard, Bytes::from_kib(4)) }
 }
 
 fn table(times: &[u64]) -> BatchTable {

@@ -37,6 +37,28 @@ pub struct Request {
     pub tag: Tag,
 }
 
+impl Request {
+    /// A read of `size` at the first sector for the first task, released at the start of the
+    /// run, with no deadline and nothing special about it: the rest is said by those who need
+    /// it, with `..`.
+    pub const fn plain(id: RequestId, class: Class, size: Bytes) -> Self {
+        Self {
+            id,
+            task: TaskIndex(0),
+            class,
+            released: Time::ZERO,
+            eligible: Time::ZERO,
+            due: None,
+            op: Op::Read,
+            start: Lba::new(0),
+            size,
+            fua: false,
+            optional: false,
+            tag: Tag::Simple,
+        }
+    }
+}
+
 /// How a drive may order a request among the others it holds.
 ///
 /// # Source

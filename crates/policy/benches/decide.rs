@@ -12,7 +12,7 @@ use divan::Bencher;
 use divan::counter::ItemsCount;
 use model::{
     BatchTable, Bytes, Class, Duration, Lba, Op, Outcome, Place, Plan, PolicyName, RegulatorName,
-    Request, RequestId, Tag, Task, TaskIndex, Time, Workload,
+    Request, RequestId, Task, Time, Workload,
 };
 use policy::{Decision, DqEdf, Dqf, Edf, Event, GroupEdf, Policy, ScanEdf};
 
@@ -23,20 +23,7 @@ fn main() {
 }
 
 fn request(id: u64) -> Request {
-    Request {
-        id: RequestId(id),
-        task: TaskIndex(0),
-        class: Class::Hard,
-        released: Time::ZERO,
-        eligible: Time::ZERO,
-        due: None,
-        op: Op::Read,
-        start: Lba::new(0),
-        size: Bytes::from_kib(128),
-        fua: false,
-        optional: false,
-        tag: Tag::Simple,
-    }
+    Request::plain(RequestId(id), Class::Hard, Bytes::from_kib(128))
 }
 
 fn release(policy: &mut impl Policy, id: u64) {

@@ -10,8 +10,8 @@ use divan::Bencher;
 use divan::counter::ItemsCount;
 use model::parameters::{BestEffortRate, TokenRate, TokenUnit};
 use model::{
-    BatchTable, Bytes, Class, Duration, Lba, Op, Outcome, Plan, PolicyName, Request, RequestId,
-    Tag, TaskIndex, Time, Workload,
+    BatchTable, Bytes, Class, Duration, Outcome, Plan, PolicyName, Request, RequestId, Time,
+    Workload,
 };
 use policy::{Decision, Event, Policy};
 
@@ -22,20 +22,7 @@ fn main() {
 }
 
 fn request(id: u64) -> Request {
-    Request {
-        id: RequestId(id),
-        task: TaskIndex(0),
-        class: Class::BestEffort,
-        released: Time::ZERO,
-        eligible: Time::ZERO,
-        due: None,
-        op: Op::Read,
-        start: Lba::new(0),
-        size: Bytes::from_kib(128),
-        fua: false,
-        optional: false,
-        tag: Tag::Simple,
-    }
+    Request::plain(RequestId(id), Class::BestEffort, Bytes::from_kib(128))
 }
 
 fn shaper(name: PolicyName, queued: u64) -> Box<dyn Policy> {

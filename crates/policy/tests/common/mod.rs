@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Hand-driving a policy: short names for instants, requests and rounds.
 
-use model::{Bytes, Class, Lba, Op, Outcome, Request, RequestId, Tag, TaskIndex, Time};
+use model::{Bytes, Class, Outcome, Request, RequestId, Time};
 use policy::{Decision, Event, Policy};
 
 pub(crate) fn at(ms: u64) -> Time {
@@ -9,20 +9,7 @@ pub(crate) fn at(ms: u64) -> Time {
 }
 
 pub(crate) fn request(id: u64, class: Class) -> Request {
-    Request {
-        id: RequestId(id),
-        task: TaskIndex(0),
-        class,
-        released: Time::ZERO,
-        eligible: Time::ZERO,
-        due: None,
-        op: Op::Read,
-        start: Lba::new(0),
-        size: Bytes::from_kib(128),
-        fua: false,
-        optional: false,
-        tag: Tag::Simple,
-    }
+    Request::plain(RequestId(id), class, Bytes::from_kib(128))
 }
 
 pub(crate) fn release(
