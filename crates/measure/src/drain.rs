@@ -107,7 +107,7 @@ impl Drain {
         let mut stranded =
             flow.send(1, Tag::Simple, || self.places.within(far.clone(), random))?[0];
         for _ in 0..random.random_range(0..STRANDED_LENGTH_MAX) {
-            if flow.wait()?.contains(&stranded) {
+            if flow.wait()?.contains(&stranded.start) {
                 flow.fill(q - 1, || self.places.within(near.clone(), random))?;
                 stranded =
                     flow.send(1, Tag::Simple, || self.places.within(far.clone(), random))?[0];

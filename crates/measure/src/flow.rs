@@ -13,7 +13,7 @@ use model::{Duration, Lba, Tag, Time};
 use rand::RngExt as _;
 use rand_pcg::Pcg64;
 
-use crate::subject::{Subject, SubjectError};
+use crate::subject::{Probe, Subject, SubjectError};
 
 /// The longest flow before something is measured, in multiples of its depth.
 const LENGTH_MAX: u32 = 7;
@@ -27,7 +27,7 @@ pub(crate) fn length(depth: u32, random: &mut Pcg64) -> u32 {
 /// What is outstanding at a subject that was idle.
 pub(crate) struct Flow<'a> {
     subject: &'a mut dyn Subject,
-    outstanding: Vec<Lba>,
+    outstanding: Vec<Probe>,
     returned: Vec<Lba>,
     /// When requests were last given to the device.
     sent_at: Time,
@@ -50,23 +50,23 @@ impl<'a> Flow<'a> {
         self.subject.now()
     }
 
-    /// Sends so many requests at once and says where they lie. `draw` must sooner or later
+    /// Sends so many requests at once and says which. `draw` must sooner or later
     /// give a place where none is outstanding.
     pub(crate) fn send(
         &mut self,
         count: u32,
         tag: Tag,
-        mut draw: impl FnMut() -> Lba,
-    ) -> Result<&[Lba], SubjectError> {
+        mut draw: impl FnMut() -> Probe,
+    ) -> Result<&[Probe], SubjectError> {
         let first = self.outstanding.len();
         for _ in 0..count {
-            let place = loop {
-                let place = draw();
-                if !self.outstanding.contains(&place) {
-                    break place;
+            let probe = loop {
+                let probe = draw();
+                if !self.outstanding.iter().any(|other| other.start == probe.start) {
+                    break probe;
                 }
             };
-            self.outstanding.push(place);
+            self.outstanding.push(probe);
         }
         self.sent_at = self.subject.send(&self.outstanding[first..], tag)?;
         Ok(&self.outstanding[first..])
@@ -76,7 +76,7 @@ impl<'a> Flow<'a> {
     pub(crate) fn fill(
         &mut self,
         depth: u32,
-        draw: impl FnMut() -> Lba,
+        draw: impl FnMut() -> Probe,
     ) -> Result<(), SubjectError> {
         let missing = depth.saturating_sub(self.count());
         if missing > 0 {
@@ -90,7 +90,7 @@ impl<'a> Flow<'a> {
         self.returned.clear();
         self.subject.wait(&mut self.returned)?;
         for place in &self.returned {
-            let index = self.outstanding.iter().position(|other| other == place);
+            let index = self.outstanding.iter().position(|other| other.start == *place);
             self.outstanding.swap_remove(index.expect("it was sent"));
         }
         Ok(&self.returned)
@@ -102,7 +102,7 @@ impl<'a> Flow<'a> {
         &mut self,
         depth: u32,
         completions: u32,
-        mut draw: impl FnMut() -> Lba,
+        mut draw: impl FnMut() -> Probe,
     ) -> Result<(), SubjectError> {
         self.fill(depth, &mut draw)?;
         let mut done = 0;

@@ -3,45 +3,51 @@
 
 use std::ops::Range;
 
-use model::{Bytes, Lba};
+use model::{Bytes, Lba, Op};
 use rand::RngExt as _;
 use rand::seq::index;
 use rand_pcg::Pcg64;
 
+use crate::subject::Probe;
+
 /// All places of a target.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Places {
-    /// Sectors of one.
-    pub(crate) sectors: u64,
+    /// What is done to them.
+    pub(crate) op: Op,
+    /// Size of one.
+    pub(crate) size: Bytes,
     /// How many there are.
     pub(crate) count: usize,
 }
 
 impl Places {
     /// Of requests of `size` on a target of `capacity`.
-    pub(crate) fn of(capacity: Bytes, size: Bytes) -> Self {
+    pub(crate) fn of(capacity: Bytes, op: Op, size: Bytes) -> Self {
         let count = usize::try_from(capacity.get() / size.get()).unwrap_or(usize::MAX);
-        Self { sectors: size.sectors_ceil(), count }
+        Self { op, size, count }
     }
 
-    /// The place of that index.
-    pub(crate) fn at(&self, index: usize) -> Lba {
-        Lba::new(u64::try_from(index).expect("a place fits") * self.sectors)
+    /// A request at the place of that index.
+    pub(crate) fn at(&self, index: usize) -> Probe {
+        let index = u64::try_from(index).expect("a place fits");
+        let Self { op, size, .. } = *self;
+        Probe { op, start: Lba::new(index * size.sectors_ceil()), size }
     }
 
     /// So many different places, uniformly random: what is asked for twice in one batch
     /// would come from the drive's cache.
-    pub(crate) fn different(&self, requests: usize, random: &mut Pcg64) -> Vec<Lba> {
+    pub(crate) fn different(&self, requests: usize, random: &mut Pcg64) -> Vec<Probe> {
         index::sample(random, self.count, requests).iter().map(|index| self.at(index)).collect()
     }
 
     /// One of all.
-    pub(crate) fn anywhere(&self, random: &mut Pcg64) -> Lba {
+    pub(crate) fn anywhere(&self, random: &mut Pcg64) -> Probe {
         self.within(0..self.count, random)
     }
 
     /// One of a range of indices, which is not empty.
-    pub(crate) fn within(&self, range: Range<usize>, random: &mut Pcg64) -> Lba {
+    pub(crate) fn within(&self, range: Range<usize>, random: &mut Pcg64) -> Probe {
         self.at(random.random_range(range))
     }
 
@@ -62,16 +68,16 @@ mod tests {
 
     #[test]
     fn parts_lie_at_the_ends_and_are_large_enough() {
-        let places = Places { sectors: 8, count: 100 };
+        let places = Places { op: Op::Read, size: Bytes::from_kib(4), count: 100 };
         assert_eq!((places.lowest(5, 4), places.highest(5, 4)), (0..20, 80..100));
         assert_eq!((places.lowest(5, 30), places.highest(5, 30)), (0..30, 70..100));
         assert_eq!(places.lowest(5, 300), 0..100);
-        assert_eq!(places.at(3), Lba::new(24));
+        assert_eq!(places.at(3).start, Lba::new(24));
     }
 
     #[test]
     fn size_of_the_target_is_in_whole_places() {
-        let places = Places::of(Bytes::from_kib(129), Bytes::from_kib(64));
-        assert_eq!(places, Places { sectors: 128, count: 2 });
+        let places = Places::of(Bytes::from_kib(129), Op::Read, Bytes::from_kib(64));
+        assert_eq!(places.count, 2);
     }
 }

@@ -9,12 +9,12 @@
 //!   priority         q sent -----------------> all q back
 //! ```
 
-use model::{Duration, Lba, Tag};
+use model::{Duration, Tag};
 use rand_pcg::Pcg64;
 
 use crate::flow::{self, Flow};
 use crate::places::Places;
-use crate::subject::{Subject, SubjectError};
+use crate::subject::{Probe, Subject, SubjectError};
 
 /// One time of q requests of priority on a device of depth `depth`, `1 <= q <= depth`.
 pub(crate) fn sample(
@@ -30,10 +30,10 @@ pub(crate) fn sample(
     // Several may have come back at once: the device is full again before the priority.
     flow.fill(depth - q, || places.anywhere(random))?;
     let begun = flow.now();
-    let mut awaited: Vec<Lba> = flow.send(q, Tag::Priority, || places.anywhere(random))?.to_vec();
+    let mut awaited: Vec<Probe> = flow.send(q, Tag::Priority, || places.anywhere(random))?.to_vec();
     while !awaited.is_empty() {
         let returned = flow.wait()?;
-        awaited.retain(|place| !returned.contains(place));
+        awaited.retain(|probe| !returned.contains(&probe.start));
         if !awaited.is_empty() {
             flow.fill(depth, || places.anywhere(random))?;
         }

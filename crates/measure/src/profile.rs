@@ -93,7 +93,7 @@ impl ProfileParams {
         if size.get() == 0 || !size.get().is_multiple_of(512) {
             return Err(ProfileError::SizeOdd { size });
         }
-        let places = Places::of(capacity, size);
+        let places = Places::of(capacity, self.op, size);
         if places.count < depth as usize {
             return Err(ProfileError::TooSmall { capacity, size, depth });
         }
@@ -192,12 +192,12 @@ pub fn profile(
     let (clock, setup) = (Clock::start(), ring.setup());
     let lateness = lateness::highest(&mut ring, clock)?;
     let meter = Meter::start(target.facts());
-    let (op, size) = (params.op, params.size);
-    let mut subject = RealSubject { ring, clock, op, size, sent_count: 0 };
+    let sent = Completed { reads: 0, writes: 0 };
+    let mut subject = RealSubject { ring, clock, facts: target.facts(), sent };
     let (begun, progress) = (clock.now(), &mut progress);
     let mut run = Run { params, places, has_tags: false, begun, progress, cancelled };
     let found = run.make(&mut subject)?;
-    let (processor, other_load) = meter.stop(target.facts(), params, subject.sent_count);
+    let (processor, other_load) = meter.stop(target.facts(), subject.sent);
     let host = HostRecord { real_time: params.real_time, setup, lateness, processor, other_load };
     let identity = record::identity(params, target.facts(), measured_at, &host);
     let before = warnings_of_target(target, params);
@@ -220,7 +220,7 @@ pub fn profile_drive(
     cancelled: &AtomicBool,
 ) -> Result<Profile, ProfileError> {
     let places = params.places(capacity)?;
-    let mut subject = SimulatedSubject::new(drive, params.op, params.size);
+    let mut subject = SimulatedSubject::new(drive);
     let (begun, progress) = (Time::ZERO, &mut progress);
     let mut run = Run { params, places, has_tags: true, begun, progress, cancelled };
     let found = run.make(&mut subject)?;
@@ -311,24 +311,12 @@ impl Meter {
     fn stop(
         &self,
         facts: &DeviceFacts,
-        params: &ProfileParams,
-        sent_count: u64,
+        ours: Completed,
     ) -> (Option<ProcessorTime>, Option<Completed>) {
         let passed = |earlier| Some(ProcessorTime::read()?.since(earlier));
-        let pieces = facts.splits(params.size).map_or(1, |splitting| splitting.pieces);
-        let others = |earlier| {
-            let all = Completed::read(facts)?.since(earlier);
-            Some(without(all, params.op, sent_count.saturating_mul(pieces)))
-        };
+        // The kernel may have merged some of ours: then nothing of others is seen, rather than
+        // less than nothing.
+        let others = |earlier| Some(Completed::read(facts)?.since(earlier).since(ours));
         (self.processor.and_then(passed), self.completed.and_then(others))
-    }
-}
-
-/// What remains of `all` without ours. The kernel may have merged some of ours: then
-/// nothing of others is seen, rather than less than nothing.
-fn without(all: Completed, op: Op, ours: u64) -> Completed {
-    match op {
-        Op::Read => Completed { reads: all.reads.saturating_sub(ours), ..all },
-        Op::Write => Completed { writes: all.writes.saturating_sub(ours), ..all },
     }
 }

@@ -108,23 +108,24 @@ impl Rounds {
 
 #[cfg(test)]
 mod tests {
-    use model::{Lba, Tag};
+    use model::{Bytes, Lba, Op, Tag};
     use rand::SeedableRng;
 
     use crate::places::Places;
+    use crate::subject::Probe;
 
     use super::*;
 
     /// Takes as many milliseconds as there are requests, and notes what it was given.
     #[derive(Default)]
     struct Notebook {
-        batches: Vec<Vec<Lba>>,
+        batches: Vec<Vec<Probe>>,
         now: Time,
     }
 
     impl Subject for Notebook {
-        fn send(&mut self, places: &[Lba], _tag: Tag) -> Result<Time, SubjectError> {
-            self.batches.push(places.to_vec());
+        fn send(&mut self, probes: &[Probe], _tag: Tag) -> Result<Time, SubjectError> {
+            self.batches.push(probes.to_vec());
             Ok(self.now)
         }
 
@@ -145,7 +146,7 @@ mod tests {
 
     const ROUNDS: Rounds =
         Rounds { experiment: Experiment::Batch, samples: 5, cells: 4, begun: Time::ZERO };
-    const PLACES: Places = Places { sectors: 128, count: 10 };
+    const PLACES: Places = Places { op: Op::Read, size: Bytes::from_kib(64), count: 10 };
 
     fn run_until(
         seed: u64,
@@ -194,7 +195,7 @@ mod tests {
     fn places_of_a_batch_differ_and_lie_on_multiples_of_the_size() {
         let (notebook, _) = run(2, |_| ());
         for batch in &notebook.batches {
-            let mut places: Vec<_> = batch.iter().map(|place| place.get()).collect();
+            let mut places: Vec<_> = batch.iter().map(|probe| probe.start.get()).collect();
             places.sort_unstable();
             places.dedup();
             assert_eq!(places.len(), batch.len());

@@ -56,7 +56,7 @@ pub(crate) fn sample(
     let begun = flow.now();
     let starved = flow.send(1, Tag::Simple, || places.within(far.clone(), random))?[0];
     let took = loop {
-        let is_served = flow.wait()?.contains(&starved);
+        let is_served = flow.wait()?.contains(&starved.start);
         let took = flow.now().since(begun);
         if is_served || took >= ENDLESS {
             break took;

@@ -3,7 +3,8 @@
 //!
 //! A real target through its ring on the real clock, or a simulated drive in virtual time.
 
-use device::{Clock, Io, IoError, Ring, RingError, Wake};
+use device::load::Completed;
+use device::{Clock, DeviceFacts, Io, IoError, Ring, RingError, Wake};
 use drive::{Completion, Drive};
 use model::{Bytes, Class, Duration, Lba, Op, Request, RequestId, Tag, TaskIndex, Time};
 
@@ -15,10 +16,8 @@ const SILENCE_MAX: Duration = Duration::from_ms(120_000);
 #[non_exhaustive]
 pub enum SubjectError {
     /// A request failed.
-    #[error("the device failed to {} at sector {}: {source}", op.name(), start.get())]
+    #[error("the device failed at sector {}: {source}", start.get())]
     Io {
-        /// Read or write.
-        op: Op,
         /// Where.
         start: Lba,
         /// How.
@@ -32,10 +31,22 @@ pub enum SubjectError {
     Silent,
 }
 
-/// What is measured. No two requests at one place are outstanding: a place names its request.
+/// One request of an experiment.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Probe {
+    /// Read or write.
+    pub(crate) op: Op,
+    /// Its first sector.
+    pub(crate) start: Lba,
+    /// How much.
+    pub(crate) size: Bytes,
+}
+
+/// What is measured. No two requests that start at one place are outstanding: a place names its
+/// request.
 pub(crate) trait Subject {
-    /// Gives the device requests at these places, all at once; says when it began to.
-    fn send(&mut self, places: &[Lba], tag: Tag) -> Result<Time, SubjectError>;
+    /// Gives the device these requests, all at once; says when it began to.
+    fn send(&mut self, probes: &[Probe], tag: Tag) -> Result<Time, SubjectError>;
 
     /// Waits until at least one request is back and appends the places of all that are.
     fn wait(&mut self, returned: &mut Vec<Lba>) -> Result<(), SubjectError>;
@@ -47,8 +58,8 @@ pub(crate) trait Subject {
     fn now(&self) -> Time;
 
     /// Gives the idle device a batch, and says how long it took until the last was complete.
-    fn serve(&mut self, places: &[Lba]) -> Result<Duration, SubjectError> {
-        let begun = self.send(places, Tag::Simple)?;
+    fn serve(&mut self, probes: &[Probe]) -> Result<Duration, SubjectError> {
+        let begun = self.send(probes, Tag::Simple)?;
         Ok(self.drain()?.since(begun))
     }
 }
@@ -57,25 +68,22 @@ pub(crate) trait Subject {
 ///
 /// A time runs from just before a submission to the moment a completion was taken: the
 /// host's own work and lateness are in it. Tags do not reach the device.
-pub(crate) struct RealSubject {
+pub(crate) struct RealSubject<'a> {
     /// Holds at least as many requests as the largest batch.
     pub(crate) ring: Ring,
     /// The clock of the measurement.
     pub(crate) clock: Clock,
-    /// Read or write.
-    pub(crate) op: Op,
-    /// Size of every request.
-    pub(crate) size: Bytes,
-    /// Requests given to the device so far.
-    pub(crate) sent_count: u64,
+    /// What it is.
+    pub(crate) facts: &'a DeviceFacts,
+    /// What was given to the device so far, as the kernel splits it.
+    pub(crate) sent: Completed,
 }
 
-impl Subject for RealSubject {
-    fn send(&mut self, places: &[Lba], _tag: Tag) -> Result<Time, SubjectError> {
-        let (op, size) = (self.op, self.size);
-        for &start in places {
+impl Subject for RealSubject<'_> {
+    fn send(&mut self, probes: &[Probe], _tag: Tag) -> Result<Time, SubjectError> {
+        for &Probe { op, start, size } in probes {
             self.ring.push(Io { token: start.get(), op, start, size, fua: false });
-            self.sent_count += 1;
+            self.count(op, size);
         }
         let begun = self.clock.now();
         self.ring.submit()?;
@@ -103,7 +111,15 @@ impl Subject for RealSubject {
     }
 }
 
-impl RealSubject {
+impl RealSubject<'_> {
+    fn count(&mut self, op: Op, size: Bytes) {
+        let pieces = self.facts.splits(size).map_or(1, |splitting| splitting.pieces);
+        match op {
+            Op::Read => self.sent.reads += pieces,
+            Op::Write => self.sent.writes += pieces,
+        }
+    }
+
     /// Waits for so many completions and takes what there is: fewer after a signal.
     fn reap(&mut self, count: u32, returned: &mut Vec<Lba>) -> Result<(), SubjectError> {
         let wake = self.ring.wait_for(count, Some(SILENCE_MAX))?;
@@ -116,16 +132,13 @@ impl RealSubject {
         if wake == Wake::Timeout && reaped == 0 {
             return Err(SubjectError::Silent);
         }
-        let failed = |(start, source)| Err(SubjectError::Io { op: self.op, start, source });
-        failure.map_or(Ok(()), failed)
+        failure.map_or(Ok(()), |(start, source)| Err(SubjectError::Io { start, source }))
     }
 }
 
 /// A simulated drive, measured in virtual time.
 pub(crate) struct SimulatedSubject<'a> {
     drive: &'a mut dyn Drive,
-    op: Op,
-    size: Bytes,
     now: Time,
     request_count: u64,
     outstanding: Vec<(RequestId, Lba)>,
@@ -134,12 +147,13 @@ pub(crate) struct SimulatedSubject<'a> {
 
 impl<'a> SimulatedSubject<'a> {
     /// An idle drive.
-    pub(crate) fn new(drive: &'a mut dyn Drive, op: Op, size: Bytes) -> Self {
+    pub(crate) fn new(drive: &'a mut dyn Drive) -> Self {
         let (outstanding, completions) = (Vec::new(), Vec::new());
-        Self { drive, op, size, now: Time::ZERO, request_count: 0, outstanding, completions }
+        Self { drive, now: Time::ZERO, request_count: 0, outstanding, completions }
     }
 
-    fn request(&mut self, start: Lba, tag: Tag) -> Request {
+    fn request(&mut self, probe: Probe, tag: Tag) -> Request {
+        let Probe { op, start, size } = probe;
         self.request_count += 1;
         Request {
             id: RequestId(self.request_count),
@@ -148,9 +162,9 @@ impl<'a> SimulatedSubject<'a> {
             released: self.now,
             eligible: self.now,
             due: None,
-            op: self.op,
+            op,
             start,
-            size: self.size,
+            size,
             fua: false,
             optional: false,
             tag,
@@ -159,8 +173,8 @@ impl<'a> SimulatedSubject<'a> {
 }
 
 impl Subject for SimulatedSubject<'_> {
-    fn send(&mut self, places: &[Lba], tag: Tag) -> Result<Time, SubjectError> {
-        let batch: Vec<_> = places.iter().map(|&start| self.request(start, tag)).collect();
+    fn send(&mut self, probes: &[Probe], tag: Tag) -> Result<Time, SubjectError> {
+        let batch: Vec<_> = probes.iter().map(|&probe| self.request(probe, tag)).collect();
         self.outstanding.extend(batch.iter().map(|request| (request.id, request.start)));
         self.drive.submit(self.now, &batch);
         Ok(self.now)
