@@ -58,8 +58,8 @@ trap 'rm -f disk.img' EXIT
 trap 'exit 130' INT TERM
 
 code=0
-printf '$ tidegate profile disk.img --create 1GiB --depth 16 --samples 200 --time-limit 15s -o disk.drive.toml\n\n'
-"$tidegate" profile disk.img --create 1GiB --depth 16 --samples 200 --time-limit 15s \
+printf '$ tidegate profile disk.img --create 1GiB --only batch --depth 16 --samples 200 --time-limit 15s -o disk.drive.toml\n\n'
+"$tidegate" profile disk.img --create 1GiB --only batch --depth 16 --samples 200 --time-limit 15s \
     -o disk.drive.toml 2>&1 || code=$?
 if [ "$code" -ne 0 ]; then
     printf '\nSkipped: this disk cannot be measured here; the reason stands above.\n'

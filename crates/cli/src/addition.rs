@@ -6,7 +6,7 @@
 
 use std::path::Path;
 
-use model::drive_file::{Identity, MeasuredTable};
+use model::drive_file::{Identity, MeasuredTable, Throughput};
 use model::{DriveFile, Op};
 
 use crate::failure::Failure;
@@ -57,6 +57,20 @@ pub(crate) fn with_tables_of(existing: &DriveFile, measured: &DriveFile) -> Driv
             known.retain(|known| !is_same_kind(known, table));
             known.push(table.clone());
         }
+    }
+    for single in &measured.single {
+        added.push(format!("single {}s of {}", single.op.name(), single.size));
+        file.single.retain(|known| (known.op, known.size) != (single.op, single.size));
+        file.single.push(single.clone());
+    }
+    for flow in &measured.throughput {
+        let is_it =
+            |it: &Throughput| (it.op, it.size, it.place) == (flow.op, flow.size, flow.place);
+        if !file.throughput.iter().any(|known| (known.op, known.size) == (flow.op, flow.size)) {
+            added.push(format!("throughput of {}s of {}", flow.op.name(), flow.size));
+        }
+        file.throughput.retain(|known| !is_it(known));
+        file.throughput.push(flow.clone());
     }
     if let Some(starved) = measured.starvation_max {
         added.push("starvation".to_owned());

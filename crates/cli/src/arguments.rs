@@ -5,7 +5,8 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
-use measure::Experiment;
+use measure::confidence::{FOUR_SIGMA, samples_needed};
+use measure::{Experiment, Kind, ProfileParams};
 use model::quantity::Quantity;
 use model::{Bytes, DriveKind, Duration, Op, PolicyName};
 
@@ -96,42 +97,54 @@ pub(crate) struct SimArguments {
 }
 
 #[derive(Debug, Args)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a switch on the command line")]
 pub(crate) struct ProfileArguments {
-    /// A block device, or a file on the device.
-    #[arg(value_name = "DEVICE|FILE")]
+    /// A block device, a file on the device, or a simulated drive.
+    #[arg(value_name = "DEVICE|FILE|DRIVE")]
     pub(crate) target: PathBuf,
+    /// Say what would be measured and how long that takes, and measure nothing.
+    #[arg(long)]
+    pub(crate) plan: bool,
     /// Where the drive file goes, a new file; it is printed if this is left out.
     #[arg(short, long, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
     /// Add the tables to the drive file that exists at --output, for example writes to reads.
     #[arg(long, requires = "output")]
     pub(crate) add: bool,
-    /// What to measure: batch, drain, drain-adversary, priority, starvation.
+    /// Go on with a measurement that was interrupted: its samples lie beside --output.
+    #[arg(long, requires = "output")]
+    pub(crate) resume: bool,
+    /// Keep every sample beside --output (JSON lines), also when all is measured.
+    #[arg(long, requires = "output")]
+    pub(crate) keep_samples: bool,
+    /// Measure only some of what there is; everything that applies if this is left out.
     ///
     /// batch: so many requests at once, until the last is complete; every guarantee needs it.
+    /// single: one request alone, and the places where it takes long.
     /// drain: from the end of a flow of requests until the device is empty; policies that stop
     /// best effort need it; it takes about ten times as long as batch.
-    /// drain-adversary: the same with requests far apart; shown and not written; about twenty
-    /// times as long as batch.
-    /// priority: requests of the drive's own priority; simulated drives only.
+    /// throughput: what flows of requests move, by depth and place.
     /// starvation: how long others can hold up one request; seconds for each sample.
-    #[arg(long, value_name = "A,B,..", value_delimiter = ',', value_parser = experiment, default_value = "batch", verbatim_doc_comment)]
+    /// mixed: batches of several kinds of requests, where several are asked for.
+    /// priority: requests of the drive's own priority; simulated drives only.
+    /// drain-adversary: drains with requests far apart; shown and not written; about twenty
+    /// times as long as batch.
+    #[arg(long, value_name = "A,B,..", value_delimiter = ',', value_parser = experiment, verbatim_doc_comment)]
     pub(crate) only: Vec<Experiment>,
-    /// Samples of each entry; 72704 and more for 99 % confidence at four sigma.
-    #[arg(long, value_name = "N", default_value_t = 1000, value_parser = clap::value_parser!(u32).range(1..))]
-    pub(crate) samples: u32,
+    #[command(flatten)]
+    pub(crate) samples: SamplesArguments,
     /// Stop after this time with what was measured until then, for example 10min.
     #[arg(long, value_name = "TIME", value_parser = quantity::<Duration>)]
     pub(crate) time_limit: Option<Duration>,
-    /// Size of each request.
-    #[arg(long, value_name = "SIZE", default_value = "128KiB", value_parser = quantity::<Bytes>)]
-    pub(crate) size: Bytes,
+    /// Sizes of requests, each measured by itself.
+    #[arg(long, value_name = "SIZE,..", value_delimiter = ',', default_value = "128KiB", value_parser = quantity::<Bytes>)]
+    pub(crate) size: Vec<Bytes>,
     /// The most requests at once (K); otherwise what the device accepts, at most 32.
     #[arg(long, value_name = "K", value_parser = clap::value_parser!(u32).range(1..=4096))]
     pub(crate) depth: Option<u32>,
-    /// What to measure.
-    #[arg(long, value_name = "OP", default_value = "read")]
-    pub(crate) op: OpArgument,
+    /// Reads, writes or both, each measured by itself.
+    #[arg(long, value_name = "OP,..", value_delimiter = ',', default_value = "read")]
+    pub(crate) op: Vec<OpArgument>,
     /// A simulated drive as this, instead of from its parts: pseudo, from its own batches.
     #[arg(long, value_name = "MODEL")]
     pub(crate) model: Option<Model>,
@@ -148,6 +161,65 @@ pub(crate) struct ProfileArguments {
     /// Fixes the places and the order of the batches; otherwise new each time, and printed.
     #[arg(long, value_name = "N")]
     pub(crate) seed: Option<u64>,
+}
+
+impl ProfileArguments {
+    /// What is measured.
+    pub(crate) fn experiments(&self) -> Vec<Experiment> {
+        if self.only.is_empty() { Experiment::ALL.to_vec() } else { self.only.clone() }
+    }
+
+    /// The requests it is measured with.
+    pub(crate) fn kinds(&self) -> Vec<Kind> {
+        let mut ops: Vec<Op> = self.op.iter().copied().map(Op::from).collect();
+        ops.dedup();
+        Kind::all(&ops, &self.size)
+    }
+
+    /// Whether data on the target is lost.
+    pub(crate) fn writes(&self) -> bool {
+        self.op.contains(&OpArgument::Write)
+    }
+}
+
+/// How often each entry is measured.
+#[derive(Debug, Args)]
+#[group(multiple = false)]
+pub(crate) struct SamplesArguments {
+    /// Samples of each entry.
+    #[arg(long, value_name = "N", default_value_t = ProfileParams::SAMPLES, value_parser = clap::value_parser!(u32).range(1..))]
+    samples: u32,
+    /// 100 samples: enough to look at a device, not to rely on it.
+    #[arg(long)]
+    quick: bool,
+    /// As many samples as it takes to see, with this confidence, a time above four standard
+    /// deviations of a normal distribution: 72704 for 99%.
+    #[arg(long, value_name = "PERCENT", value_parser = confidence)]
+    confidence: Option<f64>,
+}
+
+impl SamplesArguments {
+    /// The number that was asked for.
+    pub(crate) fn count(&self) -> u32 {
+        let sure = self.confidence.map(|confidence| samples_needed(confidence, FOUR_SIGMA));
+        match (sure, self.quick) {
+            (Some(samples), _) => u32::try_from(samples).unwrap_or(u32::MAX),
+            (None, true) => QUICK_SAMPLES,
+            (None, false) => self.samples,
+        }
+    }
+}
+
+/// `--quick`.
+const QUICK_SAMPLES: u32 = 100;
+
+/// `99%`, `99.9%`: a share of one.
+fn confidence(text: &str) -> Result<f64, String> {
+    let percent = text.strip_suffix('%').and_then(|number| number.trim().parse::<f64>().ok());
+    percent
+        .filter(|percent| (1.0..=99.9999).contains(percent))
+        .map(|percent| percent / 100.0)
+        .ok_or_else(|| "write a percentage from 1% to 99.9999%, for example 99%".to_owned())
 }
 
 #[derive(Debug, Args)]

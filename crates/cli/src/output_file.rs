@@ -8,6 +8,7 @@
 //!   prepare --> the target itself ........................ refused
 //!           --> exists --> without --add ................. refused
 //!           |          --> --add: no drive file .......... refused
+//!           --> exists --> --resume: replaced by what it began
 //!           --> missing --> --add ........................ refused
 //!           --> folder missing, or cannot be written ..... refused
 //!   publish --> new: never over a file that came up meanwhile
@@ -45,23 +46,42 @@ pub(crate) struct OutputFile {
     path: PathBuf,
     /// What stands there and is added to.
     existing: Option<Identity>,
+    /// Whether what stands there was begun by the measurement that goes on now.
+    is_replaced: bool,
+}
+
+/// What may stand there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Expected {
+    /// Nothing.
+    Nothing,
+    /// A drive file to add to.
+    DriveFile,
+    /// The drive file of a measurement that was interrupted, or nothing.
+    Interrupted,
 }
 
 impl OutputFile {
-    /// Checks that a drive file can go to `path`, a new one or, with `add`, one that exists;
-    /// `target` is what will be measured.
-    pub(crate) fn prepare(path: &Path, add: bool, target: &Path) -> Result<Self, Failure> {
+    /// Checks that a drive file can go to `path`; `target` is what will be measured.
+    pub(crate) fn prepare(path: &Path, expected: Expected, target: &Path) -> Result<Self, Failure> {
+        let is_replaced = expected == Expected::Interrupted && path.exists();
+        let add = expected == Expected::DriveFile;
         if is_same_file(path, target) {
             return Err(Failure::input(
                 format!("{} is what is to be measured: writing there destroys it", path.display()),
                 "name another file for the result",
             ));
         }
-        let real = if add { real_path_of_existing(path)? } else { real_path_of_new(path)? };
+        let is_there = add || is_replaced;
+        let real = if is_there { real_path_of_existing(path)? } else { real_path_of_new(path)? };
         let folder = folder_of(&real).to_owned();
-        let mut output = Self { named: path.to_owned(), folder, path: real, existing: None };
+        let mut output =
+            Self { named: path.to_owned(), folder, path: real, existing: None, is_replaced };
         // Made and removed again: a process that is killed leaves nothing behind.
         output.temporary().map_err(|error| unwritable(path, &error))?;
+        if is_replaced {
+            output.lock_existing()?;
+        }
         if add {
             let (_held, existing) = output.lock_existing()?;
             output.existing = Some(existing.identity);
@@ -93,6 +113,10 @@ impl OutputFile {
 
     fn write_new(&self, measured: &DriveFile) -> Result<(), Failure> {
         let file = self.filled(measured).map_err(|error| unwritable(&self.named, &error))?;
+        if self.is_replaced {
+            let replaced = file.persist(&self.path).map(drop);
+            return replaced.map_err(|error| unwritable(&self.named, &error.error));
+        }
         match file.persist_noclobber(&self.path) {
             Ok(_) => Ok(()),
             Err(error) if error.error.kind() == io::ErrorKind::AlreadyExists => {
@@ -235,6 +259,10 @@ fn lock(path: &Path) -> io::Result<File> {
 
 #[cfg(test)]
 mod tests {
+    fn expected(add: bool) -> Expected {
+        if add { Expected::DriveFile } else { Expected::Nothing }
+    }
+
     use std::os::unix::fs::symlink;
 
     use tempfile::TempDir;
@@ -258,7 +286,7 @@ mod tests {
     }
 
     fn prepare(path: &Path, add: bool) -> Result<OutputFile, Failure> {
-        OutputFile::prepare(path, add, Path::new(TARGET))
+        OutputFile::prepare(path, expected(add), Path::new(TARGET))
     }
 
     fn read(path: &Path) -> DriveFile {
@@ -341,7 +369,8 @@ mod tests {
     #[test]
     fn the_target_is_no_place_whatever_it_is_called() {
         let (folder, path) = folder();
-        let is_refused = |output: &Path, add| OutputFile::prepare(output, add, &path).is_err();
+        let is_refused =
+            |output: &Path, add| OutputFile::prepare(output, expected(add), &path).is_err();
         let other = folder.path().join(".").join("d.toml");
         assert!(is_refused(&path, false) && is_refused(&other, false), "before it is made");
         fs::write(&path, drive("read").to_toml()).unwrap();

@@ -2,22 +2,28 @@
 //! `tidegate profile`: measure the device, write a drive file.
 
 use std::io::{self, IsTerminal as _, Write as _};
+use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use device::{Access, DeviceFacts, RingError, Target, realtime};
 use indicatif::{ProgressBar, ProgressStyle};
-use measure::{Experiment, Profile, ProfileError, ProfileParams, Progress, StartTimes, Warning};
-use model::{Bytes, DriveFile, Op};
+use measure::{
+    Experiment, Journal, Kind, Profile, ProfileError, ProfileParams, Progress, StartTimes, Warning,
+};
+use model::drive_file::Identity;
+use model::{Bytes, DriveFile};
 
 use crate::Answer;
 use crate::arguments::ProfileArguments;
 use crate::failure::Failure;
 use crate::interrupt;
 use crate::made_target::MadeTarget;
-use crate::output_file::OutputFile;
+use crate::output_file::{Expected, OutputFile};
+use crate::profile_plan::TimeLeft;
+use crate::samples_file::SamplesFile;
 use crate::show;
-use crate::{profile_simulated, profile_tables};
+use crate::{profile_plan, profile_simulated, profile_tables};
 
 /// Runs the command.
 pub(crate) fn profile(arguments: &ProfileArguments) -> Result<Answer, Failure> {
@@ -25,38 +31,90 @@ pub(crate) fn profile(arguments: &ProfileArguments) -> Result<Answer, Failure> {
         profile_simulated::run(arguments)?;
         return Ok(Answer::Yes);
     }
+    refuse_early(arguments)?;
+    let output = Output::prepare(arguments, &arguments.target)?;
+    let interrupted = interrupt::flag()?;
+    let (target, made) = open_target(arguments, &interrupted)?;
+    let device = measure::device_identity(target.facts());
+    let params = params(arguments, &target);
+    print_head(&target, &params);
+    if arguments.plan {
+        profile_plan::print(&measure::plan(&target, &params).map_err(profile_failure)?);
+        return Ok(Answer::Yes);
+    }
+    let mut journal = output.journal(&device)?;
+    let followers = (&*interrupted, journal.as_mut());
+    let profile = measure(arguments, &target, made, &params, followers);
+    let profile = output.close_journal(profile)?;
+    print_warnings(&profile.warnings);
+    publish(output.file.as_ref(), &profile.file, &profile.file, &profile.starts)?;
+    Ok(Answer::Yes)
+}
+
+/// What can be refused without looking at the target.
+fn refuse_early(arguments: &ProfileArguments) -> Result<(), Failure> {
     if arguments.model.is_some() {
         return Err(Failure::input("--model is for simulated drives", "leave it out"));
     }
-    let op = Op::from(arguments.op);
-    if op == Op::Write && !arguments.allow_writes {
+    if arguments.writes() && !arguments.allow_writes {
         return Err(Failure::input(
             "measuring writes destroys what is on the target",
             "add --allow-writes if that is meant",
         ));
     }
-    if !arguments.only.contains(&Experiment::Batch) && !arguments.add {
+    if !arguments.experiments().contains(&Experiment::Batch) && !arguments.add {
         return Err(Failure::input(
             "a drive file needs a table of batches",
             "put batch into --only, or add to a drive file that exists with --add",
         ));
     }
-    if let Some(size) = arguments.create {
-        check_before_making(arguments, op, size)?;
+    arguments.create.map_or(Ok(()), |size| check_before_making(arguments, size))
+}
+
+/// Where the result goes, and its samples meanwhile; nowhere if it is printed.
+#[derive(Debug, Default)]
+pub(crate) struct Output {
+    pub(crate) file: Option<OutputFile>,
+    samples: Option<SamplesFile>,
+}
+
+impl Output {
+    /// Refuses what cannot be before anything is measured.
+    pub(crate) fn prepare(arguments: &ProfileArguments, target: &Path) -> Result<Self, Failure> {
+        let Some(path) = &arguments.output else { return Ok(Self::default()) };
+        if arguments.plan {
+            return Ok(Self::default());
+        }
+        let expected = match (arguments.add, arguments.resume) {
+            (true, _) => Expected::DriveFile,
+            (false, true) => Expected::Interrupted,
+            (false, false) => Expected::Nothing,
+        };
+        let file = OutputFile::prepare(path, expected, target)?;
+        let samples = SamplesFile::beside(path, arguments.resume, arguments.keep_samples)?;
+        Ok(Self { file: Some(file), samples: Some(samples) })
     }
-    let prepare = |path| OutputFile::prepare(path, arguments.add, &arguments.target);
-    let output = arguments.output.as_deref().map(prepare).transpose()?;
-    let interrupted = interrupt::flag()?;
-    let (target, made) = open_target(arguments, op, &interrupted)?;
-    if let Some(output) = &output {
-        output.check_device(&measure::device_identity(target.facts()))?;
+
+    /// The journal of what is measured on that device.
+    pub(crate) fn journal(&self, device: &Identity) -> Result<Option<Journal>, Failure> {
+        if let Some(file) = &self.file {
+            file.check_device(device)?;
+        }
+        self.samples.as_ref().map(|samples| samples.open(device)).transpose()
     }
-    let params = params(arguments, op, &target);
-    print_head(&target, &params);
-    let profile = measure(arguments, &target, made, &params, &interrupted)?;
-    print_warnings(&profile.warnings);
-    publish(output.as_ref(), &profile.file, &profile.file, &profile.starts)?;
-    Ok(Answer::Yes)
+
+    /// Keeps the samples while somebody may need them.
+    pub(crate) fn close_journal(
+        &self,
+        measured: Result<Profile, ProfileError>,
+    ) -> Result<Profile, Failure> {
+        let has_samples = !matches!(measured, Err(ProfileError::NothingMeasured));
+        let is_complete = measured.as_ref().is_ok_and(|profile| !profile.is_cancelled);
+        if let Some(samples) = &self.samples {
+            samples.close(is_complete, has_samples);
+        }
+        measured.map_err(profile_failure)
+    }
 }
 
 pub(crate) fn print_warnings(warnings: &[Warning]) {
@@ -66,17 +124,12 @@ pub(crate) fn print_warnings(warnings: &[Warning]) {
 }
 
 /// Refuses what is sure to be refused once the target is made.
-fn check_before_making(
-    arguments: &ProfileArguments,
-    op: Op,
-    capacity: Bytes,
-) -> Result<(), Failure> {
+fn check_before_making(arguments: &ProfileArguments, capacity: Bytes) -> Result<(), Failure> {
     let params = ProfileParams {
-        op,
-        size: arguments.size,
+        kinds: arguments.kinds(),
         // Where nobody says, the device does, and that is not known yet.
         depth: arguments.depth.unwrap_or(1),
-        samples: arguments.samples,
+        samples: arguments.samples.count(),
         ..ProfileParams::new("", &DeviceFacts::default())
     };
     params.check(capacity).map_err(profile_failure)
@@ -85,11 +138,10 @@ fn check_before_making(
 /// The target, and what removes it again if it was made now.
 fn open_target(
     arguments: &ProfileArguments,
-    op: Op,
     interrupted: &AtomicBool,
 ) -> Result<(Target, Option<MadeTarget>), Failure> {
     let path = &arguments.target;
-    let access = if op == Op::Write { Access::ReadWrite } else { Access::ReadOnly };
+    let access = if arguments.writes() { Access::ReadWrite } else { Access::ReadOnly };
     let Some(size) = arguments.create else {
         let target = Target::open(path, access).map_err(|error| Failure::unusable(&error))?;
         return Ok((target, None));
@@ -112,26 +164,27 @@ fn measure(
     target: &Target,
     made: Option<MadeTarget>,
     params: &ProfileParams,
-    interrupted: &AtomicBool,
-) -> Result<Profile, Failure> {
+    (interrupted, journal): (&AtomicBool, Option<&mut Journal>),
+) -> Result<Profile, ProfileError> {
+    let mut left = TimeLeft::of(measure::plan(target, params)?);
     let bar = bar("trials");
     let mut is_measured = false;
     let progress = |progress: Progress| {
         is_measured |= progress.done > 0;
-        show_progress(&bar, progress);
+        show_progress(&bar, progress, &mut left);
         if arguments.time_limit.is_some_and(|limit| progress.elapsed >= limit) {
             interrupted.store(true, Ordering::Relaxed);
         }
     };
-    let profile = measure::profile(target, params, progress, interrupted);
+    let profile = measure::profile(target, params, progress, interrupted, journal);
     bar.finish_and_clear();
     if let (true, Some(made)) = (is_measured, made) {
         made.keep();
     }
-    profile.map_err(profile_failure)
+    profile
 }
 
-fn params(arguments: &ProfileArguments, op: Op, target: &Target) -> ProfileParams {
+fn params(arguments: &ProfileArguments, target: &Target) -> ProfileParams {
     let facts = target.facts();
     let name = arguments.name.clone().or_else(|| facts.model.clone()).unwrap_or_else(|| {
         let path = facts.path.file_name().unwrap_or(facts.path.as_os_str());
@@ -139,11 +192,10 @@ fn params(arguments: &ProfileArguments, op: Op, target: &Target) -> ProfileParam
     });
     let defaults = ProfileParams::new(name, facts);
     ProfileParams {
-        experiments: arguments.only.clone(),
-        op,
-        size: arguments.size,
+        experiments: arguments.experiments(),
+        kinds: arguments.kinds(),
         depth: arguments.depth.unwrap_or(defaults.depth),
-        samples: arguments.samples,
+        samples: arguments.samples.count(),
         seed: arguments.seed.unwrap_or_else(seed_of_now),
         real_time: Some(realtime::request(realtime::PRIORITY)),
         ..defaults
@@ -169,13 +221,13 @@ fn print_head(target: &Target, params: &ProfileParams) {
 pub(crate) fn print_measuring(what: &str, params: &ProfileParams) {
     eprintln!("{:<12} {what}", "Target");
     let names: Vec<_> = params.experiments.iter().map(|it| it.name()).collect();
+    let kinds: Vec<_> = params.kinds.iter().map(Kind::to_string).collect();
     eprintln!(
-        "{:<12} {} of 1 to {} {}s of {}: {} samples of each, seed {}",
+        "{:<12} {}: {}, 1 to {} at once, {} samples of each, seed {}",
         "Measuring",
         names.join(", "),
+        kinds.join(", "),
         params.depth,
-        params.op.name(),
-        params.size,
         params.samples,
         params.seed,
     );
@@ -187,15 +239,20 @@ pub(crate) fn bar(unit: &str) -> ProgressBar {
         return ProgressBar::hidden();
     }
     let bar = ProgressBar::no_length();
-    let count = if unit == "bytes" { "{bytes} of {total_bytes}" } else { "{msg}: {pos} of {len}" };
-    let template = format!("{{bar:40}} {{percent:>3}} %  {count}, {{eta}} left");
+    let count = if unit == "bytes" {
+        "{bytes} of {total_bytes}, {eta} left"
+    } else {
+        "{pos} of {len} {msg}"
+    };
+    let template = format!("{{bar:40}} {{percent:>3}} %  {count}");
     let style = ProgressStyle::with_template(&template).expect("the template is fixed");
     bar.set_style(style.progress_chars("=> "));
     bar
 }
 
-pub(crate) fn show_progress(bar: &ProgressBar, progress: Progress) {
-    bar.set_message(progress.experiment.name());
+pub(crate) fn show_progress(bar: &ProgressBar, progress: Progress, left: &mut TimeLeft) {
+    let left = profile_plan::long(left.after(progress));
+    bar.set_message(format!("of {}, {left} until all is measured", progress.experiment.name()));
     bar.set_length(progress.total);
     bar.set_position(progress.done);
 }

@@ -7,14 +7,19 @@ use std::sync::atomic::Ordering;
 use std::time::Instant;
 
 use drive::{Drive, PseudoDisk};
-use measure::{Profile, ProfileParams, Progress, Warning};
+use measure::{Journal, Kind, Profile, ProfileError, ProfileParams, Progress, Step, Warning};
 use model::drive_file::{Identity, MeasuredTable};
-use model::{DriveFile, DriveKind, Op};
+use model::{Bytes, DriveFile, DriveKind, Duration};
 
 use crate::arguments::ProfileArguments;
 use crate::failure::Failure;
 use crate::output_file::OutputFile;
-use crate::{input, interrupt, profile};
+use crate::profile::Output;
+use crate::profile_plan::TimeLeft;
+use crate::{input, interrupt, profile, profile_plan};
+
+/// Of a drive of which only times are known: places do not matter to it.
+const ANY_CAPACITY: Bytes = Bytes::from_kib(1 << 30);
 
 /// How drive files end.
 const EXTENSION: &str = ".drive.toml";
@@ -32,23 +37,32 @@ pub(crate) fn run(arguments: &ProfileArguments) -> Result<(), Failure> {
     }
     let file = input::drive_named(&arguments.target.to_string_lossy())?;
     // It may be added to: a simulated drive is not harmed by its file changing.
-    let prepare = |path| OutputFile::prepare(path, arguments.add, Path::new(""));
-    let output = arguments.output.as_deref().map(prepare).transpose()?;
-    if let Some(output) = &output {
-        output.check_device(&file.identity)?;
+    let output = Output::prepare(arguments, Path::new(""))?;
+    let params = params(arguments, &file)?;
+    let (kind, mut drive) = drive_of(arguments, &file, params.seed)?;
+    profile::print_measuring(&format!("{} as {}", file.name, kind.name()), &params);
+    // Its pace is found on a drive of its own: one that has served is not as it was.
+    let (_, mut other) = drive_of(arguments, &file, params.seed)?;
+    let steps = measure::plan_drive(&mut *other, capacity(&file), &params);
+    let steps = steps.map_err(profile::profile_failure)?;
+    if arguments.plan {
+        profile_plan::print(&steps);
+        return Ok(());
     }
-    let mut measured = measure(arguments, &file)?;
+    let mut journal = output.journal(&file.identity)?;
+    let measured = measure(arguments, &file, &mut *drive, &params, (steps, journal.as_mut()))?;
+    let mut measured = output.close_journal(measured)?;
     if !honours_priority(&file) && !measured.file.priority.is_empty() {
         measured.warnings.push(Warning::PriorityIgnored);
     }
     profile::print_warnings(&measured.warnings);
-    if output.as_ref().is_some_and(OutputFile::is_added_to) {
+    if output.file.as_ref().is_some_and(OutputFile::is_added_to) {
         let identity = Identity { how: measured.file.identity.how.clone(), ..file.identity };
         let tables = DriveFile { identity, ..measured.file };
-        return profile::publish(output.as_ref(), &tables, &tables, &measured.starts);
+        return profile::publish(output.file.as_ref(), &tables, &tables, &measured.starts);
     }
     let whole = with_tables(file, measured.file.clone());
-    profile::publish(output.as_ref(), &whole, &measured.file, &measured.starts)
+    profile::publish(output.file.as_ref(), &whole, &measured.file, &measured.starts)
 }
 
 /// The drive with the tables that were measured in place of its own of the same section.
@@ -61,6 +75,8 @@ fn with_tables(file: DriveFile, measured: DriveFile) -> DriveFile {
         batch: or(measured.batch, file.batch),
         drain: or(measured.drain, file.drain),
         priority: or(measured.priority, file.priority),
+        single: measured.single,
+        throughput: measured.throughput,
         starvation_max: measured.starvation_max.or(file.starvation_max),
         ..file
     }
@@ -82,7 +98,12 @@ fn drive_of(
         let drive = drive::from_parts(kind, file, seed).map_err(|it| Failure::unusable(&it))?;
         return Ok((kind, drive));
     }
-    let (op, size) = (Op::from(arguments.op), arguments.size);
+    let &[Kind { op, size }] = &arguments.kinds()[..] else {
+        return Err(Failure::input(
+            "--model pseudo serves one operation in one size",
+            "name one --op and one --size",
+        ));
+    };
     let measured = drive::measured_table(file, op, size).ok_or_else(|| {
         Failure::input(
             format!("`{}` has no table of batches for {}s of {size}", file.name, op.name()),
@@ -92,13 +113,12 @@ fn drive_of(
     Ok((kind, Box::new(PseudoDisk::new(file.depth, measured.table.clone(), seed))))
 }
 
-fn measure(arguments: &ProfileArguments, file: &DriveFile) -> Result<Profile, Failure> {
+fn params(arguments: &ProfileArguments, file: &DriveFile) -> Result<ProfileParams, Failure> {
     let params = ProfileParams {
-        experiments: arguments.only.clone(),
-        op: Op::from(arguments.op),
-        size: arguments.size,
+        experiments: arguments.experiments(),
+        kinds: arguments.kinds(),
         depth: arguments.depth.unwrap_or(file.depth.min(ProfileParams::DEPTH)),
-        samples: arguments.samples,
+        samples: arguments.samples.count(),
         seed: arguments.seed.unwrap_or(1),
         ..ProfileParams::new(file.name.as_str(), &device::DeviceFacts::default())
     };
@@ -108,22 +128,34 @@ fn measure(arguments: &ProfileArguments, file: &DriveFile) -> Result<Profile, Fa
             format!("ask for at most --depth {}", file.depth),
         ));
     }
-    let (kind, mut drive) = drive_of(arguments, file, params.seed)?;
-    let capacity = file.capacity().expect("a drive that can be simulated has a capacity");
-    profile::print_measuring(&format!("{} as {}", file.name, kind.name()), &params);
+    Ok(params)
+}
+
+fn capacity(file: &DriveFile) -> Bytes {
+    file.capacity().unwrap_or(ANY_CAPACITY)
+}
+
+fn measure(
+    arguments: &ProfileArguments,
+    file: &DriveFile,
+    drive: &mut dyn Drive,
+    params: &ProfileParams,
+    (steps, journal): (Vec<Step>, Option<&mut Journal>),
+) -> Result<Result<Profile, ProfileError>, Failure> {
+    let mut left = TimeLeft::of(steps);
     let bar = profile::bar("trials");
     let (interrupted, begun) = (interrupt::flag()?, Instant::now());
     let progress = |progress: Progress| {
-        profile::show_progress(&bar, progress);
-        if arguments
-            .time_limit
-            .is_some_and(|limit| begun.elapsed() >= std::time::Duration::from_nanos(limit.ns()))
-        {
+        profile::show_progress(&bar, progress, &mut left);
+        let is_over =
+            |limit: Duration| begun.elapsed() >= std::time::Duration::from_nanos(limit.ns());
+        if arguments.time_limit.is_some_and(is_over) {
             interrupted.store(true, Ordering::Relaxed);
         }
     };
+    let (model, capacity) = (&file.name, capacity(file));
     let measured =
-        measure::profile_drive(&mut *drive, &file.name, capacity, &params, progress, &interrupted);
+        measure::profile_drive(drive, model, capacity, params, progress, &interrupted, journal);
     bar.finish_and_clear();
-    measured.map_err(profile::profile_failure)
+    Ok(measured)
 }

@@ -1,20 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! What `tidegate profile` shows of what it measured: some entries of each table.
 
-use measure::{Start, StartTimes};
-use model::drive_file::MeasuredTable;
-use model::{DriveFile, Duration};
+use measure::{Kind, Start, StartTimes};
+use model::drive_file::{FlowPlace, MeasuredTable, SingleTimes, Throughput};
+use model::{Bytes, DriveFile, Duration, Op};
 
 use crate::show::{self, out, outln};
 
-/// Prints the tables of batches, drains and priority, and the starvation.
+/// Prints what was measured, one kind of requests after the other.
 pub(crate) fn print(file: &DriveFile, starts: &[StartTimes]) {
-    if let Some(measured) = file.batch.first() {
+    for single in &file.single {
+        print_single(single);
+    }
+    for measured in &file.batch {
         print_batch(measured);
     }
-    print_drains(starts);
-    if let Some(measured) = file.priority.first() {
+    for starts in starts.chunk_by(|a, b| a.kind == b.kind) {
+        print_drains(starts);
+    }
+    for measured in &file.priority {
         print_priority(measured);
+    }
+    for flows in file.throughput.chunk_by(|a, b| (a.op, a.size) == (b.op, b.size)) {
+        print_throughput(flows);
     }
     if let Some(starved) = file.starvation_max {
         show::labelled("Starvation", &format!("at most {} seen", show::ms_ceil(starved)));
@@ -29,6 +37,55 @@ fn powers(last: usize) -> impl Iterator<Item = usize> {
 
 fn ms(ns: u64) -> String {
     show::ms_ceil(Duration::from_ns(ns))
+}
+
+/// Above a table: what it is about.
+fn print_title(what: &str, op: Op, size: Bytes) {
+    outln!();
+    outln!("{what}, {}", Kind { op, size });
+}
+
+fn print_table_title(what: &str, measured: &MeasuredTable) {
+    if let (Some(op), Some(size)) = (measured.op, measured.size) {
+        print_title(what, op, size);
+    }
+}
+
+fn print_single(single: &SingleTimes) {
+    print_title("One at a time", single.op, single.size);
+    let [min, p10, p50, p90, p99, p999] = single.ns_quantiles;
+    let row = [min, p10, p50, p90, p99, p999, single.ns_max].map(ms).to_vec();
+    print_rows(&["least", "10 %", "median", "90 %", "99 %", "99.9 %", "maximum"], vec![row]);
+    if single.slow.is_empty() {
+        return;
+    }
+    let again = |ns: Option<u64>| ns.map_or_else(String::new, ms);
+    let row = |place: &model::drive_file::SlowPlace| {
+        vec![place.sector.to_string(), ms(place.ns), again(place.again_ns_min)]
+    };
+    let rows = single.slow.iter().map(row).collect();
+    print_rows(&["slow at sector", "took", "asked again, at least"], rows);
+}
+
+/// A column for each place.
+fn print_throughput(flows: &[Throughput]) {
+    let [first, ..] = flows else { return };
+    print_title("Throughput: median and slowest stretch", first.op, first.size);
+    let rows = first.depth.iter().enumerate().map(|(index, depth)| {
+        let rate = |flow: &Throughput| {
+            let [median, least] = [&flow.bytes_per_s, &flow.bytes_per_s_min]
+                .map(|list| show::throughput(list[index]));
+            format!("{median} ({least})")
+        };
+        [depth.to_string()].into_iter().chain(flows.iter().map(rate)).collect()
+    });
+    let names = flows.iter().map(|flow| match flow.place {
+        FlowPlace::Random => "random",
+        FlowPlace::SequentialFirst => "sequential, first tenth",
+        FlowPlace::SequentialLast => "sequential, last tenth",
+    });
+    let header: Vec<_> = ["outstanding"].into_iter().chain(names).collect();
+    print_rows(&header, rows.collect());
 }
 
 /// What was measured beside what one at a time would take.
@@ -46,6 +103,7 @@ fn print_batch(measured: &MeasuredTable) {
             gain(single, batch, n_wide),
         ]
     });
+    print_table_title("Batches", measured);
     let header =
         ["requests", "median", "99.9 %", "b(i): maximum", "per request", "gain over one at a time"];
     print_rows(&header, rows.collect());
@@ -70,6 +128,7 @@ fn print_drains(starts: &[StartTimes]) {
     let names = starts.iter().map(|times| times.start.name());
     let table = random().next().map(|_| "drain(q)");
     let header: Vec<_> = ["outstanding"].into_iter().chain(names).chain(table).collect();
+    print_title("Drains, the longest of each start", starts[0].kind.op, starts[0].kind.size);
     print_rows(&header, rows.collect());
 }
 
@@ -79,11 +138,11 @@ fn print_priority(measured: &MeasuredTable) {
         let times = [p50, p999, &measured.ns_max].map(|list| ms(list[q - 1]));
         [q.to_string()].into_iter().chain(times).collect()
     });
+    print_table_title("Of the drive's own priority", measured);
     print_rows(&["of priority", "median", "99.9 %", "priority(q): maximum"], rows.collect());
 }
 
 fn print_rows(header: &[&str], rows: Vec<Vec<String>>) {
-    outln!();
     out!("{}", show::table(header, rows, 0));
     outln!();
 }

@@ -4,6 +4,11 @@
 //! Stolen time looks like a slow device: nothing on this machine ran, so a completion was
 //! seen late. It is recorded beside every measurement and never subtracted from it.
 
+use model::Duration;
+
+/// What the kernel counts in where it speaks to programs (`USER_HZ`).
+const TICK: Duration = Duration::from_ms(10);
+
 /// Readings of the machine's processors, in ticks since it started.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ProcessorTime {
@@ -27,6 +32,11 @@ impl ProcessorTime {
             stolen_ticks: self.stolen_ticks.saturating_sub(earlier.stolen_ticks),
             total_ticks: self.total_ticks.saturating_sub(earlier.total_ticks),
         }
+    }
+
+    /// Stolen time, of all processors together.
+    pub fn stolen(self) -> Duration {
+        TICK * self.stolen_ticks
     }
 
     /// The stolen share in parts per million, rounded up.

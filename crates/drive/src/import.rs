@@ -185,6 +185,8 @@ fn drive_file(depth: u32, mechanics: Mechanics, disk: &Section, report: &Report)
         batch: Vec::new(),
         drain: Vec::new(),
         priority: Vec::new(),
+        single: Vec::new(),
+        throughput: Vec::new(),
         cost: None,
         starvation_max: None,
         flush_max: None,

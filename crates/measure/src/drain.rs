@@ -62,6 +62,9 @@ const TWENTIETH: usize = 20;
 /// any request become, some seconds of a hard disk.
 const STRANDED_LENGTH_MAX: u32 = 512;
 
+/// Their mean.
+pub(crate) const STRANDED_LENGTH: u64 = 256;
+
 /// What is drained.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Drain {

@@ -5,8 +5,12 @@
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum Experiment {
+    /// One request at a random place of an idle device.
+    Single,
     /// b(i): i requests at random places, given at once to an idle device.
     Batch,
+    /// Batches of different requests.
+    Mixed,
     /// drain(q): until the device is empty, from the moment that nothing more is sent.
     Drain,
     /// The same with places that make drains long: shown, not written into the table.
@@ -15,24 +19,34 @@ pub enum Experiment {
     Priority,
     /// How long others can hold up one request.
     Starvation,
+    /// What flows of requests move.
+    Throughput,
 }
 
 impl Experiment {
-    /// All, in the order in which they are made.
-    pub const ALL: [Self; 5] =
-        [Self::Batch, Self::Drain, Self::DrainAdversary, Self::Priority, Self::Starvation];
-
-    /// What is measured unless told otherwise: what every guarantee needs.
-    pub const USUAL: [Self; 1] = [Self::Batch];
+    /// All, in the order in which they are made: what every guarantee needs comes first.
+    pub const ALL: [Self; 8] = [
+        Self::Batch,
+        Self::Single,
+        Self::Drain,
+        Self::Throughput,
+        Self::Starvation,
+        Self::Mixed,
+        Self::Priority,
+        Self::DrainAdversary,
+    ];
 
     /// The name on the command line.
     pub const fn name(self) -> &'static str {
         match self {
+            Self::Single => "single",
             Self::Batch => "batch",
+            Self::Mixed => "mixed",
             Self::Drain => "drain",
             Self::DrainAdversary => "drain-adversary",
             Self::Priority => "priority",
             Self::Starvation => "starvation",
+            Self::Throughput => "throughput",
         }
     }
 
@@ -41,13 +55,17 @@ impl Experiment {
         Self::ALL.into_iter().find(|experiment| experiment.name() == name)
     }
 
+    /// Whether what it says about the longest time depends on the number of samples.
+    pub(crate) const fn is_about_maxima(self) -> bool {
+        !matches!(self, Self::Throughput)
+    }
+
     /// What an entry of its table is called: b(3), drain(3).
     pub const fn symbol(self) -> &'static str {
         match self {
             Self::Batch => "b",
             Self::Drain | Self::DrainAdversary => "drain",
-            Self::Priority => "priority",
-            Self::Starvation => "starvation",
+            other => other.name(),
         }
     }
 }

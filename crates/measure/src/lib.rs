@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Measures how long a device takes: for i requests given at once, b(i); until it is empty,
-//! drain(q); for requests of priority; for one that others hold up. Writes what it found into
-//! a drive file.
+//! Measures how a device behaves in time: how long i requests given at once take, b(i); how
+//! long it takes to be empty, drain(q); what flows of requests move; how long others can hold up
+//! one. Writes what it found into a drive file.
 //!
 //! [`profile()`] measures a block device or a file, [`profile_drive`] a simulated drive in
 //! virtual time: the same experiments, the same statistics. What the host added to the
@@ -11,22 +11,35 @@ pub mod confidence;
 pub mod drain;
 pub mod experiment;
 mod flow;
+mod held_up;
+pub mod journal;
+pub mod kind;
 mod lateness;
+mod mixed;
 pub mod order_statistics;
 mod places;
+pub mod plan;
 mod priority;
 pub mod profile;
 mod record;
 mod rounds;
 mod run;
+mod single;
 mod starvation;
 mod subject;
+mod throughput;
 pub mod warning;
 
 pub use drain::Start;
 pub use experiment::Experiment;
-pub use profile::{Profile, ProfileError, ProfileParams, StartTimes, profile, profile_drive};
+pub use held_up::Disturbance;
+pub use journal::{Journal, JournalError};
+pub use kind::Kind;
+pub use plan::{Pace, Step};
+pub use profile::{
+    Profile, ProfileError, ProfileParams, StartTimes, plan, plan_drive, profile, profile_drive,
+};
 pub use record::device_identity;
 pub use rounds::Progress;
 pub use subject::SubjectError;
-pub use warning::{Skip, Warning};
+pub use warning::{Entries, Skip, Warning};

@@ -3,35 +3,34 @@
 
 use std::ops::Range;
 
-use model::{Bytes, Lba, Op};
+use model::{Bytes, Lba};
 use rand::RngExt as _;
 use rand::seq::index;
 use rand_pcg::Pcg64;
 
+use crate::kind::Kind;
 use crate::subject::Probe;
 
 /// All places of a target.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Places {
-    /// What is done to them.
-    pub(crate) op: Op,
-    /// Size of one.
-    pub(crate) size: Bytes,
+    /// What is done to them, and their size.
+    pub(crate) kind: Kind,
     /// How many there are.
     pub(crate) count: usize,
 }
 
 impl Places {
-    /// Of requests of `size` on a target of `capacity`.
-    pub(crate) fn of(capacity: Bytes, op: Op, size: Bytes) -> Self {
-        let count = usize::try_from(capacity.get() / size.get()).unwrap_or(usize::MAX);
-        Self { op, size, count }
+    /// Of such requests on a target of `capacity`.
+    pub(crate) fn of(capacity: Bytes, kind: Kind) -> Self {
+        let count = usize::try_from(capacity.get() / kind.size.get()).unwrap_or(usize::MAX);
+        Self { kind, count }
     }
 
     /// A request at the place of that index.
     pub(crate) fn at(&self, index: usize) -> Probe {
         let index = u64::try_from(index).expect("a place fits");
-        let Self { op, size, .. } = *self;
+        let Kind { op, size } = self.kind;
         Probe { op, start: Lba::new(index * size.sectors_ceil()), size }
     }
 
@@ -64,11 +63,15 @@ impl Places {
 
 #[cfg(test)]
 mod tests {
+    use model::Op;
+
     use super::*;
+
+    const READS: Kind = Kind { op: Op::Read, size: Bytes::from_kib(4) };
 
     #[test]
     fn parts_lie_at_the_ends_and_are_large_enough() {
-        let places = Places { op: Op::Read, size: Bytes::from_kib(4), count: 100 };
+        let places = Places { kind: READS, count: 100 };
         assert_eq!((places.lowest(5, 4), places.highest(5, 4)), (0..20, 80..100));
         assert_eq!((places.lowest(5, 30), places.highest(5, 30)), (0..30, 70..100));
         assert_eq!(places.lowest(5, 300), 0..100);
@@ -77,7 +80,7 @@ mod tests {
 
     #[test]
     fn size_of_the_target_is_in_whole_places() {
-        let places = Places::of(Bytes::from_kib(129), Op::Read, Bytes::from_kib(64));
+        let places = Places::of(Bytes::from_kib(9), READS);
         assert_eq!(places.count, 2);
     }
 }

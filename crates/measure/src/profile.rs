@@ -21,12 +21,16 @@ use model::{Bytes, DriveFile, DriveKind, Duration, Op, Time};
 use crate::confidence::{CONFIDENCE, FOUR_SIGMA, samples_needed};
 use crate::drain::Start;
 use crate::experiment::Experiment;
+use crate::held_up::HeldUpMeter;
+use crate::journal::Journal;
+use crate::kind::Kind;
 use crate::lateness;
 use crate::places::Places;
+use crate::plan::{self, Step};
 use crate::record::{self, HostRecord};
-use crate::rounds::Progress;
+use crate::rounds::{Followers, Progress};
 use crate::run::{Found, Run};
-use crate::subject::{RealSubject, SimulatedSubject, SubjectError};
+use crate::subject::{RealSubject, SimulatedSubject, Subject, SubjectError};
 use crate::warning::{self, Warning};
 
 /// What is measured.
@@ -36,10 +40,8 @@ pub struct ProfileParams {
     pub name: String,
     /// What is measured; the order does not matter.
     pub experiments: Vec<Experiment>,
-    /// Read or write. Writing destroys what is on the target.
-    pub op: Op,
-    /// Size of every request.
-    pub size: Bytes,
+    /// What requests are of, each measured by itself. Writing destroys what is on the target.
+    pub kinds: Vec<Kind>,
     /// K, the largest batch.
     pub depth: u32,
     /// How often each is measured.
@@ -62,9 +64,8 @@ impl ProfileParams {
     pub fn new(name: impl Into<String>, facts: &DeviceFacts) -> Self {
         Self {
             name: name.into(),
-            experiments: Experiment::USUAL.to_vec(),
-            op: Op::Read,
-            size: Self::SIZE,
+            experiments: Experiment::ALL.to_vec(),
+            kinds: vec![Kind { op: Op::Read, size: Self::SIZE }],
             depth: warning::accepted(facts).map_or(Self::DEPTH, |count| count.min(Self::DEPTH)),
             samples: Self::SAMPLES,
             seed: 1,
@@ -78,26 +79,33 @@ impl ProfileParams {
     /// [`ProfileError`]: what [`profile()`] would refuse before it sends a request. The
     /// alignment of the target is not known here.
     pub fn check(&self, capacity: Bytes) -> Result<(), ProfileError> {
-        self.places(capacity).map(drop)
+        let Self { depth, samples, .. } = *self;
+        match () {
+            () if samples == 0 => return Err(ProfileError::SamplesZero),
+            () if depth == 0 => return Err(ProfileError::DepthZero),
+            () if self.kinds.is_empty() => return Err(ProfileError::NoKinds),
+            () => (),
+        }
+        self.kinds.iter().try_for_each(|&kind| self.check_kind(kind, capacity))
     }
 
-    /// The places on a target of `capacity`.
-    fn places(&self, capacity: Bytes) -> Result<Places, ProfileError> {
-        let Self { size, depth, samples, .. } = *self;
-        if samples == 0 {
-            return Err(ProfileError::SamplesZero);
-        }
-        if depth == 0 {
-            return Err(ProfileError::DepthZero);
-        }
+    fn check_kind(&self, kind: Kind, capacity: Bytes) -> Result<(), ProfileError> {
+        let (size, depth) = (kind.size, self.depth);
         if size.get() == 0 || !size.get().is_multiple_of(512) {
             return Err(ProfileError::SizeOdd { size });
         }
-        let places = Places::of(capacity, self.op, size);
-        if places.count < depth as usize {
+        if Places::of(capacity, kind).count < depth as usize {
             return Err(ProfileError::TooSmall { capacity, size, depth });
         }
-        Ok(places)
+        Ok(())
+    }
+
+    fn writes(&self) -> bool {
+        self.kinds.iter().any(|kind| kind.op == Op::Write)
+    }
+
+    fn size_max(&self) -> Bytes {
+        self.kinds.iter().map(|kind| kind.size).max().unwrap_or_default()
     }
 }
 
@@ -120,6 +128,8 @@ pub struct Profile {
 /// Entry `q - 1` of `longest` is about q outstanding.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StartTimes {
+    /// Of which requests.
+    pub kind: Kind,
     /// Which start.
     pub start: Start,
     /// The longest times.
@@ -136,6 +146,9 @@ pub enum ProfileError {
     /// No batch asked for.
     #[error("depth 0 measures nothing: ask for at least 1")]
     DepthZero,
+    /// No requests asked for.
+    #[error("no operation and no size measure nothing: ask for at least one of each")]
+    NoKinds,
     /// A request size that is no number of sectors.
     #[error("requests of {size}: ask for a multiple of 512B")]
     SizeOdd {
@@ -182,20 +195,23 @@ pub fn profile(
     params: &ProfileParams,
     mut progress: impl FnMut(Progress),
     cancelled: &AtomicBool,
+    journal: Option<&mut Journal>,
 ) -> Result<Profile, ProfileError> {
-    let places = params.places(target.size())?;
-    if params.op == Op::Write && target.access() == Access::ReadOnly {
+    params.check(target.size())?;
+    if params.writes() && target.access() == Access::ReadOnly {
         return Err(ProfileError::ReadOnly);
     }
     let measured_at = SystemTime::now();
-    let mut ring = Ring::new(target, params.depth, params.size)?;
+    let mut ring = Ring::new(target, params.depth, params.size_max())?;
     let (clock, setup) = (Clock::start(), ring.setup());
     let lateness = lateness::highest(&mut ring, clock)?;
     let meter = Meter::start(target.facts());
     let sent = Completed { reads: 0, writes: 0 };
-    let mut subject = RealSubject { ring, clock, facts: target.facts(), sent };
-    let (begun, progress) = (clock.now(), &mut progress);
-    let mut run = Run { params, places, has_tags: false, begun, progress, cancelled };
+    let held_up = HeldUpMeter::of_this_thread();
+    let mut subject = RealSubject { ring, clock, facts: target.facts(), sent, meter: held_up };
+    let followers = Followers { progress: &mut progress, cancelled, kinds: &params.kinds, journal };
+    let (capacity, begun) = (target.size(), clock.now());
+    let mut run = Run { params, capacity, has_tags: false, begun, followers };
     let found = run.make(&mut subject)?;
     let (processor, other_load) = meter.stop(target.facts(), subject.sent);
     let host = HostRecord { real_time: params.real_time, setup, lateness, processor, other_load };
@@ -218,11 +234,12 @@ pub fn profile_drive(
     params: &ProfileParams,
     mut progress: impl FnMut(Progress),
     cancelled: &AtomicBool,
+    journal: Option<&mut Journal>,
 ) -> Result<Profile, ProfileError> {
-    let places = params.places(capacity)?;
+    params.check(capacity)?;
     let mut subject = SimulatedSubject::new(drive);
-    let (begun, progress) = (Time::ZERO, &mut progress);
-    let mut run = Run { params, places, has_tags: true, begun, progress, cancelled };
+    let followers = Followers { progress: &mut progress, cancelled, kinds: &params.kinds, journal };
+    let mut run = Run { params, capacity, has_tags: true, begun: Time::ZERO, followers };
     let found = run.make(&mut subject)?;
     let identity = Identity {
         model: Some(model.to_owned()),
@@ -231,6 +248,47 @@ pub fn profile_drive(
         ..Identity::default()
     };
     finish(params, found, identity, [])
+}
+
+/// What [`profile()`] will do on this target, and how long that takes: found out by a few
+/// requests of each kind. Writes are taken to be as fast as reads: nothing is written.
+///
+/// # Errors
+/// [`ProfileError`].
+pub fn plan(target: &Target, params: &ProfileParams) -> Result<Vec<Step>, ProfileError> {
+    params.check(target.size())?;
+    let ring = Ring::new(target, params.depth, params.size_max())?;
+    let sent = Completed { reads: 0, writes: 0 };
+    let (clock, meter) = (Clock::start(), HeldUpMeter::of_this_thread());
+    let mut subject = RealSubject { ring, clock, facts: target.facts(), sent, meter };
+    steps(&mut subject, false, target.size(), params)
+}
+
+/// What [`profile_drive`] will do, and how long that takes in the time of the drive.
+///
+/// # Errors
+/// [`ProfileError`].
+pub fn plan_drive(
+    drive: &mut dyn Drive,
+    capacity: Bytes,
+    params: &ProfileParams,
+) -> Result<Vec<Step>, ProfileError> {
+    params.check(capacity)?;
+    steps(&mut SimulatedSubject::new(drive), true, capacity, params)
+}
+
+fn steps(
+    subject: &mut dyn Subject,
+    has_tags: bool,
+    capacity: Bytes,
+    params: &ProfileParams,
+) -> Result<Vec<Step>, ProfileError> {
+    let pace = |kind: &Kind| {
+        let places = Places::of(capacity, Kind { op: Op::Read, ..*kind });
+        plan::pace(subject, places, params.depth, params.seed)
+    };
+    let paces = params.kinds.iter().map(pace).collect::<Result<Vec<_>, _>>()?;
+    Ok(plan::steps(params, has_tags, &paces))
 }
 
 fn finish(
@@ -243,6 +301,12 @@ fn finish(
         return Err(ProfileError::NothingMeasured);
     }
     let mut said = found.warnings.clone();
+    let held_up = found.disturbances.iter().filter(|(.., it)| it.disturbed > 0);
+    said.extend(held_up.map(|&(experiment, kind, disturbance)| Warning::HeldUp {
+        experiment,
+        kind,
+        disturbance,
+    }));
     said.extend(found.samples.and_then(few_samples));
     said.extend(warnings);
     let is_cancelled = found.is_cancelled;
@@ -251,16 +315,18 @@ fn finish(
 }
 
 fn drive_file(params: &ProfileParams, identity: Identity, found: Found) -> DriveFile {
-    let tables = [&found.batch, &found.drain, &found.priority];
-    let entries = tables.into_iter().flatten().map(|table| table.table.batch_max());
+    let tables = [&found.batch, &found.drain, &found.priority].into_iter().flatten();
+    let entries = tables.map(|table| table.table.batch_max());
     DriveFile {
         name: params.name.clone(),
         kind: DriveKind::Recorded,
         depth: entries.max().unwrap_or(params.depth),
         identity,
-        batch: found.batch.into_iter().collect(),
-        drain: found.drain.into_iter().collect(),
-        priority: found.priority.into_iter().collect(),
+        batch: found.batch,
+        drain: found.drain,
+        priority: found.priority,
+        single: found.single,
+        throughput: found.throughput,
         cost: None,
         starvation_max: found.starvation_max,
         flush_max: None,
@@ -282,7 +348,7 @@ fn warnings_of_target(target: &Target, params: &ProfileParams) -> Vec<Warning> {
         rotational: facts.rotational == Some(true),
     });
     let notes = target.notes().iter().cloned().map(Warning::Target);
-    let host = warning::about_host(facts, params.op, params.size, params.depth);
+    let host = warning::about_host(facts, params.writes(), params.size_max(), params.depth);
     file_only.into_iter().chain(notes).chain(host).collect()
 }
 

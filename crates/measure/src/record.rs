@@ -12,6 +12,8 @@ use model::{BatchTable, Duration};
 
 use crate::confidence;
 use crate::experiment::Experiment;
+use crate::held_up::Sample;
+use crate::kind::Kind;
 use crate::lateness;
 use crate::order_statistics::Summary;
 use crate::profile::ProfileParams;
@@ -36,13 +38,9 @@ pub(crate) struct HostRecord {
 ///
 /// Each figure is the greatest of those that the ways have, so that it holds for each of
 /// them.
-pub(crate) fn table(
-    params: &ProfileParams,
-    ways: usize,
-    times: Vec<Vec<Duration>>,
-) -> Option<(MeasuredTable, u32)> {
-    let mut all: Vec<_> =
-        times.into_iter().map_while(|mut times| Summary::of(&mut times)).collect();
+pub(crate) fn table(kind: Kind, ways: usize, cells: &[Vec<Sample>]) -> Option<MeasuredTable> {
+    let times = |cell: &Vec<Sample>| -> Vec<_> { cell.iter().map(|sample| sample.took).collect() };
+    let mut all: Vec<_> = cells.iter().map_while(|cell| Summary::of(&mut times(cell))).collect();
     all.truncate(all.len() / ways * ways);
     let entries: Vec<&[Summary]> = all.chunks(ways).collect();
     let samples = all.iter().map(|summary| summary.count).min()?;
@@ -52,9 +50,9 @@ pub(crate) fn table(
     };
     let ns = |list: Vec<Duration>| list.into_iter().map(Duration::ns).collect();
     let highest = greatest(&|summary| summary.highest);
-    let table = MeasuredTable {
-        op: Some(params.op),
-        size: Some(params.size),
+    Some(MeasuredTable {
+        op: Some(kind.op),
+        size: Some(kind.size),
         table: BatchTable::new(&highest).expect("every batch has a time above zero"),
         ns_max: ns(highest),
         quantiles_ns: std::array::from_fn(|index| {
@@ -62,8 +60,7 @@ pub(crate) fn table(
         }),
         samples: Some(u64::from(samples)),
         confidence: Some(confidence::statement(samples)),
-    };
-    Some((table, samples))
+    })
 }
 
 /// Which device was measured, and how.
@@ -98,17 +95,28 @@ pub(crate) fn instant(at: SystemTime) -> String {
 
 /// The options that repeat the measurement, and what a time is.
 pub(crate) fn how(params: &ProfileParams) -> String {
-    let ProfileParams { op, size, depth, samples, seed, .. } = params;
+    let ProfileParams { kinds, depth, samples, seed, .. } = params;
+    let (ops, sizes) = (list(kinds, |kind| kind.op.name()), list(kinds, |kind| kind.size));
     let chosen = Experiment::ALL.into_iter().filter(|it| params.experiments.contains(it));
     let names: Vec<_> = chosen.clone().map(Experiment::name).collect();
     let times: Vec<_> = chosen.map(what_a_time_is).collect();
     format!(
-        "tidegate profile --only {} --op {} --size {size} --depth {depth} --samples {samples} \
+        "tidegate profile --only {} --op {ops} --size {sizes} --depth {depth} --samples {samples} \
          --seed {seed}; {}",
         names.join(","),
-        op.name(),
         times.join("; ")
     )
+}
+
+/// Each once, with commas between.
+fn list<T: PartialEq + ToString>(kinds: &[Kind], of: impl Fn(&Kind) -> T) -> String {
+    let mut all: Vec<T> = Vec::new();
+    for value in kinds.iter().map(of) {
+        if !all.contains(&value) {
+            all.push(value);
+        }
+    }
+    all.iter().map(ToString::to_string).collect::<Vec<_>>().join(",")
 }
 
 fn what_a_time_is(experiment: Experiment) -> &'static str {
@@ -120,6 +128,11 @@ fn what_a_time_is(experiment: Experiment) -> &'static str {
             "a drain runs from the last submission to the last completion, after random requests: \
              so many at once, or at the end of a flow of that depth or of the full depth; each \
              figure is the greatest of the three"
+        }
+        Experiment::Single => "single: one random request on an idle device",
+        Experiment::Mixed => "a mixed batch is of several kinds and measured as a batch",
+        Experiment::Throughput => {
+            "throughput: stretches of a flow that keeps so many outstanding, their median"
         }
         Experiment::DrainAdversary => "drains after requests far apart are not in the table",
         Experiment::Priority => {

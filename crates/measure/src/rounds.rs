@@ -6,27 +6,33 @@
 //! drive's own housekeeping) falls on all alike, and one that is stopped has samples of all. The first round
 //! warms up and is not counted. The second goes up from 1: stopped within it, there is a
 //! shorter table, and not one with gaps.
+//!
+//! A round that is complete is kept in the journal. A measurement that goes on warms up again
+//! and draws other places than the first time.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use model::{Duration, Time};
+use rand::SeedableRng as _;
 use rand::seq::SliceRandom;
 use rand_pcg::Pcg64;
 
 use crate::experiment::Experiment;
+use crate::held_up::Sample;
+use crate::journal::Journal;
+use crate::kind::Kind;
 use crate::subject::{Subject, SubjectError};
 
 /// A clock too coarse to see a batch does not make it free.
 const SHORTEST: Duration = Duration::from_ns(1);
-
-/// The rounds before this one warm up.
-const FIRST_COUNTED: u32 = 1;
 
 /// How far an experiment is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Progress {
     /// Which.
     pub experiment: Experiment,
+    /// Of which requests; of any where that is not asked for.
+    pub kind: Option<Kind>,
     /// Trials made.
     pub done: u64,
     /// Trials to be made.
@@ -36,15 +42,37 @@ pub struct Progress {
     pub elapsed: Duration,
 }
 
+/// Who follows a measurement.
+pub(crate) struct Followers<'a> {
+    /// Told after every trial.
+    pub(crate) progress: &'a mut dyn FnMut(Progress),
+    /// Ends it when it becomes true.
+    pub(crate) cancelled: &'a AtomicBool,
+    /// All kinds of requests.
+    pub(crate) kinds: &'a [Kind],
+    /// Keeps every sample.
+    pub(crate) journal: Option<&'a mut Journal>,
+}
+
+impl Followers<'_> {
+    pub(crate) fn is_cancelled(&self) -> bool {
+        self.cancelled.load(Ordering::Relaxed)
+    }
+}
+
 /// How often what is tried.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Rounds {
     /// What is measured.
     pub(crate) experiment: Experiment,
+    /// With which requests.
+    pub(crate) kind: Option<Kind>,
     /// Samples of each cell.
     pub(crate) samples: u32,
     /// How many different trials a round has, the cheapest first.
     pub(crate) cells: usize,
+    /// Decides all places and orders.
+    pub(crate) seed: u64,
     /// When the first experiment began.
     pub(crate) begun: Time,
 }
@@ -52,67 +80,126 @@ pub(crate) struct Rounds {
 /// What was measured.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Measured {
-    /// Entry c: times of the trials of cell c, in the order they were taken.
-    pub(crate) times: Vec<Vec<Duration>>,
+    /// Entry c: the trials of cell c, in the order they were taken.
+    pub(crate) cells: Vec<Vec<Sample>>,
     /// Whether it was stopped before the end.
     pub(crate) is_cancelled: bool,
 }
 
+/// What one trial gave: a time, and the place if there was only one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Trial {
+    /// From the first submission to the last completion.
+    pub(crate) took: Duration,
+    /// The first sector of the only request.
+    pub(crate) start: Option<u64>,
+}
+
+impl From<Duration> for Trial {
+    fn from(took: Duration) -> Self {
+        Self { took, start: None }
+    }
+}
+
 impl Rounds {
-    /// Measures round by round, until done or `cancelled`. `trial` takes one sample of a
-    /// cell and leaves the subject idle.
-    pub(crate) fn measure(
+    /// Measures round by round, until done or cancelled. `trial` takes one sample of a cell and
+    /// leaves the subject idle.
+    pub(crate) fn measure<T: Into<Trial>>(
         &self,
         subject: &mut dyn Subject,
-        random: &mut Pcg64,
-        mut trial: impl FnMut(&mut dyn Subject, usize, &mut Pcg64) -> Result<Duration, SubjectError>,
-        progress: &mut dyn FnMut(Progress),
-        cancelled: &AtomicBool,
+        mut trial: impl FnMut(&mut dyn Subject, usize, &mut Pcg64) -> Result<T, SubjectError>,
+        followers: &mut Followers<'_>,
     ) -> Result<Measured, SubjectError> {
-        let times = (0..self.cells).map(|_| Vec::with_capacity(self.samples as usize)).collect();
-        let mut measured = Measured { times, is_cancelled: false };
+        let name = self.name(followers);
+        let earlier = followers.journal.as_mut().map(|it| it.take_rounds(&name, self.cells));
+        let earlier = earlier.unwrap_or_default();
+        let mut random = self.random(earlier.len());
+        let mut measured = self.with_earlier(&earlier);
         let mut order: Vec<usize> = (0..self.cells).collect();
-        let mut told = self.nothing();
-        for round in 0..=self.samples {
-            match round {
-                FIRST_COUNTED => order.sort_unstable(),
-                _ => order.shuffle(random),
+        let mut told = self.told(earlier.len());
+        // The first round of each run warms up.
+        let mut is_counted = false;
+        while measured.cells.iter().any(|cell| cell.len() < self.samples as usize) {
+            let is_first = is_counted && measured.cells.iter().all(Vec::is_empty);
+            if is_first {
+                order.sort_unstable();
+            } else {
+                order.shuffle(&mut random);
             }
+            let mut round = vec![None; self.cells];
             for &cell in &order {
-                if cancelled.load(Ordering::Relaxed) {
+                if followers.is_cancelled() {
                     measured.is_cancelled = true;
                     return Ok(measured);
                 }
-                let took = trial(subject, cell, random)?.max(SHORTEST);
-                if round >= FIRST_COUNTED {
-                    measured.times[cell].push(took);
+                let sample = one(subject, |subject| trial(subject, cell, &mut random))?;
+                if is_counted {
+                    measured.cells[cell].push(sample);
+                    round[cell] = Some(sample);
                     told.done += 1;
                 }
                 told.elapsed = subject.now().since(self.begun);
-                progress(told);
+                (followers.progress)(told);
             }
+            let round: Vec<Sample> = round.into_iter().flatten().collect();
+            if let (true, Some(journal)) = (is_counted, followers.journal.as_mut()) {
+                journal.keep_round(&name, &round);
+            }
+            is_counted = true;
         }
         Ok(measured)
     }
 
-    fn nothing(&self) -> Progress {
+    /// What the journal calls it.
+    fn name(&self, followers: &Followers<'_>) -> String {
+        let of = self.kind.map_or_else(|| join(followers.kinds), |kind| kind.to_string());
+        format!("{} of {of}", self.experiment.name())
+    }
+
+    /// Other places than those of the rounds that were made before.
+    fn random(&self, earlier: usize) -> Pcg64 {
+        let earlier = u64::try_from(earlier).expect("a number of rounds fits");
+        Pcg64::seed_from_u64(self.seed.wrapping_add(earlier))
+    }
+
+    fn with_earlier(&self, earlier: &[Vec<Sample>]) -> Measured {
+        let of_cell = |cell| earlier.iter().map(move |round: &Vec<Sample>| round[cell]);
+        let cells = (0..self.cells).map(|cell| of_cell(cell).collect()).collect();
+        Measured { cells, is_cancelled: false }
+    }
+
+    fn told(&self, earlier: usize) -> Progress {
         let cells = u64::try_from(self.cells).expect("a number of cells fits");
         Progress {
             experiment: self.experiment,
-            done: 0,
+            kind: self.kind,
+            done: cells * u64::try_from(earlier).expect("a number of rounds fits"),
             total: u64::from(self.samples) * cells,
             elapsed: Duration::ZERO,
         }
     }
 }
 
+fn join(kinds: &[Kind]) -> String {
+    kinds.iter().map(Kind::to_string).collect::<Vec<_>>().join(", ")
+}
+
+/// A trial, and what the host did meanwhile.
+fn one<T: Into<Trial>>(
+    subject: &mut dyn Subject,
+    trial: impl FnOnce(&mut dyn Subject) -> Result<T, SubjectError>,
+) -> Result<Sample, SubjectError> {
+    let before = subject.held_up();
+    let Trial { took, start } = trial(subject)?.into();
+    let held_up = subject.held_up().checked_sub(before).unwrap_or(Duration::ZERO);
+    Ok(Sample { took: took.max(SHORTEST), held_up, start })
+}
+
 #[cfg(test)]
 mod tests {
-    use model::{Bytes, Lba, Op, Tag};
-    use rand::SeedableRng;
-
     use crate::places::Places;
     use crate::subject::Probe;
+    use model::{Bytes, Lba, Op, Tag};
 
     use super::*;
 
@@ -142,11 +229,22 @@ mod tests {
         fn now(&self) -> Time {
             self.now
         }
+
+        fn held_up(&self) -> Duration {
+            Duration::ZERO
+        }
     }
 
-    const ROUNDS: Rounds =
-        Rounds { experiment: Experiment::Batch, samples: 5, cells: 4, begun: Time::ZERO };
-    const PLACES: Places = Places { op: Op::Read, size: Bytes::from_kib(64), count: 10 };
+    const ROUNDS: Rounds = Rounds {
+        experiment: Experiment::Batch,
+        kind: None,
+        samples: 5,
+        cells: 4,
+        seed: 0,
+        begun: Time::ZERO,
+    };
+    const PLACES: Places =
+        Places { kind: Kind { op: Op::Read, size: Bytes::from_kib(64) }, count: 10 };
 
     fn run_until(
         seed: u64,
@@ -154,11 +252,13 @@ mod tests {
         cancelled: &AtomicBool,
     ) -> (Notebook, Measured) {
         let mut notebook = Notebook::default();
-        let mut random = Pcg64::seed_from_u64(seed);
         let serve = |subject: &mut dyn Subject, cell, random: &mut Pcg64| {
             subject.serve(&PLACES.different(cell + 1, random))
         };
-        let measured = ROUNDS.measure(&mut notebook, &mut random, serve, &mut progress, cancelled);
+        let mut followers =
+            Followers { progress: &mut progress, cancelled, kinds: &[], journal: None };
+        let rounds = Rounds { seed, ..ROUNDS };
+        let measured = rounds.measure(&mut notebook, serve, &mut followers);
         (notebook, measured.expect("a notebook has no faults"))
     }
 
@@ -175,8 +275,8 @@ mod tests {
             sizes.sort_unstable();
             assert_eq!(sizes, [1, 2, 3, 4]);
         }
-        assert!(measured.times.iter().all(|times| times.len() == 5));
-        assert!(measured.times[2].iter().all(|&took| took == Duration::from_ms(3)));
+        assert!(measured.cells.iter().all(|cell| cell.len() == 5));
+        assert!(measured.cells[2].iter().all(|sample| sample.took == Duration::from_ms(3)));
         assert!(!measured.is_cancelled);
     }
 
@@ -224,7 +324,7 @@ mod tests {
         let stop = |progress: Progress| cancelled.store(progress.done >= 10, Ordering::Relaxed);
         let (_, measured) = run_until(6, stop, &cancelled);
         assert!(measured.is_cancelled);
-        let counts: Vec<_> = measured.times.iter().map(Vec::len).collect();
+        let counts: Vec<_> = measured.cells.iter().map(Vec::len).collect();
         assert_eq!(counts.iter().sum::<usize>(), 10);
         assert!(counts.iter().all(|&count| (2..=3).contains(&count)), "{counts:?}");
     }

@@ -4,32 +4,40 @@
 //! What was measured before a stop is kept: the experiments before it, and of the one that
 //! was stopped what has a sample.
 
-use std::sync::atomic::AtomicBool;
-
-use model::drive_file::MeasuredTable;
-use model::{Duration, Time};
-use rand::SeedableRng as _;
+use model::drive_file::{FlowPlace, MeasuredTable, SingleTimes, Throughput};
+use model::{Bytes, Duration, Time};
 use rand_pcg::Pcg64;
 
 use crate::drain::{Drain, Start};
 use crate::experiment::Experiment;
+use crate::held_up::{Disturbance, Sample};
+use crate::kind::Kind;
+use crate::mixed::Composition;
 use crate::places::Places;
 use crate::profile::{ProfileParams, StartTimes};
-use crate::rounds::{Measured, Progress, Rounds};
+use crate::rounds::{Followers, Measured, Rounds, Trial};
 use crate::starvation::{self, Others};
 use crate::subject::{Subject, SubjectError};
-use crate::warning::{Skip, Warning};
-use crate::{priority, record};
+use crate::warning::{Entries, Skip, Warning};
+use crate::{mixed, priority, record, single, throughput};
 
 /// What the experiments gave.
 #[derive(Debug, Default)]
 pub(crate) struct Found {
-    pub(crate) batch: Option<MeasuredTable>,
-    pub(crate) drain: Option<MeasuredTable>,
-    pub(crate) priority: Option<MeasuredTable>,
+    pub(crate) batch: Vec<MeasuredTable>,
+    pub(crate) drain: Vec<MeasuredTable>,
+    pub(crate) priority: Vec<MeasuredTable>,
+    pub(crate) single: Vec<SingleTimes>,
+    pub(crate) throughput: Vec<Throughput>,
     pub(crate) starvation_max: Option<Duration>,
+    /// Whether some request was not served at all.
+    pub(crate) is_endless: bool,
+    /// The longest time of each composition of a batch.
+    pub(crate) mixed: Vec<(Composition, Duration)>,
     /// The longest drains from each start.
     pub(crate) starts: Vec<StartTimes>,
+    /// What the host did to the samples of each experiment.
+    pub(crate) disturbances: Vec<(Experiment, Option<Kind>, Disturbance)>,
     pub(crate) warnings: Vec<Warning>,
     /// The least number of samples of anything that was measured.
     pub(crate) samples: Option<u32>,
@@ -39,12 +47,11 @@ pub(crate) struct Found {
 /// What does not change from one experiment to the next.
 pub(crate) struct Run<'a> {
     pub(crate) params: &'a ProfileParams,
-    pub(crate) places: Places,
+    pub(crate) capacity: Bytes,
     /// Whether the device is told which requests have priority.
     pub(crate) has_tags: bool,
     pub(crate) begun: Time,
-    pub(crate) progress: &'a mut dyn FnMut(Progress),
-    pub(crate) cancelled: &'a AtomicBool,
+    pub(crate) followers: Followers<'a>,
 }
 
 impl Run<'_> {
@@ -55,21 +62,17 @@ impl Run<'_> {
             if !self.params.experiments.contains(&experiment) {
                 continue;
             }
-            if let Some(skip) = self.skip(experiment) {
+            if found.is_cancelled {
+                found.warnings.push(Warning::NotBegun { experiment });
+            } else if let Some(skip) = skip(self.params, self.has_tags, experiment) {
                 found.warnings.push(Warning::Skipped { experiment, skip });
-                continue;
+            } else {
+                self.make_one(experiment, subject, &mut found)?;
             }
-            self.make_one(experiment, subject, &mut found)?;
         }
+        let failure = self.followers.journal.as_mut().and_then(|journal| journal.take_failure());
+        found.warnings.extend(failure.map(|error| Warning::JournalFailed(error.to_string())));
         Ok(found)
-    }
-
-    fn skip(&self, experiment: Experiment) -> Option<Skip> {
-        match experiment {
-            Experiment::Priority if !self.has_tags => Some(Skip::NoTags),
-            Experiment::Starvation if self.params.depth < 2 => Some(Skip::Alone),
-            _ => None,
-        }
     }
 
     fn make_one(
@@ -78,29 +81,53 @@ impl Run<'_> {
         subject: &mut dyn Subject,
         found: &mut Found,
     ) -> Result<(), SubjectError> {
-        let (places, depth) = (self.places, self.params.depth);
+        if experiment == Experiment::Mixed {
+            return self.mix(subject, found);
+        }
+        for kind in self.params.kinds.clone() {
+            if !found.is_cancelled {
+                self.make_of_kind(experiment, kind, subject, found)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn make_of_kind(
+        &mut self,
+        experiment: Experiment,
+        kind: Kind,
+        subject: &mut dyn Subject,
+        found: &mut Found,
+    ) -> Result<(), SubjectError> {
+        let (places, depth) = (self.places(kind), self.params.depth);
         match experiment {
             Experiment::Batch => {
-                let measured =
-                    self.rounds(experiment, 1, subject, |subject, _, count, random| {
-                        subject.serve(&places.different(count as usize, random))
-                    })?;
-                found.batch = found.table(self.params, experiment, 1, measured);
+                let rounds = self.rounds(experiment, kind, depth as usize);
+                let measured = self.counts(rounds, 1, subject, |subject, _, count, random| {
+                    subject.serve(&places.different(count as usize, random))
+                })?;
+                let table = found.table(rounds, 1, &measured);
+                found.batch.extend(table);
             }
+            Experiment::Single => self.serve_alone(kind, subject, found)?,
             Experiment::Drain => {
-                found.drain = self.drains(&Start::RANDOM, experiment, subject, found)?;
+                let table = self.drains(&Start::RANDOM, experiment, kind, subject, found)?;
+                found.drain.extend(table);
             }
             Experiment::DrainAdversary => {
-                self.drains(&Start::ADVERSARIES, experiment, subject, found)?;
+                self.drains(&Start::ADVERSARIES, experiment, kind, subject, found)?;
             }
             Experiment::Priority => {
-                let measured =
-                    self.rounds(experiment, 1, subject, |subject, _, count, random| {
-                        priority::sample(subject, places, depth, count, random)
-                    })?;
-                found.priority = found.table(self.params, experiment, 1, measured);
+                let rounds = self.rounds(experiment, kind, depth as usize);
+                let measured = self.counts(rounds, 1, subject, |subject, _, count, random| {
+                    priority::sample(subject, places, depth, count, random)
+                })?;
+                let table = found.table(rounds, 1, &measured);
+                found.priority.extend(table);
             }
-            Experiment::Starvation => self.starve(subject, found)?,
+            Experiment::Starvation => self.starve(kind, subject, found)?,
+            Experiment::Throughput => self.flow(kind, subject, found)?,
+            Experiment::Mixed => unreachable!("it is not of one kind"),
         }
         Ok(())
     }
@@ -109,26 +136,116 @@ impl Run<'_> {
         &mut self,
         starts: &[Start],
         experiment: Experiment,
+        kind: Kind,
         subject: &mut dyn Subject,
         found: &mut Found,
     ) -> Result<Option<MeasuredTable>, SubjectError> {
-        let drain = Drain { places: self.places, depth: self.params.depth };
+        let drain = Drain { places: self.places(kind), depth: self.params.depth };
         let ways = starts.len();
-        let measured = self.rounds(experiment, ways, subject, |subject, way, q, random| {
+        let rounds = self.rounds(experiment, kind, self.params.depth as usize * ways);
+        let measured = self.counts(rounds, ways, subject, |subject, way, q, random| {
             drain.sample(subject, starts[way], q, random)
         })?;
         for (way, &start) in starts.iter().enumerate() {
-            let of_start = measured.times.iter().skip(way).step_by(ways);
-            let longest = of_start.map_while(|times| times.iter().max().copied()).collect();
-            found.starts.push(StartTimes { start, longest });
+            let of_start = measured.cells.iter().skip(way).step_by(ways);
+            let longest = of_start.map_while(|cell| longest(cell)).collect();
+            found.starts.push(StartTimes { kind, start, longest });
         }
-        Ok(found.table(self.params, experiment, ways, measured))
+        Ok(found.table(rounds, ways, &measured))
+    }
+
+    fn serve_alone(
+        &mut self,
+        kind: Kind,
+        subject: &mut dyn Subject,
+        found: &mut Found,
+    ) -> Result<(), SubjectError> {
+        let places = self.places(kind);
+        let rounds = self.rounds(Experiment::Single, kind, 1);
+        let trial = |subject: &mut dyn Subject, _, random: &mut Pcg64| {
+            let probe = places.anywhere(random);
+            let took = subject.serve(&[probe])?;
+            Ok(Trial { took, start: Some(probe.start.get()) })
+        };
+        let measured = rounds.measure(subject, trial, &mut self.followers)?;
+        found.note(rounds, &measured, None);
+        found.single.extend(single::times(kind, &measured.cells[0], subject)?);
+        Ok(())
+    }
+
+    fn flow(
+        &mut self,
+        kind: Kind,
+        subject: &mut dyn Subject,
+        found: &mut Found,
+    ) -> Result<(), SubjectError> {
+        let (places, depths) = (self.places(kind), throughput::depths(self.params.depth));
+        let flows = FlowPlace::ALL.len();
+        let rounds = Rounds {
+            samples: throughput::stretches(self.params.samples),
+            ..self.rounds(Experiment::Throughput, kind, depths.len() * flows)
+        };
+        let trial = |subject: &mut dyn Subject, cell: usize, random: &mut Pcg64| {
+            let (place, depth) = (FlowPlace::ALL[cell % flows], depths[cell / flows]);
+            throughput::sample(subject, places, place, depth, random)
+        };
+        let measured = rounds.measure(subject, trial, &mut self.followers)?;
+        found.note(rounds, &measured, None);
+        for (way, place) in FlowPlace::ALL.into_iter().enumerate() {
+            let cells: Vec<_> = measured.cells.iter().skip(way).step_by(flows).collect();
+            found.throughput.extend(throughput::table(kind, place, &depths, &cells));
+        }
+        Ok(())
+    }
+
+    fn mix(&mut self, subject: &mut dyn Subject, found: &mut Found) -> Result<(), SubjectError> {
+        let params = self.params;
+        let places: Vec<_> = params.kinds.iter().map(|&kind| self.places(kind)).collect();
+        let compositions = mixed::compositions(params.kinds.len(), params.depth);
+        let rounds = Rounds {
+            kind: None,
+            ..self.rounds(Experiment::Mixed, params.kinds[0], compositions.len())
+        };
+        let trial = |subject: &mut dyn Subject, cell: usize, random: &mut Pcg64| {
+            mixed::sample(subject, &places, &compositions[cell], random)
+        };
+        let measured = rounds.measure(subject, trial, &mut self.followers)?;
+        found.note(rounds, &measured, None);
+        let longest = measured.cells.iter().map(|cell| longest(cell));
+        let tried = compositions.into_iter().zip(longest);
+        found
+            .mixed
+            .extend(tried.filter_map(|(composition, longest)| Some((composition, longest?))));
+        Ok(())
+    }
+
+    fn starve(
+        &mut self,
+        kind: Kind,
+        subject: &mut dyn Subject,
+        found: &mut Found,
+    ) -> Result<(), SubjectError> {
+        let (places, depth) = (self.places(kind), self.params.depth);
+        let rounds = self.rounds(Experiment::Starvation, kind, Others::ALL.len());
+        let trial = |subject: &mut dyn Subject, cell: usize, random: &mut Pcg64| {
+            starvation::sample(subject, places, depth, Others::ALL[cell], random)
+        };
+        let measured = rounds.measure(subject, trial, &mut self.followers)?;
+        found.note(rounds, &measured, None);
+        let starved = measured.cells.iter().filter_map(|cell| longest(cell)).max();
+        if starved.is_some_and(|longest| longest >= starvation::ENDLESS) {
+            found.warnings.push(Warning::Endless { waited: starvation::ENDLESS });
+            found.is_endless = true;
+        }
+        let known = found.starvation_max.max(starved);
+        found.starvation_max = known.filter(|_| !found.is_endless);
+        Ok(())
     }
 
     /// Rounds of `ways` trials for each number of requests from 1 to K.
-    fn rounds(
+    fn counts(
         &mut self,
-        experiment: Experiment,
+        rounds: Rounds,
         ways: usize,
         subject: &mut dyn Subject,
         mut trial: impl FnMut(
@@ -138,77 +255,62 @@ impl Run<'_> {
             &mut Pcg64,
         ) -> Result<Duration, SubjectError>,
     ) -> Result<Measured, SubjectError> {
-        let cells = self.params.depth as usize * ways;
         let counted = |subject: &mut dyn Subject, cell: usize, random: &mut Pcg64| {
             let count = u32::try_from(cell / ways + 1).expect("at most the depth");
             trial(subject, cell % ways, count, random)
         };
-        self.cells(experiment, cells, subject, counted)
+        rounds.measure(subject, counted, &mut self.followers)
     }
 
-    fn cells(
-        &mut self,
-        experiment: Experiment,
-        cells: usize,
-        subject: &mut dyn Subject,
-        trial: impl FnMut(&mut dyn Subject, usize, &mut Pcg64) -> Result<Duration, SubjectError>,
-    ) -> Result<Measured, SubjectError> {
-        let rounds = Rounds { experiment, samples: self.params.samples, cells, begun: self.begun };
-        let mut random = Pcg64::seed_from_u64(self.params.seed);
-        rounds.measure(subject, &mut random, trial, self.progress, self.cancelled)
+    fn rounds(&self, experiment: Experiment, kind: Kind, cells: usize) -> Rounds {
+        let ProfileParams { samples, seed, .. } = *self.params;
+        Rounds { experiment, kind: Some(kind), samples, cells, seed, begun: self.begun }
     }
 
-    fn starve(&mut self, subject: &mut dyn Subject, found: &mut Found) -> Result<(), SubjectError> {
-        let (places, depth) = (self.places, self.params.depth);
-        let experiment = Experiment::Starvation;
-        let measured =
-            self.cells(experiment, Others::ALL.len(), subject, |subject, cell, random| {
-                starvation::sample(subject, places, depth, Others::ALL[cell], random)
-            })?;
-        let count = measured.times.iter().map(Vec::len).sum::<usize>();
-        let samples = u32::try_from(count).ok().filter(|&count| count > 0);
-        found.note(self.params, experiment, depth, samples, measured.is_cancelled);
-        found.starvation_max = measured.times.iter().flatten().max().copied();
-        if found.starvation_max.is_some_and(|longest| longest >= starvation::ENDLESS) {
-            found.starvation_max = None;
-            found.warnings.push(Warning::Endless { waited: starvation::ENDLESS });
-        }
-        Ok(())
+    fn places(&self, kind: Kind) -> Places {
+        Places::of(self.capacity, kind)
     }
 }
 
+/// Why an experiment is not made.
+pub(crate) fn skip(params: &ProfileParams, has_tags: bool, experiment: Experiment) -> Option<Skip> {
+    match experiment {
+        Experiment::Priority if !has_tags => Some(Skip::NoTags),
+        Experiment::Starvation | Experiment::Mixed if params.depth < 2 => Some(Skip::Alone),
+        Experiment::Mixed if params.kinds.len() < 2 => Some(Skip::OneKind),
+        _ => None,
+    }
+}
+
+fn longest(cell: &[Sample]) -> Option<Duration> {
+    cell.iter().map(|sample| sample.took).max()
+}
+
 impl Found {
-    /// The table of an experiment, and what is to be said of it.
-    fn table(
-        &mut self,
-        params: &ProfileParams,
-        experiment: Experiment,
-        ways: usize,
-        measured: Measured,
-    ) -> Option<MeasuredTable> {
-        let is_cancelled = measured.is_cancelled;
-        let table = record::table(params, ways, measured.times);
-        let entries = table.as_ref().map_or(0, |(table, _)| table.table.batch_max());
-        let samples = table.as_ref().map(|(_, samples)| *samples);
-        self.note(params, experiment, entries, samples, is_cancelled);
-        table.map(|(table, _)| table)
+    /// The table of an experiment whose cells are numbers of requests, in so many ways each,
+    /// and what is to be said of it.
+    fn table(&mut self, rounds: Rounds, ways: usize, measured: &Measured) -> Option<MeasuredTable> {
+        let kind = rounds.kind.expect("a table is about one kind");
+        let table = record::table(kind, ways, &measured.cells);
+        let asked = u32::try_from(rounds.cells / ways).expect("at most the depth");
+        let entries = table.as_ref().map_or(0, |table| table.table.batch_max());
+        self.note(rounds, measured, Some(Entries { entries, asked }));
+        table
     }
 
-    /// Counts the samples and says whether it was stopped.
-    fn note(
-        &mut self,
-        params: &ProfileParams,
-        experiment: Experiment,
-        entries: u32,
-        samples: Option<u32>,
-        is_cancelled: bool,
-    ) {
-        self.samples = self.samples.into_iter().chain(samples).min();
-        self.is_cancelled |= is_cancelled;
-        let (asked, depth) = (params.samples, params.depth);
-        self.warnings.extend(is_cancelled.then_some(match samples {
-            Some(samples) => Warning::Cancelled { experiment, samples, asked, entries, depth },
+    /// Counts the samples, says whether it was stopped, and what the host did.
+    fn note(&mut self, rounds: Rounds, measured: &Measured, entries: Option<Entries>) {
+        let Rounds { experiment, kind, samples: asked, .. } = rounds;
+        let counts = measured.cells.iter().map(Vec::len).filter(|&count| count > 0);
+        let least = counts.min().and_then(|count| u32::try_from(count).ok());
+        if experiment.is_about_maxima() {
+            self.samples = self.samples.into_iter().chain(least).min();
+        }
+        self.is_cancelled |= measured.is_cancelled;
+        self.warnings.extend(measured.is_cancelled.then_some(match least {
+            Some(samples) => Warning::Cancelled { experiment, samples, asked, entries },
             None => Warning::NotBegun { experiment },
         }));
+        self.disturbances.push((experiment, kind, Disturbance::of(&measured.cells)));
     }
 }

@@ -3,6 +3,7 @@
 //!
 //! A real target through its ring on the real clock, or a simulated drive in virtual time.
 
+use crate::held_up::HeldUpMeter;
 use device::load::Completed;
 use device::{Clock, DeviceFacts, Io, IoError, Ring, RingError, Wake};
 use drive::{Completion, Drive};
@@ -57,6 +58,9 @@ pub(crate) trait Subject {
     /// The clock by which it is measured.
     fn now(&self) -> Time;
 
+    /// How long the host has kept the measurement from running, ever since it began.
+    fn held_up(&self) -> Duration;
+
     /// Gives the idle device a batch, and says how long it took until the last was complete.
     fn serve(&mut self, probes: &[Probe]) -> Result<Duration, SubjectError> {
         let begun = self.send(probes, Tag::Simple)?;
@@ -77,6 +81,8 @@ pub(crate) struct RealSubject<'a> {
     pub(crate) facts: &'a DeviceFacts,
     /// What was given to the device so far, as the kernel splits it.
     pub(crate) sent: Completed,
+    /// What the host does to the thread that measures.
+    pub(crate) meter: HeldUpMeter,
 }
 
 impl Subject for RealSubject<'_> {
@@ -108,6 +114,10 @@ impl Subject for RealSubject<'_> {
 
     fn now(&self) -> Time {
         self.clock.now()
+    }
+
+    fn held_up(&self) -> Duration {
+        self.meter.read()
     }
 }
 
@@ -204,5 +214,9 @@ impl Subject for SimulatedSubject<'_> {
 
     fn now(&self) -> Time {
         self.now
+    }
+
+    fn held_up(&self) -> Duration {
+        Duration::ZERO
     }
 }

@@ -5,9 +5,11 @@ use std::fmt;
 
 use device::load::Completed;
 use device::{DeviceFacts, Note, Splitting, WriteCache};
-use model::{Bytes, Duration, Op};
+use model::{Bytes, Duration};
 
 use crate::experiment::Experiment;
+use crate::held_up::Disturbance;
+use crate::kind::Kind;
 
 /// Something that limits what a measured table says.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -28,10 +30,8 @@ pub enum Warning {
         samples: u32,
         /// The number that was asked for.
         asked: u32,
-        /// The entries that have a sample.
-        entries: u32,
-        /// The entries that were asked for.
-        depth: u32,
+        /// Of a table.
+        entries: Option<Entries>,
     },
     /// An experiment was stopped before its first sample.
     NotBegun {
@@ -49,6 +49,17 @@ pub enum Warning {
     Endless {
         /// How long it was waited for.
         waited: Duration,
+    },
+    /// Samples are not in the journal.
+    JournalFailed(String),
+    /// The host had a part in what was measured.
+    HeldUp {
+        /// In what.
+        experiment: Experiment,
+        /// With which requests.
+        kind: Option<Kind>,
+        /// How much.
+        disturbance: Disturbance,
     },
     /// The drive gives no meaning to the tag of priority.
     PriorityIgnored,
@@ -102,6 +113,15 @@ pub enum Warning {
     Target(Note),
 }
 
+/// The entries of a table.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Entries {
+    /// Those that have a sample.
+    pub entries: u32,
+    /// Those that were asked for.
+    pub asked: u32,
+}
+
 /// Why an experiment was not made.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
@@ -110,12 +130,15 @@ pub enum Skip {
     NoTags,
     /// The device takes one request at a time.
     Alone,
+    /// There is nothing to mix.
+    OneKind,
 }
 
 impl fmt::Display for Skip {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::NoTags => "no request carries the drive's own priority to a real device",
+            Self::OneKind => "one operation and one size leave nothing to mix: ask for several",
             Self::Alone => "with a depth of 1 nothing overtakes a request",
         })
     }
@@ -126,18 +149,18 @@ impl fmt::Display for Warning {
         match self {
             Self::FewSamples { samples, needed } => write!(
                 f,
-                "{samples} samples of each batch: {needed} are needed to see, with 99 % confidence, a time above 4 sigma of a normal distribution (`--samples {needed}`)"
+                "{samples} samples of each batch: {needed} are needed to see, with 99 % confidence, a time above 4 sigma of a normal distribution (`--confidence 99%`)"
             ),
-            Self::Cancelled { experiment, samples, asked, entries, depth } => {
+            Self::Cancelled { experiment, samples, asked, entries } => {
                 let (name, symbol) = (experiment.name(), experiment.symbol());
                 write!(f, "stopped early: {samples} of {asked} samples of each {name}")?;
-                if entries < depth {
-                    write!(
+                match entries {
+                    Some(Entries { entries, asked }) if entries < asked => write!(
                         f,
-                        "; the table ends at {symbol}({entries}) instead of {symbol}({depth})"
-                    )?;
+                        "; the table ends at {symbol}({entries}) instead of {symbol}({asked})"
+                    ),
+                    _ => Ok(()),
                 }
-                Ok(())
             }
             Self::NotBegun { experiment } => {
                 write!(f, "stopped before the first sample of {}", experiment.name())
@@ -149,6 +172,20 @@ impl fmt::Display for Warning {
                 f,
                 "a request was not served for {waited} while others were: the device bounds no wait, and no starvation is written"
             ),
+            Self::JournalFailed(error) => write!(
+                f,
+                "samples could not be kept ({error}): the measurement cannot be resumed from here"
+            ),
+            Self::HeldUp { experiment, kind, disturbance } => {
+                let Disturbance { samples, disturbed, held_up_max, excess_max } = disturbance;
+                let of = kind.map(|kind| format!(" of {kind}")).unwrap_or_default();
+                write!(
+                    f,
+                    "the host held up {disturbed} of {samples} samples of {}{of}, by {held_up_max} \
+                     at most; without them the longest time would be up to {excess_max} shorter",
+                    experiment.name()
+                )
+            }
             Self::PriorityIgnored => write!(
                 f,
                 "the drive gives no meaning to the tag of priority: the times are those of any requests in a full queue"
@@ -199,9 +236,14 @@ impl fmt::Display for Warning {
 }
 
 /// What is to be said before the first request is sent.
-pub(crate) fn about_host(facts: &DeviceFacts, op: Op, size: Bytes, depth: u32) -> Vec<Warning> {
+pub(crate) fn about_host(
+    facts: &DeviceFacts,
+    writes: bool,
+    size: Bytes,
+    depth: u32,
+) -> Vec<Warning> {
     let split = facts.splits(size).map(|splitting| Warning::Split { size, splitting });
-    let has_cache = facts.write_cache == Some(WriteCache::WriteBack) && op == Op::Write;
+    let has_cache = facts.write_cache == Some(WriteCache::WriteBack) && writes;
     let cache = has_cache.then_some(Warning::WriteCache);
     [virtual_disk(facts), split, scheduler(facts), hidden_depth(facts, depth), cache]
         .into_iter()
@@ -244,7 +286,7 @@ mod tests {
             write_cache: Some(WriteCache::WriteBack),
             ..DeviceFacts::default()
         };
-        assert_eq!(about_host(&facts, Op::Read, Bytes::from_kib(128), 32), []);
+        assert_eq!(about_host(&facts, false, Bytes::from_kib(128), 32), []);
     }
 
     #[test]
@@ -258,7 +300,7 @@ mod tests {
             write_cache: Some(WriteCache::WriteBack),
             ..DeviceFacts::default()
         };
-        let warnings = about_host(&facts, Op::Write, Bytes::from_kib(128), 32);
+        let warnings = about_host(&facts, true, Bytes::from_kib(128), 32);
         let texts: Vec<_> = warnings.iter().map(ToString::to_string).collect();
         let expected = [
             "hypervisor provides sda",

@@ -68,7 +68,7 @@ fn params(experiments: &[Experiment], samples: u32) -> ProfileParams {
 
 fn measured(drive: &mut dyn Drive, capacity: Bytes, params: &ProfileParams) -> Profile {
     let never = AtomicBool::new(false);
-    profile_drive(drive, "test", capacity, params, |_| (), &never).expect("a profile")
+    profile_drive(drive, "test", capacity, params, |_| (), &never, None).expect("a profile")
 }
 
 /// Every start gives `q` services: at the last dispatch none of the q has been begun before.

@@ -7,7 +7,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use device::create::CreateError;
 use device::{Access, OpenError, RingError, Target};
-use measure::{Experiment, Profile, ProfileError, ProfileParams, Progress, Skip, Warning, profile};
+use measure::{
+    Experiment, Kind, Profile, ProfileError, ProfileParams, Progress, Skip, Warning, profile,
+};
 use model::{Bytes, DriveFile, Op};
 
 static NEVER: AtomicBool = AtomicBool::new(false);
@@ -35,12 +37,13 @@ fn skip<T>(reason: &dyn std::error::Error) -> Option<T> {
     None
 }
 
+const SIZE: Bytes = Bytes::from_kib(16);
+
 fn params(target: &Target) -> ProfileParams {
-    let size = Bytes::from_kib(16);
     ProfileParams {
         depth: 6,
         samples: 12,
-        size,
+        kinds: vec![Kind { op: Op::Read, size: SIZE }],
         experiments: vec![Experiment::Batch],
         ..ProfileParams::new("file", target.facts())
     }
@@ -52,7 +55,7 @@ fn measured(
     progress: impl FnMut(Progress),
     cancelled: &AtomicBool,
 ) -> Option<Profile> {
-    match profile(&file.target, params, progress, cancelled) {
+    match profile(&file.target, params, progress, cancelled, None) {
         Ok(profile) => Some(profile),
         Err(ProfileError::Ring(error @ (RingError::Forbidden { .. } | RingError::Absent))) => {
             skip(&error)
@@ -113,15 +116,18 @@ fn reading_leaves_the_file_as_it_was() {
 #[test]
 fn writing_needs_a_target_opened_for_it() {
     let Some(file) = file(Access::ReadOnly) else { return };
-    let params = ProfileParams { op: Op::Write, ..params(&file.target) };
-    let error = profile(&file.target, &params, |_| (), &NEVER).expect_err("it must be refused");
+    let params =
+        ProfileParams { kinds: vec![Kind { op: Op::Write, size: SIZE }], ..params(&file.target) };
+    let error =
+        profile(&file.target, &params, |_| (), &NEVER, None).expect_err("it must be refused");
     assert!(matches!(error, ProfileError::ReadOnly), "{error}");
 }
 
 #[test]
 fn writes_are_measured_where_that_is_allowed() {
     let Some(file) = file(Access::ReadWrite) else { return };
-    let params = ProfileParams { op: Op::Write, ..params(&file.target) };
+    let params =
+        ProfileParams { kinds: vec![Kind { op: Op::Write, size: SIZE }], ..params(&file.target) };
     let Some(profile) = measured(&file, &params, |_| (), &NEVER) else { return };
     assert_eq!(profile.file.batch[0].op, Some(Op::Write));
 }

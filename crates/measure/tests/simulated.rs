@@ -6,10 +6,17 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use device::DeviceFacts;
 use drive::PseudoDisk;
-use measure::{Experiment, Profile, ProfileError, ProfileParams, Progress, Warning, profile_drive};
-use model::{BatchTable, Bytes, DriveFile, DriveKind, Duration};
+use measure::{
+    Entries, Experiment, Kind, Profile, ProfileError, ProfileParams, Progress, Warning,
+    profile_drive,
+};
+use model::{BatchTable, Bytes, DriveFile, DriveKind, Duration, Op};
 
 const CAPACITY: Bytes = Bytes::new(1 << 40);
+
+fn reads_of(size: Bytes) -> Vec<Kind> {
+    vec![Kind { op: Op::Read, size }]
+}
 
 fn table() -> BatchTable {
     let times: Vec<_> = (1..=8).map(|requests| Duration::from_ms(3 + 2 * requests)).collect();
@@ -31,7 +38,7 @@ fn measured(
     cancelled: &AtomicBool,
 ) -> Result<Profile, ProfileError> {
     let mut drive = PseudoDisk::new(8, table(), 7);
-    profile_drive(&mut drive, "pseudo-disk", CAPACITY, params, progress, cancelled)
+    profile_drive(&mut drive, "pseudo-disk", CAPACITY, params, progress, cancelled, None)
 }
 
 #[test]
@@ -62,7 +69,12 @@ fn few_samples_are_said_with_the_number_needed() {
 
 fn cancelled(samples: u32, entries: u32) -> Warning {
     let experiment = Experiment::Batch;
-    Warning::Cancelled { experiment, samples, asked: 1000, entries, depth: 8 }
+    Warning::Cancelled {
+        experiment,
+        samples,
+        asked: 1000,
+        entries: Some(Entries { entries, asked: 8 }),
+    }
 }
 
 #[test]
@@ -109,7 +121,7 @@ fn what_cannot_be_measured_is_known_before_there_is_a_target() {
     assert!(params(1).check(whole).is_ok());
     let error = params(1).check(Bytes::from_kib(128 * 8 - 1)).expect_err("too small");
     assert!(matches!(error, ProfileError::TooSmall { .. }), "{error}");
-    let odd = ProfileParams { size: Bytes::new(1000), ..params(1) };
+    let odd = ProfileParams { kinds: reads_of(Bytes::new(1000)), ..params(1) };
     assert!(matches!(odd.check(whole), Err(ProfileError::SizeOdd { .. })));
 }
 
@@ -122,6 +134,6 @@ fn nonsense_is_refused_with_advice() {
     };
     assert!(with(|params| params.samples = 0).contains("at least 1"));
     assert!(with(|params| params.depth = 0).contains("at least 1"));
-    assert!(with(|params| params.size = Bytes::new(1000)).contains("multiple of 512"));
-    assert!(with(|params| params.size = Bytes::new(1 << 39)).contains("smaller size"));
+    assert!(with(|params| params.kinds = reads_of(Bytes::new(1000))).contains("multiple of 512"));
+    assert!(with(|params| params.kinds = reads_of(Bytes::new(1 << 39))).contains("smaller size"));
 }

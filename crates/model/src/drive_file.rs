@@ -19,8 +19,10 @@ use crate::task::Op;
 use crate::units::{Bytes, Duration, Lba};
 
 mod cost_section;
+mod observations;
 
 use cost_section::RawCost;
+pub use observations::{FlowPlace, SingleTimes, SlowPlace, Throughput};
 
 /// Which simulated drive stands for a device.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -65,6 +67,10 @@ pub struct DriveFile {
     pub drain: Vec<MeasuredTable>,
     /// Times of q requests with the drive's own priority, while others keep it full.
     pub priority: Vec<MeasuredTable>,
+    /// Times of one request alone.
+    pub single: Vec<SingleTimes>,
+    /// What flows of requests move.
+    pub throughput: Vec<Throughput>,
     /// What batches of different requests take.
     pub cost: Option<CostModel>,
     /// The longest a request was starved by others.
@@ -153,6 +159,10 @@ struct RawDrive {
     drain: Vec<RawTable>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     priority: Vec<RawTable>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    single: Vec<SingleTimes>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    throughput: Vec<Throughput>,
     #[serde(skip_serializing_if = "Option::is_none")]
     cost: Option<Spanned<RawCost>>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -238,6 +248,11 @@ impl DriveFile {
             ));
         }
         let batch = read_tables(raw.batch, "batch", depth)?;
+        let faults = raw.single.iter().find_map(SingleTimes::fault);
+        let faults = faults.or_else(|| raw.throughput.iter().find_map(Throughput::fault));
+        if let Some(fault) = faults {
+            return Err(FileError::new(0..0, fault, "measure it again, or leave it out"));
+        }
         let cost = raw.cost.map(|cost| cost_section::read(cost, &batch)).transpose()?;
         Ok(Self {
             name: raw.name,
@@ -248,6 +263,8 @@ impl DriveFile {
             cost,
             drain: read_tables(raw.drain, "drain", depth)?,
             priority: read_tables(raw.priority, "priority", depth)?,
+            single: raw.single,
+            throughput: raw.throughput,
             starvation_max: raw.starvation_ns_max.map(Duration::from_ns),
             flush_max: raw.flush_ns_max.map(Duration::from_ns),
             mechanics: raw.mechanics.map(read_mechanics).transpose()?,
@@ -282,6 +299,8 @@ impl DriveFile {
             batch: self.batch.iter().map(write_table).collect(),
             drain: self.drain.iter().map(write_table).collect(),
             priority: self.priority.iter().map(write_table).collect(),
+            single: self.single.clone(),
+            throughput: self.throughput.clone(),
             cost: self.cost.as_ref().map(|cost| Spanned::new(0..0, cost_section::write(cost))),
             mechanics: self.mechanics.clone().map(|section| Spanned::new(0..0, section)),
             ssd: self.ssd.clone().map(|ssd| Spanned::new(0..0, ssd)),

@@ -11,12 +11,12 @@ use super::disk_files::DiskFiles;
 use super::facts;
 use super::paragraph::{self, under};
 use crate::failure::Failure;
-use crate::output_file::OutputFile;
+use crate::output_file::{Expected, OutputFile};
 
 /// Runs the command.
 pub(crate) fn import(arguments: &ImportArguments) -> Result<(), Failure> {
     // Nothing that exists is overwritten, so no given file is.
-    let output = OutputFile::prepare(&arguments.output, false, Path::new(""))?;
+    let output = OutputFile::prepare(&arguments.output, Expected::Nothing, Path::new(""))?;
     let Import { mut drive, report } =
         drive::import::import(&arguments.paths, &DiskFiles).map_err(failure)?;
     if let Some(name) = &arguments.name {

@@ -309,6 +309,8 @@ pub(super) fn read_drive(raw: Spanned<RawDrive>) -> Result<DriveReference, FileE
         batch: vec![inline_table(ns_max, table)],
         drain: inline_tables(inline.drain_ns_max)?,
         priority: inline_tables(inline.priority_ns_max)?,
+        single: Vec::new(),
+        throughput: Vec::new(),
         cost: None,
         starvation_max: inline.starvation_ns_max.map(Duration::from_ns),
         flush_max: None,

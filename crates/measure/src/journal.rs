@@ -1,0 +1,260 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! Every sample as it is taken, in a file of its own: a measurement that was interrupted goes on
+//! where it was, and nothing that took hours is lost with a process.
+//!
+//! One JSON object a line. The first says what is measured; each other is a round, or what an
+//! experiment found that is not made of rounds:
+//!
+//! ```text
+//!   {"measured": "..", "version": 1}
+//!   {"of": "batch of reads of 128KiB", "ns": [..], "held_up_ns": [..], "start": [..]}
+//!   {"of": "rotation", "found": {..}}
+//! ```
+//!
+//! A line that a crash cut short is not counted; what was read of it is made again.
+
+use std::collections::BTreeMap;
+use std::fs::{File, OpenOptions};
+use std::io::{self, BufRead as _, BufReader, Write as _};
+use std::path::Path;
+
+use model::Duration;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::held_up::Sample;
+
+/// What a later version would read otherwise.
+const VERSION: u32 = 1;
+
+/// Why there is no journal.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum JournalError {
+    /// The file cannot be read or written.
+    #[error(transparent)]
+    Io(#[from] io::Error),
+    /// What stands there is no journal of ours.
+    #[error("it does not hold samples of `tidegate profile`")]
+    NotAJournal,
+    /// It is about something else.
+    #[error("it holds samples of `{known}`, and now `{asked}` is asked for")]
+    OtherMeasurement {
+        /// What it is about.
+        known: String,
+        /// What is to be measured.
+        asked: String,
+    },
+}
+
+/// The first line.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Head {
+    measured: String,
+    version: u32,
+}
+
+/// Any other line.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Line {
+    of: String,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    ns: Vec<u64>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    held_up_ns: Vec<u64>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    start: Vec<u64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    found: Option<Value>,
+}
+
+/// A file of samples.
+#[derive(Debug)]
+pub struct Journal {
+    file: File,
+    rounds: BTreeMap<String, Vec<Vec<Sample>>>,
+    found: BTreeMap<String, Value>,
+    /// The first failure to write; nothing is written after it.
+    failure: Option<io::Error>,
+}
+
+impl Journal {
+    /// A new file about `measured`: what is measured, and with which options.
+    ///
+    /// # Errors
+    /// [`JournalError::Io`], also when the file exists.
+    pub fn create(path: &Path, measured: &str) -> Result<Self, JournalError> {
+        let file = OpenOptions::new().write(true).create_new(true).open(path)?;
+        let mut journal =
+            Self { file, rounds: BTreeMap::new(), found: BTreeMap::new(), failure: None };
+        let head = Head { measured: measured.to_owned(), version: VERSION };
+        journal.append(&head);
+        journal.failure.take().map_or(Ok(journal), |error| Err(error.into()))
+    }
+
+    /// Goes on with the file of an earlier measurement of the same.
+    ///
+    /// # Errors
+    /// [`JournalError`].
+    ///
+    /// # Panics
+    /// Never: a line is not longer than memory.
+    pub fn resume(path: &Path, measured: &str) -> Result<Self, JournalError> {
+        let file = OpenOptions::new().read(true).append(true).open(path)?;
+        let (mut whole, mut lines) = (0, Vec::new());
+        let mut reader = BufReader::new(&file);
+        let mut text = String::new();
+        while reader.read_line(&mut text).map_err(|_| JournalError::NotAJournal)? > 0 {
+            if !text.ends_with('\n') {
+                break;
+            }
+            whole += u64::try_from(text.len()).expect("a length fits");
+            lines.push(std::mem::take(&mut text));
+        }
+        // What a crash cut short: the next line must not be its end.
+        file.set_len(whole)?;
+        let (head, lines) = lines.split_first().ok_or(JournalError::NotAJournal)?;
+        let head: Head = serde_json::from_str(head).map_err(|_| JournalError::NotAJournal)?;
+        if head.version != VERSION {
+            return Err(JournalError::NotAJournal);
+        }
+        if head.measured != measured {
+            let asked = measured.to_owned();
+            return Err(JournalError::OtherMeasurement { known: head.measured, asked });
+        }
+        let mut journal =
+            Self { file, rounds: BTreeMap::new(), found: BTreeMap::new(), failure: None };
+        for line in lines {
+            journal.read(serde_json::from_str(line).map_err(|_| JournalError::NotAJournal)?);
+        }
+        Ok(journal)
+    }
+
+    fn read(&mut self, line: Line) {
+        if let Some(found) = line.found {
+            self.found.insert(line.of, found);
+            return;
+        }
+        let at = |list: &[u64], index: usize| list.get(index).copied();
+        let sample = |(index, &ns): (usize, &u64)| Sample {
+            took: Duration::from_ns(ns),
+            held_up: Duration::from_ns(at(&line.held_up_ns, index).unwrap_or(0)),
+            start: at(&line.start, index),
+        };
+        let round = line.ns.iter().enumerate().map(sample).collect();
+        self.rounds.entry(line.of).or_default().push(round);
+    }
+
+    /// The rounds of an experiment that were made before, of so many cells.
+    pub(crate) fn take_rounds(&mut self, of: &str, cells: usize) -> Vec<Vec<Sample>> {
+        let rounds = self.rounds.remove(of).unwrap_or_default();
+        rounds.into_iter().filter(|round| round.len() == cells).collect()
+    }
+
+    /// Keeps a round that is complete.
+    pub(crate) fn keep_round(&mut self, of: &str, round: &[Sample]) {
+        let times = |figure: fn(&Sample) -> Duration| -> Vec<u64> {
+            round.iter().map(figure).map(Duration::ns).collect()
+        };
+        let mut held_up_ns = times(|sample| sample.held_up);
+        if held_up_ns.iter().all(|&ns| ns == 0) {
+            held_up_ns.clear();
+        }
+        let start = round.iter().filter_map(|sample| sample.start).collect();
+        let ns = times(|sample| sample.took);
+        self.append(&Line { of: of.to_owned(), ns, held_up_ns, start, found: None });
+    }
+
+    /// What an experiment found before that is not made of rounds.
+    pub(crate) fn found<T: for<'de> Deserialize<'de>>(&self, of: &str) -> Option<T> {
+        serde_json::from_value(self.found.get(of)?.clone()).ok()
+    }
+
+    /// Keeps what an experiment found.
+    pub(crate) fn keep_found<T: Serialize>(&mut self, of: &str, found: &T) {
+        let found = serde_json::to_value(found).expect("plain data can be written as JSON");
+        let nothing = Vec::new;
+        let (ns, held_up_ns, start) = (nothing(), nothing(), nothing());
+        self.append(&Line { of: of.to_owned(), ns, held_up_ns, start, found: Some(found) });
+    }
+
+    /// The failure after which nothing more was kept.
+    pub(crate) fn take_failure(&mut self) -> Option<io::Error> {
+        self.failure.take()
+    }
+
+    fn append(&mut self, line: &impl Serialize) {
+        if self.failure.is_some() {
+            return;
+        }
+        let mut text = serde_json::to_vec(line).expect("plain data can be written as JSON");
+        text.push(b'\n');
+        self.failure = self.file.write_all(&text).err();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+
+    fn sample(ns: u64, held_up: u64) -> Sample {
+        let of = Duration::from_ns;
+        Sample { took: of(ns), held_up: of(held_up), start: None }
+    }
+
+    #[test]
+    fn what_was_kept_is_there_when_it_goes_on() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("samples");
+        let rounds = [vec![sample(1, 0), sample(2, 0)], vec![sample(3, 1), sample(4, 0)]];
+        let mut journal = Journal::create(&path, "it").expect("a journal");
+        rounds.iter().for_each(|round| journal.keep_round("batch", round));
+        journal.keep_found("rotation", &7_u32);
+        drop(journal);
+        let mut journal = Journal::resume(&path, "it").expect("a journal");
+        assert_eq!(journal.found::<u32>("rotation"), Some(7));
+        assert_eq!(journal.take_rounds("batch", 2), rounds);
+        assert_eq!(journal.take_rounds("drain", 2), [[]; 0]);
+    }
+
+    /// Goal: a crash at any byte loses the line that it cut and nothing else. Method: every
+    /// length of a file, then one more round.
+    #[test]
+    fn a_line_that_was_cut_short_does_not_spoil_the_next() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("samples");
+        let mut journal = Journal::create(&path, "it").expect("a journal");
+        let head = fs::read(&path).expect("the file").len();
+        (1..=3).for_each(|ns| journal.keep_round("batch", &[sample(ns, 0)]));
+        let whole = fs::read(&path).expect("the file");
+        for length in head..=whole.len() {
+            fs::write(&path, &whole[..length]).expect("the file");
+            let mut journal = Journal::resume(&path, "it").expect("a journal");
+            journal.keep_round("batch", &[sample(9, 0)]);
+            let mut journal = Journal::resume(&path, "it").expect("a journal");
+            let complete = whole[..length].iter().filter(|&&byte| byte == b'\n').count();
+            let rounds = journal.take_rounds("batch", 1);
+            assert_eq!(rounds.len(), complete, "{length}");
+            assert_eq!(rounds.last(), Some(&vec![sample(9, 0)]));
+        }
+    }
+
+    #[test]
+    fn another_measurement_and_other_files_are_refused() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("samples");
+        drop(Journal::create(&path, "reads").expect("a journal"));
+        let refused = Journal::resume(&path, "writes").expect_err("another");
+        assert!(matches!(refused, JournalError::OtherMeasurement { .. }), "{refused}");
+        assert!(matches!(Journal::create(&path, "reads"), Err(JournalError::Io(_))));
+        for text in ["", "\n", "name = 1\n", "{}\n", "\u{0}\u{1}"] {
+            fs::write(&path, text).expect("the file");
+            let refused = Journal::resume(&path, "reads").expect_err("no journal");
+            assert!(matches!(refused, JournalError::NotAJournal), "{text:?}: {refused}");
+        }
+    }
+}

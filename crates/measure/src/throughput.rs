@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! What a device moves when so many requests are kept outstanding: what best effort can expect.
+//!
+//! A stretch of a flow is timed once its beginning is over: from a completion to a later one,
+//! for at least [`STRETCH_MIN`] requests and several times the depth.
+
+use std::ops::Range;
+
+use model::drive_file::{FlowPlace, Throughput};
+use model::{Duration, Tag};
+use rand::RngExt as _;
+use rand_pcg::Pcg64;
+
+use crate::flow::Flow;
+use crate::held_up::Sample;
+use crate::kind::Kind;
+use crate::order_statistics;
+use crate::places::Places;
+use crate::subject::{Probe, Subject, SubjectError};
+
+/// The least number of requests of a stretch.
+const STRETCH_MIN: u32 = 32;
+
+/// Requests of a stretch, in multiples of the depth.
+const STRETCH_DEPTHS: u32 = 4;
+
+/// The first and the last tenth of a device are where a flow is sequential.
+const TENTH: usize = 10;
+
+/// Stretches of which one is measured for so many samples of other experiments: a stretch is
+/// long by itself.
+const SAMPLES_PER_STRETCH: u32 = 50;
+
+/// How many stretches of each depth.
+pub(crate) fn stretches(samples: u32) -> u32 {
+    samples.div_ceil(SAMPLES_PER_STRETCH)
+}
+
+/// 1, 2, 4, .. and the depth itself.
+pub(crate) fn depths(depth: u32) -> Vec<u32> {
+    let powers = std::iter::successors(Some(1_u32), |power| power.checked_mul(2));
+    powers.take_while(|&power| power < depth).chain([depth]).collect()
+}
+
+/// How many requests a stretch has at a depth.
+pub(crate) fn length(depth: u32) -> u32 {
+    STRETCH_MIN.max(depth.saturating_mul(STRETCH_DEPTHS))
+}
+
+/// The time of one stretch of [`length`] requests at `depth`.
+pub(crate) fn sample(
+    subject: &mut dyn Subject,
+    places: Places,
+    place: FlowPlace,
+    depth: u32,
+    random: &mut Pcg64,
+) -> Result<Duration, SubjectError> {
+    let mut course = Course::start(places, place, depth, random);
+    let mut flow = Flow::on(subject);
+    flow.keep(depth, depth, || course.next(random))?;
+    let begun = flow.now();
+    let (mut done, wanted) = (0, length(depth));
+    while done < wanted {
+        let returned = u32::try_from(flow.wait()?.len()).expect("a device holds few requests");
+        done += returned;
+        // What came back with the last does not count: a stretch is no shorter than it says.
+        if done < wanted {
+            flow.send(returned, Tag::Simple, || course.next(random))?;
+        }
+    }
+    let took = flow.now().since(begun);
+    flow.drain()?;
+    Ok(took)
+}
+
+/// Where the next request of a flow lies.
+struct Course {
+    places: Places,
+    place: FlowPlace,
+    range: Range<usize>,
+    last: usize,
+}
+
+impl Course {
+    /// From anywhere in the part where requests of a flow of that depth lie.
+    fn start(places: Places, place: FlowPlace, depth: u32, random: &mut Pcg64) -> Self {
+        let needed = depth as usize + 1;
+        let range = match place {
+            FlowPlace::Random => 0..places.count,
+            FlowPlace::SequentialFirst => places.lowest(TENTH, needed),
+            FlowPlace::SequentialLast => places.highest(TENTH, needed),
+        };
+        let last = random.random_range(range.clone());
+        Self { places, place, range, last }
+    }
+
+    fn next(&mut self, random: &mut Pcg64) -> Probe {
+        if self.place == FlowPlace::Random {
+            return self.places.within(self.range.clone(), random);
+        }
+        let next = self.last + 1;
+        self.last = if next < self.range.end { next } else { self.range.start };
+        self.places.at(self.last)
+    }
+}
+
+/// The table of what was measured at each of `depths`; none without a sample of each.
+pub(crate) fn table(
+    kind: Kind,
+    place: FlowPlace,
+    depths: &[u32],
+    cells: &[&Vec<Sample>],
+) -> Option<Throughput> {
+    let samples = cells.iter().map(|cell| cell.len()).min().filter(|&count| count > 0)?;
+    let mut times: Vec<Vec<Duration>> =
+        cells.iter().map(|cell| cell.iter().map(|sample| sample.took).collect()).collect();
+    for times in &mut times {
+        times.sort_unstable();
+    }
+    let rate = |depth: u32, took: Duration| {
+        let bytes = u128::from(length(depth)) * u128::from(kind.size.get());
+        let per_s = bytes * 1_000_000_000 / u128::from(took.ns().max(1));
+        u64::try_from(per_s).unwrap_or(u64::MAX)
+    };
+    let at_level = |level_ppm| {
+        let of_cell = |(times, &depth): (&Vec<Duration>, &u32)| {
+            rate(depth, order_statistics::quantile(times, level_ppm))
+        };
+        times.iter().zip(depths).map(of_cell).collect::<Vec<u64>>()
+    };
+    Some(Throughput {
+        op: kind.op,
+        size: kind.size,
+        place,
+        samples: u64::try_from(samples).expect("a count fits"),
+        depth: depths.to_vec(),
+        bytes_per_s: at_level(500_000),
+        bytes_per_s_min: at_level(1_000_000),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn depths_are_powers_and_the_depth() {
+        assert_eq!(
+            (depths(1), depths(8), depths(20)),
+            (vec![1], vec![1, 2, 4, 8], vec![1, 2, 4, 8, 16, 20])
+        );
+    }
+}
