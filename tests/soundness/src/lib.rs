@@ -32,6 +32,7 @@ pub mod shared_fifo;
 pub mod small;
 pub mod tagged;
 pub mod throttling;
+pub mod trial;
 pub mod workloads;
 
 pub use small::{SmallSystem, SmallTask, Ticks, small};
