@@ -18,6 +18,7 @@ pub mod dq_edf;
 pub mod drain_duel;
 pub mod drain_reference;
 pub mod drain_search;
+pub mod drain_system;
 pub mod drains;
 pub mod edf;
 pub mod estimates;
