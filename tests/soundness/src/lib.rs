@@ -27,6 +27,7 @@ pub mod generate;
 pub mod harness;
 pub mod mixed;
 pub mod optimistic;
+pub mod priority_box;
 pub mod ratio;
 pub mod schedules;
 pub mod shared_fifo;
