@@ -35,3 +35,78 @@ fn what_das_does_not_know_is_refused() {
     assert!(parameters("[policy]\nname = \"das\"\ndas.margins = \"1ms\"\n").is_err());
     assert!(parameters("[policy]\nname = \"das\"\ndas.margin = 1\n").is_err());
 }
+
+/// What is wrong with a file that shapes so: the message, the text that it points at, the
+/// advice.
+fn refused(section: &str, lines: &str) -> (String, String, String) {
+    let drive = DriveFile::parse(DRIVE).unwrap();
+    let text = format!(
+        "drive = \"test drive\"\n[policy]\nname = \"noop\"\nregulators = [\"{section}\"]\n\
+         [policy.{section}]\n{lines}\n\
+         [[task]]\nname = \"camera\"\nperiod = \"300ms\"\nsize = \"4KiB\"\n"
+    );
+    let read = WorkloadFile::parse(&text).and_then(|file| file.bind(&drive));
+    let error = read.expect_err("the file is to be refused");
+    let help = error.help.clone().unwrap_or_default();
+    (error.message.clone(), text[error.span].to_owned(), help)
+}
+
+const SHAPERS: [&str; 3] = ["token-bucket", "mdn", "mdn-extended"];
+
+#[test]
+fn a_quantity_of_a_shaper_is_refused_where_it_stands_with_an_example() {
+    for section in SHAPERS {
+        for (line, said, place, advice) in [
+            ("burst = 100", "no unit", "100", "ms"),
+            ("burst = \"100\"", "no unit", "\"100\"", "ms"),
+            ("burst = \"1MB\"", "is none of its units", "\"1MB\"", "ms"),
+            ("write_rate = \"100\"", "no unit", "\"100\"", "\"8MB/s\""),
+            ("write_rate = \"0/s\"", "nothing would ever be sent", "\"0/s\"", "\"100/s\""),
+            ("interactive_rate = \"0%\"", "nothing would ever be sent", "\"0%\"", "\"100/s\""),
+            ("interactive_rate = \"1.5/s\"", "not a whole number", "\"1.5/s\"", "\"100/s\""),
+            ("interactive_rate = \"140%\"", "more than 100%", "\"140%\"", "\"100/s\""),
+        ] {
+            let (message, pointed_at, help) = refused(section, line);
+            assert!(message.contains(said), "{section}, {line}: {message}");
+            assert_eq!(pointed_at, place, "{section}, {line}: {message}");
+            assert!(help.contains(advice), "{section}, {line}: {help}");
+        }
+        let (message, pointed_at, help) = refused(section, "detect = \"yes\"");
+        assert!(help.contains("boolean"), "{message}: {help}");
+        assert_eq!(pointed_at, "\"yes\"");
+        let (message, pointed_at, _) = refused(section, "brust = \"1ms\"");
+        assert!(message.contains("brust"), "{message}");
+        assert_eq!(pointed_at, "brust");
+    }
+}
+
+#[test]
+fn rates_of_best_effort_that_contradict_each_other_are_refused() {
+    let (message, place, help) = refused("token-bucket", "rate = \"fast\"");
+    assert!(help.contains("reserve"), "{message}: {help}");
+    assert_eq!(place, "\"fast\"");
+    let (message, place, help) = refused("token-bucket", "rate = \"100/s\"\ncapacity = \"25MB/s\"");
+    assert!(message.contains("beside a fixed rate"), "{message}");
+    assert!(place.contains("capacity") || place.contains("token-bucket"), "{place}");
+    assert!(help.contains("keep one of them"), "{help}");
+}
+
+#[test]
+fn steering_that_would_never_steer_is_refused() {
+    for section in ["mdn", "mdn-extended"] {
+        for (lines, said, advice) in [
+            ("decrease = \"0%\"", "notices would change nothing", "decrease = \"25%\""),
+            ("interval = \"0ms\"", "never zero", "interval = \"500ms\""),
+            ("window = \"0s\"", "never zero", "500ms"),
+            ("increase = \"1/s\"\nrate_min = \"1kB/s\"", "of different kinds", "both in requests"),
+        ] {
+            let (message, place, help) = refused(section, lines);
+            assert!(message.contains(said), "{section}, {lines}: {message}");
+            assert!(!place.is_empty(), "{section}, {lines}: it points at nothing");
+            assert!(help.contains(advice), "{section}, {lines}: {help}");
+        }
+        let (message, place, _) = refused(section, "rate = \"100/s\"");
+        assert!(message.contains("unknown field"), "{message}");
+        assert_eq!(place, "rate");
+    }
+}

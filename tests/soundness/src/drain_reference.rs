@@ -8,7 +8,7 @@
 use model::{Class, Request, RequestId, Time};
 use policy::{Decision, Event, Full, Policy, Tag};
 
-use crate::drain_duel::DrainSystem;
+use crate::drain_system::DrainSystem;
 
 /// The conditions of a gate; a canary lacks one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -11,7 +11,7 @@ use std::collections::{BTreeSet, HashSet};
 use model::{Class, Duration, Outcome, RequestId, Time};
 use policy::{Decision, Event, Policy};
 
-use crate::drain_duel::{DrainSystem, request};
+use crate::drain_system::{DrainSystem, request};
 
 /// What the search found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -2,9 +2,11 @@
 //! Drain times that a drive with evenly spaced completions provably keeps, and workloads that
 //! lean on them.
 
-use model::{BatchTable, Duration, Task, Workload};
+use model::{BatchTable, Duration, Workload};
 use rand::RngExt;
 use rand_pcg::Pcg64;
+
+use crate::workloads;
 
 /// drain(q) of a pseudo-disk of depth `table.batch_max()` with the batch times `table`.
 ///
@@ -55,49 +57,14 @@ pub fn optimistic(drain: &BatchTable) -> BatchTable {
 pub fn leaning_on_drains(random: &mut Pcg64, mut workload: Workload) -> Workload {
     let drain = drain_table(&workload.table);
     let together = random.random_range(1..=drain.batch_max());
-    let mut room = together;
-    workload.tasks.retain(|task| {
-        let fits = task.requests <= room;
-        room -= if fits { task.requests } else { 0 };
-        fits
-    });
-    if workload.tasks.is_empty() {
-        // The first task of a workload may be larger than the room: there is one all the same.
-        workload.tasks.push(single(&workload));
-    }
+    workloads::keep_what_fits(&mut workload, together);
     // What two rounds may take with some best effort, give or take.
     let depth = random.random_range(together..=drain.batch_max());
     let tightest_ns = match workload.tasks.len() {
         1 if workload.tasks[0].requests == 1 => drain.time_max(depth).ns(),
         _ => drain.time_max(depth).ns() * 2,
     };
-    for task in &mut workload.tasks {
-        let slack_ns = match random.random_range(0..4) {
-            0 => 0,
-            1 => 1,
-            _ => random.random_range(0..=tightest_ns * 2),
-        };
-        let period = Duration::from_ns(tightest_ns + slack_ns);
-        (task.period, task.deadline) = (period, period);
-        task.offset = Duration::from_ns(task.offset.ns() % period.ns());
-    }
+    workloads::release_about_every(random, &mut workload, tightest_ns);
     workload.contracts.drain = Some(drain);
     workload
-}
-
-fn single(workload: &Workload) -> Task {
-    Task {
-        name: "single".to_owned(),
-        entry: 0,
-        period: workload.table.time_max(1),
-        deadline: workload.table.time_max(1),
-        requests: 1,
-        size: crate::workloads::SIZE,
-        op: model::Op::Read,
-        place: model::Place::Random,
-        offset: Duration::ZERO,
-        class: model::Class::Hard,
-        quality_ppm: Task::QUALITY_ALL_PPM,
-        outstanding_max: None,
-    }
 }

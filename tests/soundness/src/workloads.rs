@@ -55,20 +55,8 @@ pub fn workload(random: &mut Pcg64, policy: PolicyName, load: Load) -> Workload 
     for (entry, &requests) in (0..).zip(&requests) {
         let own_ns = share_ns * u64::from(requests) * random.random_range(50..=200) / 100;
         let period = Duration::from_ns(if is_alike { alike_ns } else { own_ns }.max(1));
-        tasks.push(Task {
-            name: format!("task-{entry}"),
-            entry,
-            period,
-            deadline: period,
-            requests,
-            size: SIZE,
-            op: Op::Read,
-            place: Place::Random,
-            offset: offset(random, period, &table),
-            quality_ppm: Task::QUALITY_ALL_PPM,
-            outstanding_max: None,
-            class: Class::Hard,
-        });
+        let offset = offset(random, period, &table);
+        tasks.push(Task { offset, ..task(entry, period, requests) });
     }
     let batch = if random.random_bool(0.3) {
         BatchChoice::Auto
@@ -93,6 +81,34 @@ pub fn give_random_deadlines(random: &mut Pcg64, workload: &mut Workload) {
     }
 }
 
+/// Keeps as many tasks, in order, as release at most `room` requests together; where none fits,
+/// one task of one request.
+pub fn keep_what_fits(workload: &mut Workload, mut room: u32) {
+    workload.tasks.retain(|task| {
+        let fits = task.requests <= room;
+        room -= if fits { task.requests } else { 0 };
+        fits
+    });
+    if workload.tasks.is_empty() {
+        let period = workload.table.time_max(1);
+        workload.tasks.push(task(0, period, 1));
+    }
+}
+
+/// Gives every task a period, which is its deadline too, of `tightest_ns` or somewhat above.
+pub fn release_about_every(random: &mut Pcg64, workload: &mut Workload, tightest_ns: u64) {
+    for task in &mut workload.tasks {
+        let slack_ns = match random.random_range(0..4) {
+            0 => 0,
+            1 => 1,
+            _ => random.random_range(0..=tightest_ns * 2),
+        };
+        let period = Duration::from_ns(tightest_ns + slack_ns);
+        (task.period, task.deadline) = (period, period);
+        task.offset = Duration::from_ns(task.offset.ns() % period.ns());
+    }
+}
+
 /// Periodic, or sporadic with delays up to half the mean period.
 #[must_use]
 pub fn releases(random: &mut Pcg64, workload: &Workload) -> Releases {
@@ -106,6 +122,24 @@ pub fn releases(random: &mut Pcg64, workload: &Workload) -> Releases {
                 _ => 1_000,
             }),
         },
+    }
+}
+
+/// A hard task of random reads, its period its deadline.
+fn task(entry: u32, period: Duration, requests: u32) -> Task {
+    Task {
+        name: format!("task-{entry}"),
+        entry,
+        period,
+        deadline: period,
+        requests,
+        size: SIZE,
+        op: Op::Read,
+        place: Place::Random,
+        offset: Duration::ZERO,
+        quality_ppm: Task::QUALITY_ALL_PPM,
+        outstanding_max: None,
+        class: Class::Hard,
     }
 }
 

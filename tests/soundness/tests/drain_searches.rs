@@ -10,11 +10,10 @@ use rand::RngExt;
 use rand_pcg::Pcg64;
 use sim::{Length, Releases, SimParams, simulate};
 use soundness::black_box::Malice;
-use soundness::drain_duel::{
-    DrainSystem, DrainTask, adaptive_system, any_system, duel, gated_system,
-};
+use soundness::drain_duel::duel;
 use soundness::drain_reference::{Fault, Lack, ScanAdaptive, ScanGate};
 use soundness::drain_search::{Supply, search};
+use soundness::drain_system::{DrainSystem, DrainTask, adaptive_system, any_system, gated_system};
 use soundness::generate;
 
 const SEED: u64 = 20_261_121;

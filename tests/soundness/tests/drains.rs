@@ -8,8 +8,9 @@ use model::PolicyName;
 use policy::Policy;
 use rand_pcg::Pcg64;
 use soundness::black_box::Malice;
-use soundness::drain_duel::{DrainSystem, Tally, adaptive_system, duel, gated_system};
+use soundness::drain_duel::{Tally, duel};
 use soundness::drain_reference::{Fault, Lack, ScanAdaptive, ScanGate};
+use soundness::drain_system::{DrainSystem, adaptive_system, gated_system};
 use soundness::generate;
 
 const SEED: u64 = 20_261_121;

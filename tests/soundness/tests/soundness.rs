@@ -8,151 +8,34 @@
 
 use std::collections::VecDeque;
 
-use analysis::{Answer, Assessment, BoundName, assess};
-use drive::{Drive, PseudoDisk};
-use model::{BatchChoice, BatchTable, Duration, Plan, PolicyName, RequestId, Workload};
+use analysis::assess;
+use drive::PseudoDisk;
+use model::{BatchChoice, BatchTable, Duration, PolicyName, RequestId, Workload};
 use policy::{Decision, Event, Full, Policy, Tag};
 use sim::checkers::Checkers;
 use sim::{Length, Releases, SimParams, SimRun, simulate};
 use soundness::generate;
+use soundness::trial::{self, Closeness, Trial};
 use soundness::workloads::{self, Load};
 
 const SEED: u64 = 20_261_122;
 const JOBS: u64 = 60;
 
-/// A run, and what was promised beforehand.
-struct Trial {
-    number: u64,
-    load: Load,
-    workload: Workload,
-    releases: Releases,
-    assessment: Assessment,
-    plan: Plan,
-}
-
-impl Trial {
-    fn new(number: u64, name: PolicyName, load: Load) -> Self {
-        let random = &mut generate::generator(SEED + load as u64, number);
-        let workload = workloads::workload(random, name, load);
-        let releases = workloads::releases(random, &workload);
-        let assessment = assess(&workload, name);
-        let plan = assessment.plan(&workload);
-        Self { number, load, workload, releases, assessment, plan }
-    }
-
-    fn run(&self, policy: impl Policy, drive: impl Drive, checkers: &mut Checkers) -> SimRun {
-        let params = SimParams {
-            releases: self.releases,
-            seed: self.number,
-            ..SimParams::new(&self.workload, Length::Jobs(JOBS))
-        };
-        simulate(&params, policy, drive, checkers)
-    }
-
-    /// The pseudo-disk, and the drive that may be faster.
-    fn drive(&self) -> Box<dyn Drive> {
-        let (depth, table) = (self.workload.depth, self.workload.table.clone());
-        if self.number.is_multiple_of(3) {
-            Box::new(workloads::varying_drive(depth, table, self.number))
-        } else {
-            Box::new(PseudoDisk::new(depth, table, self.number))
-        }
-    }
-
-    /// A run of the policy that was assessed; fails if a checker has found anything.
-    fn checked_run(&self) -> SimRun {
-        let name = self.assessment.policy;
-        let mut checkers = Checkers::of_policy(name, &self.plan);
-        let run =
-            self.run(policy::build(name, &self.plan, None).unwrap(), self.drive(), &mut checkers);
-        let violations = checkers.violations();
-        assert!(violations.is_empty(), "{}: {violations:?}", self.name());
-        run
-    }
-
-    fn name(&self) -> String {
-        let Self { number, load, assessment, .. } = self;
-        format!("seed {SEED} number {number} with best effort {load:?} under {}", assessment.policy)
-    }
-
-    /// The first broken promise: a response above one of the bounds of its task.
-    fn broken_promise(&self, run: &SimRun) -> Option<String> {
-        let observed = run.metrics.tasks().iter().map(|task| task.responses.max());
-        observed.zip(&self.assessment.tasks).enumerate().find_map(|(task, (response, promise))| {
-            let response = response?;
-            let bounds = promise.bounds;
-            let all = [
-                (bounds.tight, BoundName::Tight),
-                (bounds.busy_interval, BoundName::BusyInterval),
-                (bounds.linear, BoundName::Linear),
-                (bounds.min_period, BoundName::MinPeriod),
-            ];
-            let broken = all.into_iter().find(|&(bound, _)| bound.is_some_and(|b| response > b));
-            broken.map(|(bound, name)| {
-                format!(
-                    "task {task} responds in {response}, `{}` promised {} ({}, {:#?})",
-                    name.name(),
-                    bound.unwrap_or_default(),
-                    self.name(),
-                    self.workload,
-                )
-            })
-        })
-    }
-}
-
-/// How close the runs of a test came to the bounds.
-#[derive(Debug, Default)]
-struct Closeness {
-    tasks: u64,
-    proven: u64,
-    /// Observed over bound, the largest of each run, in thousandths.
-    permille: Vec<u64>,
-}
-
-impl Closeness {
-    fn note(&mut self, trial: &Trial, run: &SimRun) {
-        self.proven += u64::from(trial.assessment.answer == Answer::Proven);
-        let observed = run.metrics.tasks().iter().map(|task| task.responses.max());
-        let ratios = observed.zip(&trial.assessment.tasks).filter_map(|(response, promise)| {
-            let (bound, _) = promise.response_max?;
-            Some(response?.ns() * 1000 / bound.ns())
-        });
-        let ratios: Vec<u64> = ratios.collect();
-        self.tasks += ratios.len() as u64;
-        self.permille.extend(ratios.into_iter().max());
-    }
-
-    fn print(&mut self, what: &str) {
-        self.permille.sort_unstable();
-        let runs = self.permille.len();
-        println!(
-            "{what}: {runs} runs with a bound, {} proven, {} tasks; largest observed / bound: \
-             median {} permille, maximum {}",
-            self.proven,
-            self.tasks,
-            self.permille[runs / 2],
-            self.permille[runs - 1],
-        );
-    }
+fn trial(number: u64, name: PolicyName, load: Load) -> Trial {
+    let random = &mut generate::generator(SEED + load as u64, number);
+    let workload = workloads::workload(random, name, load);
+    let releases = workloads::releases(random, &workload);
+    Trial::new(number, name, workload, releases, JOBS)
 }
 
 fn assert_sound(name: PolicyName, load: Load, numbers: std::ops::Range<u64>) {
     let mut closeness = Closeness::default();
     for number in numbers {
-        let trial = Trial::new(number, name, load);
-        let run = trial.checked_run();
-        if let Some(broken) = trial.broken_promise(&run) {
-            panic!("{broken}");
-        }
-        if trial.assessment.answer == Answer::Proven {
-            let misses: u64 = run.metrics.tasks().iter().map(|task| task.misses).sum();
-            assert_eq!(misses, 0, "deadlines were proven: {}", trial.name());
-        }
-        assert_eq!(run.real_time_left, 0, "{}", trial.name());
+        let trial = trial(number, name, load);
+        let (run, ()) = trial.checked_run(trial.drive(), ());
         closeness.note(&trial, &run);
     }
-    closeness.print(&format!("{name}, best effort {load:?}"));
+    closeness.conclude(&format!("{name}, best effort {load:?}"), 1);
 }
 
 #[test]
@@ -176,12 +59,11 @@ fn no_response_under_fifo_exceeds_the_bound() {
 fn theorem_2_is_reached_to_the_nanosecond() {
     let mut reached = 0;
     for number in 0..400 {
-        let mut trial = Trial::new(number, PolicyName::Dqf, Load::None);
+        let mut trial = trial(number, PolicyName::Dqf, Load::None);
         trial.workload.tasks.truncate(6);
         trial.workload.batch = BatchChoice::Fixed(trial.workload.depth);
         trial.releases = Releases::Periodic;
-        trial.assessment = assess(&trial.workload, PolicyName::Dqf);
-        trial.plan = trial.assessment.plan(&trial.workload);
+        trial.assess_anew();
         if !is_within_one_batch_and_period(&trial) {
             continue;
         }
@@ -190,7 +72,7 @@ fn theorem_2_is_reached_to_the_nanosecond() {
         let longest =
             (0_u32..1 << count).filter_map(|part| longest_if_first(&mut trial, part)).max();
         let missing = bound.zip(longest).and_then(|(bound, longest)| bound.checked_sub(longest));
-        assert!(missing <= Some(Duration::from_ns(1)) && missing.is_some(), "{}", trial.name());
+        assert!(missing <= Some(Duration::from_ns(1)) && missing.is_some(), "number {number}");
         reached += 1;
     }
     println!("Theorem 2 reached in {reached} systems");
@@ -214,37 +96,20 @@ fn longest_if_first(trial: &mut Trial, part: u32) -> Option<Duration> {
     let table = trial.workload.table.clone();
     let drive = PseudoDisk::new(trial.workload.depth, table, trial.number);
     let params = SimParams::new(&trial.workload, Length::Jobs(1));
-    let run = simulate(
-        &params,
-        policy::build(PolicyName::Dqf, &trial.plan, None).unwrap(),
-        drive,
-        &mut (),
-    );
+    let run = simulate(&params, trial.policy(), drive, &mut ());
     run.metrics.tasks().iter().filter_map(|task| task.responses.max()).max()
 }
 
-/// Fails unless a run breaks a promise.
 fn assert_caught(what: &str, load: Load, run: impl Fn(&mut Trial) -> SimRun) {
-    let broken = (0..400).find_map(|number| {
-        let mut trial = Trial::new(number, PolicyName::Dqf, load);
-        let run = run(&mut trial);
-        trial.broken_promise(&run).map(|_| number)
-    });
-    let Some(number) = broken else {
-        panic!("{what} survived: the harness is broken");
-    };
-    println!("{what}: caught by workload {number}");
+    trial::assert_caught(what, (0..400).map(|number| trial(number, PolicyName::Dqf, load)), run);
 }
 
 /// A bound that is a tenth too low.
 #[test]
 fn an_optimistic_bound_is_caught() {
     assert_caught("a bound a tenth too low", Load::None, |trial| {
-        for task in &mut trial.assessment.tasks {
-            let optimistic = |bound: Duration| Duration::from_ns(bound.ns() / 10 * 9);
-            task.bounds.tight = task.bounds.tight.map(optimistic);
-        }
-        trial.checked_run()
+        trial.lower_bounds();
+        trial.checked_run(trial.drive(), ()).0
     });
 }
 
@@ -256,7 +121,7 @@ fn a_bound_without_the_best_effort_aboard_is_caught() {
         let batch = BatchChoice::Fixed(trial.assessment.batch_max);
         let alone = Workload { batch, ..alone };
         trial.assessment.tasks = assess(&alone, PolicyName::Dqf).tasks;
-        trial.checked_run()
+        trial.checked_run(trial.drive(), ()).0
     });
 }
 
@@ -269,8 +134,7 @@ fn a_drive_slower_than_its_table_is_caught() {
         let times: Vec<Duration> = (1..=table.batch_max()).map(slower).collect();
         let table = BatchTable::new(&times).expect("no entry is zero");
         let drive = PseudoDisk::new(trial.workload.depth, table, trial.number);
-        let policy = policy::build(PolicyName::Dqf, &trial.plan, None).unwrap();
-        trial.run(policy, drive, &mut Checkers::default())
+        trial.run(trial.policy(), drive, &mut Checkers::default())
     });
 }
 

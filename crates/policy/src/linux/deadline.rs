@@ -13,63 +13,27 @@
 use model::Time;
 
 use super::expiring::Expiring;
-use super::room::Room;
-use crate::in_flight::InFlight;
-use crate::{Decision, Event, Full, Policy, Tag};
+use super::filling::Filling;
+use crate::{Decision, Event, Full, Policy};
 
 /// A model of Linux `deadline`; see the module's text.
 #[derive(Debug)]
-pub struct Deadline {
-    queued: Expiring,
-    room: Room,
-    in_flight: InFlight,
-    depth: u32,
-}
+pub struct Deadline(Filling<Expiring>);
 
 impl Deadline {
     /// A policy for a drive that accepts `depth` requests, holding at most `queued_max` of
     /// each class.
     pub fn new(depth: u32, queued_max: u32) -> Self {
-        Self {
-            queued: Expiring::default(),
-            room: Room::new(queued_max),
-            in_flight: InFlight::with_room(depth),
-            depth,
-        }
+        Self(Filling::new(depth, queued_max))
     }
 }
 
 impl Policy for Deadline {
     fn observe(&mut self, now: Time, event: Event) -> Result<(), Full> {
-        match event {
-            Event::Release(request) => {
-                self.room.enter(request.class)?;
-                self.queued.push(now, request);
-            }
-            Event::Complete { id, .. } => {
-                self.in_flight.complete(id);
-            }
-            Event::Cancel(id) => {
-                if let Some(request) = self.queued.cancel(id) {
-                    self.room.leave(request.class);
-                }
-            }
-            Event::Notice { .. } => {}
-            Event::Reconfigure(plan) => {
-                self.depth = plan.depth;
-                self.room.set_queued_max(plan.queued_max);
-            }
-        }
-        Ok(())
+        self.0.observe(now, event)
     }
 
     fn decide(&mut self, now: Time) -> Decision {
-        if self.in_flight.len() >= self.depth {
-            return Decision::AwaitEvent;
-        }
-        let Some(request) = self.queued.pop(now) else { return Decision::AwaitEvent };
-        self.room.leave(request.class);
-        self.in_flight.dispatch(request);
-        Decision::Dispatch { id: request.id, tag: Tag::Simple }
+        self.0.decide(now)
     }
 }

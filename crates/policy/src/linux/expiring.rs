@@ -13,7 +13,9 @@ use std::collections::BTreeMap;
 
 use model::{Duration, Op, Request, RequestId, Time};
 
+use super::filling::Order;
 use super::sorted::{Position, Sorted};
+use crate::in_flight::InFlight;
 
 /// `read_expire` and `write_expire`.
 const EXPIRE: [Duration; 2] = [Duration::from_ms(500), Duration::from_ms(5_000)];
@@ -72,30 +74,9 @@ impl Expiring {
         self.directions.iter().all(|direction| direction.sorted.is_empty())
     }
 
-    pub(super) fn push(&mut self, now: Time, request: Request) {
-        let direction = &mut self.directions[direction_of(request.op)];
-        let position = (request.start, request.id);
-        direction.arrivals.insert(self.arrived, Arrival { position, at: now });
-        direction.numbers.insert(request.id, self.arrived);
-        direction.sorted.push(request);
-        self.arrived += 1;
-    }
-
     /// When the oldest request of either direction came.
     pub(super) fn oldest(&self) -> Option<Time> {
         self.directions.iter().filter_map(|direction| Some(direction.oldest()?.at)).min()
-    }
-
-    pub(super) fn pop(&mut self, now: Time) -> Option<Request> {
-        let current = &self.directions[self.current].sorted;
-        let position = match current.next_above().filter(|_| self.batch_left > 0) {
-            Some(position) => position,
-            None => self.begin_batch(now)?,
-        };
-        self.batch_left -= 1;
-        let direction = &mut self.directions[self.current];
-        direction.forget_arrival(position.1);
-        Some(direction.sorted.take(position))
     }
 
     /// Chooses the direction of a new batch; where it starts.
@@ -116,8 +97,31 @@ impl Expiring {
         let next = direction.sorted.next_above().filter(|_| !is_expired);
         Some(next.unwrap_or(oldest.position))
     }
+}
 
-    pub(super) fn cancel(&mut self, id: RequestId) -> Option<Request> {
+impl Order for Expiring {
+    fn push(&mut self, now: Time, request: Request) {
+        let direction = &mut self.directions[direction_of(request.op)];
+        let position = (request.start, request.id);
+        direction.arrivals.insert(self.arrived, Arrival { position, at: now });
+        direction.numbers.insert(request.id, self.arrived);
+        direction.sorted.push(request);
+        self.arrived += 1;
+    }
+
+    fn pop(&mut self, now: Time, _on_drive: &InFlight) -> Option<Request> {
+        let current = &self.directions[self.current].sorted;
+        let position = match current.next_above().filter(|_| self.batch_left > 0) {
+            Some(position) => position,
+            None => self.begin_batch(now)?,
+        };
+        self.batch_left -= 1;
+        let direction = &mut self.directions[self.current];
+        direction.forget_arrival(position.1);
+        Some(direction.sorted.take(position))
+    }
+
+    fn cancel(&mut self, id: RequestId) -> Option<Request> {
         self.directions.iter_mut().find_map(|direction| {
             let request = direction.sorted.cancel(id)?;
             direction.forget_arrival(id);

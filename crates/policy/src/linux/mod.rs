@@ -11,6 +11,7 @@ mod cfq;
 mod cfq_grouped;
 mod deadline;
 mod expiring;
+mod filling;
 mod mq_deadline;
 mod room;
 mod sorted;

@@ -13,54 +13,59 @@
 //! is on the drive counts is its documented behaviour since 5.15 (lower priorities are
 //! ignored while requests of a higher one are pending).
 
-use model::{Class, Duration, Request, Time};
+use model::{Class, Duration, Request, RequestId, Time};
 
 use super::expiring::Expiring;
-use super::room::Room;
+use super::filling::{Filling, Order};
 use crate::in_flight::InFlight;
-use crate::{Decision, Event, Full, Policy, Tag};
+use crate::{Decision, Event, Full, Policy};
 
 /// `prio_aging_expire`.
 const AGING_EXPIRE: Duration = Duration::from_ms(10_000);
 
 /// A model of Linux `mq-deadline`; see the module's text.
 #[derive(Debug)]
-pub struct MqDeadline {
-    /// The highest priority first.
-    classes: [Expiring; 3],
-    room: Room,
-    in_flight: InFlight,
-    depth: u32,
-}
+pub struct MqDeadline(Filling<ByClass>);
 
 impl MqDeadline {
     /// A policy for a drive that accepts `depth` requests, holding at most `queued_max` of
     /// each class.
     pub fn new(depth: u32, queued_max: u32) -> Self {
-        Self {
-            classes: Default::default(),
-            room: Room::new(queued_max),
-            in_flight: InFlight::with_room(depth),
-            depth,
-        }
+        Self(Filling::new(depth, queued_max))
     }
+}
 
-    fn pop(&mut self, now: Time) -> Option<Request> {
-        if let Some(aged) = self.pop_aged(now) {
-            return Some(aged);
-        }
-        let queued = self.classes.iter().position(|class| !class.is_empty())?;
-        let on_drive = self.in_flight.iter().map(|request| priority(request.class)).min();
-        let is_preceded = on_drive.is_some_and(|on_drive| on_drive < queued);
-        if is_preceded { None } else { self.classes[queued].pop(now) }
-    }
+/// The requests of each priority class, the highest first.
+#[derive(Debug, Default)]
+struct ByClass([Expiring; 3]);
 
+impl ByClass {
     /// Of a class below the highest whose oldest request has waited too long.
-    fn pop_aged(&mut self, now: Time) -> Option<Request> {
+    fn pop_aged(&mut self, now: Time, on_drive: &InFlight) -> Option<Request> {
         let has_aged = |class: &Expiring| {
             class.oldest().is_some_and(|oldest| now.since(oldest) >= AGING_EXPIRE)
         };
-        self.classes[1..].iter_mut().find(|class| has_aged(class))?.pop(now)
+        self.0[1..].iter_mut().find(|class| has_aged(class))?.pop(now, on_drive)
+    }
+}
+
+impl Order for ByClass {
+    fn push(&mut self, now: Time, request: Request) {
+        self.0[priority(request.class)].push(now, request);
+    }
+
+    fn pop(&mut self, now: Time, on_drive: &InFlight) -> Option<Request> {
+        if let Some(aged) = self.pop_aged(now, on_drive) {
+            return Some(aged);
+        }
+        let queued = self.0.iter().position(|class| !class.is_empty())?;
+        let highest = on_drive.iter().map(|request| priority(request.class)).min();
+        let is_preceded = highest.is_some_and(|highest| highest < queued);
+        if is_preceded { None } else { self.0[queued].pop(now, on_drive) }
+    }
+
+    fn cancel(&mut self, id: RequestId) -> Option<Request> {
+        self.0.iter_mut().find_map(|class| class.cancel(id))
     }
 }
 
@@ -74,35 +79,10 @@ const fn priority(class: Class) -> usize {
 
 impl Policy for MqDeadline {
     fn observe(&mut self, now: Time, event: Event) -> Result<(), Full> {
-        match event {
-            Event::Release(request) => {
-                self.room.enter(request.class)?;
-                self.classes[priority(request.class)].push(now, request);
-            }
-            Event::Complete { id, .. } => {
-                self.in_flight.complete(id);
-            }
-            Event::Cancel(id) => {
-                if let Some(request) = self.classes.iter_mut().find_map(|class| class.cancel(id)) {
-                    self.room.leave(request.class);
-                }
-            }
-            Event::Notice { .. } => {}
-            Event::Reconfigure(plan) => {
-                self.depth = plan.depth;
-                self.room.set_queued_max(plan.queued_max);
-            }
-        }
-        Ok(())
+        self.0.observe(now, event)
     }
 
     fn decide(&mut self, now: Time) -> Decision {
-        if self.in_flight.len() >= self.depth {
-            return Decision::AwaitEvent;
-        }
-        let Some(request) = self.pop(now) else { return Decision::AwaitEvent };
-        self.room.leave(request.class);
-        self.in_flight.dispatch(request);
-        Decision::Dispatch { id: request.id, tag: Tag::Simple }
+        self.0.decide(now)
     }
 }

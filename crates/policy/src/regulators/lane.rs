@@ -59,6 +59,16 @@ impl Lane {
         }
     }
 
+    /// Takes over what waits in `other`, everything in the order of release. It may hold more
+    /// than it would accept then, as after any plan with a smaller bound.
+    pub(crate) fn join(&mut self, other: &mut Self) {
+        if !other.queue.is_empty() {
+            self.queue.append(&mut other.queue);
+            let queue = self.queue.make_contiguous();
+            queue.sort_unstable_by_key(|request| (request.released, request.id));
+        }
+    }
+
     /// Limits to that many tokens per second from now on; without, to nothing.
     pub(crate) fn set_rate(&mut self, now: Time, per_s: Option<u64>) {
         self.replenish(now);

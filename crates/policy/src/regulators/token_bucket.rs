@@ -165,11 +165,15 @@ impl TokenBucket {
             steering.reconfigure(now, plan);
         }
         let shaping = shaping(plan, self.steering.as_ref());
-        let old = std::mem::replace(&mut self.lanes, lanes(plan, self.steering.as_ref()));
+        let mut old = std::mem::replace(&mut self.lanes, lanes(plan, self.steering.as_ref()));
+        if shaping.write_rate.is_none() {
+            let [_, best_effort, writes] = &mut old;
+            best_effort.join(writes);
+        }
         for (lane, old) in self.lanes.iter_mut().zip(old) {
             lane.succeed(now, old);
         }
-        // What waits in a lane that lost its rate goes with the next round: it has no limit.
+        // Interactive requests that lost their rate go with the next round: they have no limit.
         self.has_write_lane = shaping.write_rate.is_some();
         self.has_interactive_lane = shaping.interactive_rate.is_some();
         self.detector = self.detector.take().filter(|_| shaping.is_detecting);

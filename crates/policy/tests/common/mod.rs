@@ -1,16 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Hand-driving a policy: short names for instants, requests and rounds.
 
-use model::{Bytes, Class, Outcome, Request, RequestId, Time};
+mod plain;
+
+use model::{Class, Time};
 use policy::{Decision, Event, Policy};
 
-pub(crate) fn at(ms: u64) -> Time {
-    Time::from_ns(ms * 1_000_000)
-}
-
-pub(crate) fn request(id: u64, class: Class) -> Request {
-    Request::plain(RequestId(id), class, Bytes::from_kib(128))
-}
+pub(crate) use plain::{at, complete, request};
 
 pub(crate) fn release(
     policy: &mut impl Policy,
@@ -20,13 +16,6 @@ pub(crate) fn release(
 ) {
     for id in ids {
         policy.observe(now, Event::Release(request(id, class))).unwrap();
-    }
-}
-
-pub(crate) fn complete(policy: &mut impl Policy, now: Time, ids: impl IntoIterator<Item = u64>) {
-    for id in ids {
-        let event = Event::Complete { id: RequestId(id), outcome: Outcome::Done };
-        policy.observe(now, event).unwrap();
     }
 }
 

@@ -2,5 +2,6 @@
 //! Policies that know positions, driven by hand.
 
 mod by_position;
+#[path = "../common/plain.rs"]
 mod common;
 mod das;

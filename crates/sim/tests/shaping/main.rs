@@ -4,6 +4,7 @@
 
 mod by_hand;
 mod common;
+mod events;
 mod figures;
 mod invariants;
 mod rhythm;

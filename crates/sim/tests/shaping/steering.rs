@@ -12,11 +12,11 @@ use policy::{Event, NoticeKind, Policy};
 
 use crate::by_hand::{request, round, wide_plan};
 
-const SOFT: TaskIndex = TaskIndex(0);
+pub(crate) const SOFT: TaskIndex = TaskIndex(0);
 const HARD: TaskIndex = TaskIndex(1);
-const LOAD: u32 = 2;
+pub(crate) const LOAD: u32 = 2;
 
-fn task(name: &str, class: Class) -> Task {
+pub(crate) fn task(name: &str, class: Class) -> Task {
     Task {
         name: name.to_owned(),
         entry: 0,
@@ -109,7 +109,7 @@ impl Hand {
     }
 }
 
-fn is_near(served: usize, expected: usize) -> bool {
+pub(crate) fn is_near(served: usize, expected: usize) -> bool {
     served.abs_diff(expected) <= expected / 20 + 2
 }
 

@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! A drive that honours priority(q) and nothing else.
+//!
+//! ```text
+//!   q with priority, none on the drive
+//!   |<----------- priority(q) ---------->|  all q are back, whatever else is sent
+//!        another with priority joins: nothing is kept of either
+//!   best effort comes back whenever the drive likes
+//! ```
+//!
+//! Of two rounds at once, and of more requests than its table has entries, the contract says
+//! nothing, so the drive takes much longer for them than for any round that it speaks of: a
+//! policy that lets two meet is late.
+
+use drive::{Completion, Drive};
+use model::{BatchTable, Duration, Outcome, Request, RequestId, Tag, Time, Workload};
+use rand::RngExt;
+use rand_pcg::Pcg64;
+
+use crate::workloads;
+
+/// How many of the longest rounds two rounds that meet take.
+const SPOILT: u64 = 5;
+
+/// `workload` on a drive with times for requests of priority, with as many tasks as it speaks
+/// of, each released as often as two rounds allow, or nearly.
+///
+/// # Panics
+/// Never: there is a task, and it has a request.
+#[must_use]
+pub fn leaning_on_priority(random: &mut Pcg64, mut workload: Workload) -> Workload {
+    let priority = table(random, &workload.table);
+    let together = random.random_range(1..=priority.batch_max());
+    workloads::keep_what_fits(&mut workload, together);
+    let requests: u32 = workload.tasks.iter().map(|task| task.requests).sum();
+    let rounds = |first: u32| priority.time_max(first) + priority.time_max(requests - first);
+    let longest = (0..requests).map(rounds).max().expect("a task has a request");
+    // With more than one request the bound has to be below every period.
+    let tightest_ns = longest.ns() + u64::from(requests > 1);
+    workloads::release_about_every(random, &mut workload, tightest_ns);
+    workload.contracts.priority = Some(priority);
+    workload
+}
+
+/// Some share of b(q), and up to one service before it.
+fn table(random: &mut Pcg64, batches: &BatchTable) -> BatchTable {
+    let percent = random.random_range(10..=100);
+    let begun_ns = random.random_range(1..=batches.time_max(1).ns());
+    let time = |q| Duration::from_ns(batches.time_max(q).ns() * percent / 100 + begun_ns);
+    let entries = random.random_range(1..=batches.batch_max());
+    let times: Vec<Duration> = (1..=entries).map(time).collect();
+    BatchTable::new(&times).expect("no entry is zero")
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Held {
+    id: RequestId,
+    has_priority: bool,
+    completes: Time,
+}
+
+/// The drive; see the module's text.
+#[derive(Debug, Clone)]
+pub struct PriorityBox {
+    priority: BatchTable,
+    random: Pcg64,
+    held: Vec<Held>,
+}
+
+impl PriorityBox {
+    /// An idle drive.
+    #[must_use]
+    pub const fn new(priority: BatchTable, random: Pcg64) -> Self {
+        Self { priority, random, held: Vec::new() }
+    }
+
+    /// The most requests that the contract speaks of.
+    fn round_max(&self) -> usize {
+        self.priority.batch_max() as usize
+    }
+
+    /// The longest of all rounds.
+    fn longest(&self) -> Duration {
+        self.priority.time_max(self.priority.batch_max())
+    }
+
+    fn any_instant(&mut self, now: Time, span: Duration) -> Time {
+        now + Duration::from_ns(self.random.random_range(1..=span.ns()))
+    }
+
+    /// A round: the last is back at the last instant, the others with it or before.
+    fn hold_round(&mut self, now: Time, ids: &[RequestId]) {
+        let time = self.priority.time_max(u32::try_from(ids.len()).expect("few"));
+        let is_burst = self.random.random_bool(0.5);
+        let last = self.random.random_range(0..ids.len());
+        for (place, &id) in ids.iter().enumerate() {
+            let is_last = is_burst || place == last;
+            let completes = if is_last { now + time } else { self.any_instant(now, time) };
+            self.held.push(Held { id, has_priority: true, completes });
+        }
+    }
+
+    /// What joins a round spoils it, and so does more than the contract speaks of.
+    fn spoil(&mut self, now: Time, ids: &[RequestId]) {
+        let completes = now + self.longest() * SPOILT;
+        for held in self.held.iter_mut().filter(|held| held.has_priority) {
+            held.completes = completes;
+        }
+        self.held.extend(ids.iter().map(|&id| Held { id, has_priority: true, completes }));
+    }
+
+    fn hold_best_effort(&mut self, now: Time, id: RequestId) {
+        // Some come back at once and are replaced, some stay for several rounds.
+        let spans = [Duration::from_ns(1), self.longest(), self.longest() * SPOILT];
+        let span = spans[self.random.random_range(0..spans.len())];
+        let completes = self.any_instant(now, span);
+        self.held.push(Held { id, has_priority: false, completes });
+    }
+}
+
+impl Drive for PriorityBox {
+    fn submit(&mut self, now: Time, batch: &[Request]) {
+        let has_priority = |request: &&Request| request.tag == Tag::Priority;
+        let round: Vec<RequestId> = batch.iter().filter(has_priority).map(|it| it.id).collect();
+        let is_alone = !self.held.iter().any(|held| held.has_priority);
+        if is_alone && (1..=self.round_max()).contains(&round.len()) {
+            self.hold_round(now, &round);
+        } else if !round.is_empty() {
+            self.spoil(now, &round);
+        }
+        for request in batch.iter().filter(|request| !has_priority(request)) {
+            self.hold_best_effort(now, request.id);
+        }
+    }
+
+    fn flush(&mut self, now: Time, id: RequestId) {
+        self.hold_best_effort(now, id);
+    }
+
+    fn next_event(&self) -> Option<Time> {
+        self.held.iter().map(|held| held.completes).min()
+    }
+
+    fn advance(&mut self, now: Time, out: &mut Vec<Completion>) {
+        let mut done: Vec<Held> =
+            self.held.iter().filter(|held| held.completes <= now).copied().collect();
+        done.sort_by_key(|held| (held.completes, held.id));
+        self.held.retain(|held| held.completes > now);
+        let completion =
+            |held: &Held| Completion { id: held.id, at: held.completes, outcome: Outcome::Done };
+        out.extend(done.iter().map(completion));
+    }
+}

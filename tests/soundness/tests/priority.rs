@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! No response under `rtio-priority` exceeds its bound: on a drive that honours priority(q)
+//! and nothing else, and on the nearline disk, which has a table measured of its own mechanics.
+//!
+//! Both fail where they must: with a policy that lets two rounds meet, with a drive that is
+//! blind to the tag, with a table or a bound that promises too much.
+
+use std::collections::HashSet;
+
+use analysis::{Answer, assess};
+use drive::builtin;
+use model::workload_file::WorkloadFile;
+use model::{
+    BatchTable, Class, Contract, Contracts, DriveFile, Duration, PolicyName, RequestId, Tag, Time,
+    Workload,
+};
+use policy::{Decision, Event, Full, Policy, Rtio};
+use sim::{ContractWatch, SimRun};
+use soundness::generate;
+use soundness::priority_box::{PriorityBox, leaning_on_priority};
+use soundness::throttling::{Outcome, run_with};
+use soundness::trial::{Closeness, Trial, assert_caught};
+use soundness::workloads::{self, Load};
+
+const SEED: u64 = 20_261_124;
+const TRIALS: u64 = 1_600;
+const JOBS: u64 = 40;
+
+fn trial(number: u64) -> Trial {
+    let random = &mut generate::generator(SEED, number);
+    let load = Load::ALL[usize::try_from(number % 4).expect("below 4")];
+    let workload = workloads::workload(random, PolicyName::RtioPriority, load);
+    let workload = leaning_on_priority(random, workload);
+    let releases = workloads::releases(random, &workload);
+    Trial::new(number, PolicyName::RtioPriority, workload, releases, JOBS)
+}
+
+/// The drive that keeps `kept`, whatever the workload says of it.
+fn drive(number: u64, kept: &BatchTable) -> PriorityBox {
+    PriorityBox::new(kept.clone(), generate::generator(SEED + 1, number))
+}
+
+fn promised(workload: &Workload) -> &BatchTable {
+    workload.contracts.priority.as_ref().expect("the workload leans on it")
+}
+
+#[test]
+fn no_response_exceeds_the_bound_on_a_drive_that_honours_priority() {
+    let mut closeness = Closeness::default();
+    for number in 0..TRIALS {
+        let trial = trial(number);
+        let priority = promised(&trial.workload);
+        let kept = Contracts { priority: Some(priority.clone()), ..Contracts::default() };
+        let watch = ContractWatch::new(trial.workload.table.clone(), &kept);
+        let (run, watch) = trial.checked_run(drive(number, priority), watch);
+        let rounds = watch.overruns(Contract::Priority).expect("it is watched");
+        assert_eq!(rounds.overruns, 0, "{number}: the drive broke its times");
+        assert!(rounds.observed > 0, "{number}: no round could be compared");
+        closeness.note(&trial, &run);
+    }
+    closeness.conclude("rtio-priority", 1_500);
+}
+
+fn run(trial: &Trial, kept: &BatchTable) -> SimRun {
+    trial.checked_run(drive(trial.number, kept), ()).0
+}
+
+#[test]
+fn bound_that_is_a_tenth_too_low_is_caught() {
+    assert_caught("a bound a tenth too low", (0..TRIALS).map(trial), |trial| {
+        trial.lower_bounds();
+        run(trial, promised(&trial.workload))
+    });
+}
+
+/// A table that promises for q what the drive keeps for q - 1.
+#[test]
+fn table_short_of_one_request_is_caught() {
+    assert_caught("a table short of one request", (0..TRIALS).map(trial), |trial| {
+        let kept = promised(&trial.workload).clone();
+        trial.workload.contracts.priority = Some(soundness::drains::optimistic(&kept));
+        trial.assess_anew();
+        run(trial, &kept)
+    });
+}
+
+/// A bound for one round, as if no request ever met another on the drive.
+#[test]
+fn bound_without_the_round_before_is_caught() {
+    assert_caught("a bound of one round", (0..TRIALS).map(trial), |trial| {
+        let priority = promised(&trial.workload).clone();
+        let requests: u32 = trial.workload.tasks.iter().map(|task| task.requests).sum();
+        for task in &mut trial.assessment.tasks {
+            let one_round = priority.time_max(requests.min(priority.batch_max()));
+            task.response_max = task.response_max.map(|(_, name)| (one_round, name));
+        }
+        run(trial, &priority)
+    });
+}
+
+/// A drive that is blind to the tag serves requests with it like any others.
+#[test]
+fn drive_that_ignores_priority_is_caught() {
+    assert_caught("a blind drive", (0..TRIALS).map(trial), |trial| {
+        trial.checked_run(trial.drive(), ()).0
+    });
+}
+
+/// `rtio` that marks real-time requests for the drive, and sends them whenever they come.
+struct AtOnce {
+    inner: Rtio,
+    real_time: HashSet<RequestId>,
+}
+
+impl Policy for AtOnce {
+    fn observe(&mut self, now: Time, event: Event) -> Result<(), Full> {
+        if let Event::Release(request) = &event
+            && request.class != Class::BestEffort
+        {
+            self.real_time.insert(request.id);
+        }
+        self.inner.observe(now, event)
+    }
+
+    fn decide(&mut self, now: Time) -> Decision {
+        match self.inner.decide(now) {
+            Decision::Dispatch { id, .. } if self.real_time.contains(&id) => {
+                Decision::Dispatch { id, tag: Tag::Priority }
+            }
+            decision => decision,
+        }
+    }
+}
+
+/// Priority without rounds: what joins a round on the drive may hold it up.
+#[test]
+fn priority_without_rounds_is_caught() {
+    assert_caught("priority without rounds", (0..TRIALS).map(trial), |trial| {
+        let policy = AtOnce { inner: Rtio::at_once(&trial.plan), real_time: HashSet::new() };
+        trial.run(policy, drive(trial.number, promised(&trial.workload)), &mut ())
+    });
+}
+
+/// `count` tasks that read 4 KiB every `period`, beside a backlog, on the nearline disk as
+/// `change` makes it after its table was taken.
+fn on_the_disk(period_ms: u64, count: u32, change: impl FnOnce(&mut DriveFile)) -> Outcome {
+    let mut file = builtin::load("nearline-7200").expect("it comes along");
+    let step_us = period_ms * 1_000 / u64::from(count);
+    let text = format!(
+        "drive = \"nearline-7200\"\n[[task]]\nname = \"stream\"\ncount = {count}\n\
+         period = \"{period_ms}ms\"\nsize = \"4KiB\"\noffset = {{ step = \"{step_us}us\" }}\n\
+         [[best_effort]]\nname = \"backlog\"\noutstanding = 64\nsize = \"4KiB\"\n"
+    );
+    let workload = WorkloadFile::parse(&text).expect("well formed").bind(&file);
+    let workload = workload.expect("the drive was measured for 4 KiB");
+    change(&mut file);
+    let jobs = 2_000 / u64::from(count);
+    let outcome = run_with(PolicyName::RtioPriority, (&file, &workload), None, jobs);
+    let bound = outcome.assessment.tasks[0].response_max.map(|(bound, _)| bound);
+    println!(
+        "nearline, {count} x {period_ms} ms: {} jobs, {} missed, at most {}, bound {}, {} \
+         overruns of {} in all, {} kB/s",
+        outcome.jobs,
+        outcome.misses,
+        outcome.response_max,
+        bound.unwrap_or(Duration::MAX),
+        outcome.overruns,
+        outcome.overrun_sum,
+        outcome.throughput_bytes_per_s / 1_000,
+    );
+    outcome
+}
+
+/// A response may exceed its bound by no more than the disk exceeded its table, which is the
+/// maximum of finitely many samples.
+#[test]
+fn no_response_exceeds_the_bound_on_the_nearline_disk() {
+    for (period_ms, count) in [(40, 1), (75, 2), (100, 4), (150, 8)] {
+        let outcome = on_the_disk(period_ms, count, |_| ());
+        assert_eq!(outcome.assessment.answer, Answer::Proven, "{count} x {period_ms} ms");
+        assert_eq!(outcome.excess(), None, "{count} x {period_ms} ms");
+        assert!(outcome.misses <= outcome.overruns, "{count} x {period_ms} ms");
+        assert!(outcome.overruns * 100 < outcome.jobs, "{count} x {period_ms} ms");
+    }
+}
+
+/// A drive of which nobody measured it is promised nothing, and the answer says what to do.
+#[test]
+fn drive_without_times_for_priority_says_so() {
+    for name in builtin::names().filter(|&name| name != "nearline-7200") {
+        let file = builtin::load(name).expect("it comes along");
+        let text = format!(
+            "drive = \"{name}\"\n[[task]]\nname = \"stream\"\nperiod = \"1s\"\nsize = \"4KiB\"\n"
+        );
+        let workload = WorkloadFile::parse(&text).expect("well formed").bind(&file);
+        let workload = workload.expect("every drive was measured for 4 KiB or more");
+        let answer = assess(&workload, PolicyName::RtioPriority).answer;
+        let Answer::NotApplicable { reason } = answer else { panic!("{name}: {answer:?}") };
+        assert!(reason.contains("no times for requests with its own priority"), "{name}: {reason}");
+    }
+}
+
+/// The same disk without the feature breaks its times, and the run says so.
+#[test]
+fn disk_that_ignores_priority_is_caught() {
+    let outcome = on_the_disk(40, 1, |file| {
+        file.mechanics.as_mut().expect("it has mechanics").queue.priority = false;
+    });
+    let (bound, _) = outcome.assessment.tasks[0].response_max.expect("a bound");
+    assert!(outcome.response_max > bound && outcome.misses > 0, "{}", outcome.response_max);
+    assert!(outcome.overruns > 0, "the watch saw nothing");
+}

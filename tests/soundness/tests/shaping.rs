@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! Bounds beside a shaper: what `assess` promises with `token-bucket`, `mdn` or `mdn-extended`
+//! round a policy, held against the policy's own code behind them.
+//!
+//! Best effort reads and writes, tasks are of every class, some wait for their own buffers, and
+//! a liar tells the regulator of misses and ends of streams that never were.
+
+use analysis::{Answer, assess};
+use model::parameters::{BestEffortRate, MdnParameters, Shaping, TokenRate, TokenUnit};
+use model::{
+    Class, Duration, Op, Plan, PolicyName, RegulatorName, Request, Sending, TaskIndex, Time,
+    Workload,
+};
+use policy::{Decision, Event, Full, NoticeKind, Policy};
+use rand::RngExt;
+use rand_pcg::Pcg64;
+use sim::SimRun;
+use soundness::trial::{Closeness, Trial, assert_caught};
+use soundness::workloads::{self, Load};
+use soundness::{drains, generate};
+
+const SEED: u64 = 20_261_125;
+const TRIALS: u64 = 100;
+const JOBS: u64 = 40;
+const SHAPERS: [RegulatorName; 3] =
+    [RegulatorName::TokenBucket, RegulatorName::Mdn, RegulatorName::MdnExtended];
+const BEHIND: [PolicyName; 4] =
+    [PolicyName::Dqf, PolicyName::RtioDrain, PolicyName::RtioLimit, PolicyName::GatedDrain];
+
+fn any_rate(random: &mut Pcg64) -> TokenRate {
+    let per_s = random.random_range(1..500);
+    match random.random_range(0..3) {
+        0 => TokenRate { unit: TokenUnit::Request, per_s },
+        1 => TokenRate { unit: TokenUnit::Byte, per_s: per_s * workloads::SIZE.get() },
+        _ => TokenRate { unit: TokenUnit::DeviceTime, per_s: per_s * 2_000_000 },
+    }
+}
+
+fn any_shaping(random: &mut Pcg64) -> Shaping {
+    Shaping {
+        burst: Duration::from_ms(random.random_range(0..200)),
+        write_rate: random.random_bool(0.3).then(|| any_rate(random)),
+        ..Shaping::default()
+    }
+}
+
+fn shape(random: &mut Pcg64, workload: &mut Workload, shaper: RegulatorName) {
+    workload.regulators = vec![shaper];
+    let bucket = &mut workload.parameters.token_bucket;
+    bucket.rate = match random.random_range(0..4) {
+        0 => BestEffortRate::Reserve { capacity: None },
+        _ => BestEffortRate::Fixed(any_rate(random)),
+    };
+    bucket.shaping = any_shaping(random);
+    let increase = any_rate(random);
+    let mdn = MdnParameters {
+        increase,
+        rate_min: TokenRate { per_s: 1, ..increase },
+        hold: Duration::from_ms(random.random_range(0..300)),
+        shaping: any_shaping(random),
+        ..MdnParameters::default()
+    };
+    (workload.parameters.mdn, workload.parameters.mdn_extended) = (mdn, mdn);
+    for task in &mut workload.tasks {
+        let classes = [Class::Hard, Class::Hard, Class::Soft, Class::Interactive];
+        task.class = classes[random.random_range(0..classes.len())];
+        task.outstanding_max = random.random_bool(0.3).then(|| random.random_range(1..4));
+    }
+    for load in &mut workload.best_effort {
+        load.op = if random.random_bool(0.5) { Op::Read } else { Op::Write };
+    }
+}
+
+fn trial(number: u64, name: PolicyName, shaper: RegulatorName) -> Trial {
+    let random = &mut generate::generator(SEED + shaper as u64, number);
+    let load = Load::ALL[usize::try_from(1 + number % 3).expect("below 4")];
+    let mut workload = workloads::workload(random, name, load);
+    if name.sending() == Sending::BestEffortDepth {
+        workload = drains::leaning_on_drains(random, workload);
+    }
+    shape(random, &mut workload, shaper);
+    let releases = workloads::releases(random, &workload);
+    Trial::new(number, name, workload, releases, JOBS)
+}
+
+/// Passes everything on, and reports what nobody saw: of any task, of loads, of nobody.
+struct Liar<P> {
+    inner: P,
+    random: Pcg64,
+    /// Of a hundred events, so many are followed by a lie.
+    percent: u32,
+    sources: u32,
+}
+
+impl<P: Policy> Policy for Liar<P> {
+    fn observe(&mut self, now: Time, event: Event) -> Result<(), Full> {
+        self.inner.observe(now, event)?;
+        if self.random.random_range(0..100) < self.percent {
+            let task = TaskIndex(self.random.random_range(0..=self.sources));
+            let kinds = [NoticeKind::DeadlineMissed, NoticeKind::StreamEnded];
+            let kind = kinds[self.random.random_range(0..kinds.len())];
+            self.inner.observe(now, Event::Notice { task, kind })?;
+        }
+        Ok(())
+    }
+
+    fn decide(&mut self, now: Time) -> Decision {
+        self.inner.decide(now)
+    }
+}
+
+fn run(trial: &Trial) -> SimRun {
+    let mut random = generate::generator(SEED + 9, trial.number);
+    let percent = [0, 5, 100][random.random_range(0..3)];
+    let Workload { tasks, best_effort, .. } = &trial.workload;
+    let sources = u32::try_from(tasks.len() + best_effort.len()).expect("few");
+    let policy = Liar { inner: trial.policy(), random, percent, sources };
+    trial.checked_run_of(policy, trial.drive(), ()).0
+}
+
+/// The trials with a bound for every task.
+fn bounded(name: PolicyName, shaper: RegulatorName) -> impl Iterator<Item = Trial> {
+    let trials = (0..TRIALS).map(move |number| trial(number, name, shaper));
+    trials.filter(|trial| trial.assessment.tasks.iter().all(|task| task.response_max.is_some()))
+}
+
+#[test]
+fn no_response_behind_a_shaper_exceeds_a_bound() {
+    for name in BEHIND {
+        for shaper in SHAPERS {
+            let mut closeness = Closeness::default();
+            for trial in bounded(name, shaper) {
+                let is_said = |text: &String| text.contains("shaped");
+                assert!(trial.assessment.assumptions.iter().any(is_said));
+                closeness.note(&trial, &run(&trial));
+            }
+            closeness.conclude(&format!("{} round {name}", shaper.name()), 20);
+        }
+    }
+}
+
+#[test]
+fn optimistic_bound_behind_a_shaper_is_caught() {
+    for name in BEHIND {
+        let trials = bounded(name, RegulatorName::MdnExtended);
+        assert_caught("a bound a tenth too low", trials, |trial| {
+            trial.lower_bounds();
+            run(trial)
+        });
+    }
+}
+
+/// The shaper with hard requests in the lane of interactive ones, which has a rate.
+struct HoldsAll<P>(P);
+
+impl<P: Policy> Policy for HoldsAll<P> {
+    fn observe(&mut self, now: Time, event: Event) -> Result<(), Full> {
+        let event = match event {
+            Event::Release(request) if request.class != Class::BestEffort => {
+                Event::Release(Request { class: Class::Interactive, ..request })
+            }
+            event => event,
+        };
+        self.0.observe(now, event)
+    }
+
+    fn decide(&mut self, now: Time) -> Decision {
+        self.0.decide(now)
+    }
+}
+
+#[test]
+fn shaper_that_holds_hard_requests_back_is_caught() {
+    for name in BEHIND {
+        let trials = bounded(name, RegulatorName::TokenBucket);
+        assert_caught("a shaper of hard requests", trials, |trial| {
+            let mut plan: Plan = trial.plan.clone();
+            let rate = TokenRate { unit: TokenUnit::Request, per_s: 100 };
+            plan.parameters.token_bucket.shaping.interactive_rate = Some(rate);
+            let policy = HoldsAll(policy::build(name, &plan, None).unwrap());
+            trial.run(policy, trial.drive(), &mut ())
+        });
+    }
+}
+
+/// Where shaping changes what the proof counted, there is no bound, and it says why.
+#[test]
+fn what_shaping_breaks_is_not_promised() {
+    let base = (0..TRIALS)
+        .map(|number| trial(number, PolicyName::Dqf, RegulatorName::TokenBucket).workload)
+        .find(|workload| matches!(workload.best_effort[0].intensity, model::Intensity::Rate(_)))
+        .expect("an open loop among a hundred");
+    let reason = |workload: &Workload, policy| match assess(workload, policy).answer {
+        Answer::NotApplicable { reason } => reason,
+        answer => panic!("{answer:?}"),
+    };
+    assert!(reason(&base, PolicyName::Fifo).contains("gathers while it is shaped"));
+    let mut detecting = base.clone();
+    detecting.parameters.token_bucket.shaping.is_detecting = true;
+    let mut interactive = base;
+    interactive.tasks[0].class = Class::Interactive;
+    let rate = TokenRate { unit: TokenUnit::Request, per_s: 1 };
+    interactive.parameters.token_bucket.shaping.interactive_rate = Some(rate);
+    for name in BEHIND {
+        assert!(reason(&detecting, name).contains("detect"));
+        assert!(reason(&interactive, name).contains("interactive"));
+    }
+}
