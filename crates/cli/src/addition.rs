@@ -20,6 +20,7 @@ pub(crate) fn check_device(
     let facts = [
         ("model", &existing.model, &measured.model),
         ("firmware", &existing.firmware, &measured.firmware),
+        ("serial_hash", &existing.serial_hash, &measured.serial_hash),
         ("where", &existing.place, &measured.place),
     ];
     let Some((what, known, now)) = facts.into_iter().find(|(_, known, now)| known != now) else {

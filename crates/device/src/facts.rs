@@ -7,8 +7,10 @@
 use std::path::{Path, PathBuf};
 
 use model::Bytes;
+use sha2::{Digest as _, Sha256};
 
 use crate::in_use::device_below;
+use crate::layer::Layer;
 use crate::sysfs::{DeviceNumber, SysfsDevice};
 
 /// What is known about a target.
@@ -48,6 +50,10 @@ pub struct DeviceFacts {
     pub physical_block_size: Option<Bytes>,
     /// The devices that this one is built on, nearest first.
     pub layers: Vec<String>,
+    /// What of it and of those below has rules of its own.
+    pub natures: Vec<Layer>,
+    /// Tells the device from others of its model without its serial number.
+    pub serial_hash: Option<String>,
     /// Release of the running kernel.
     pub kernel: String,
 }
@@ -156,7 +162,9 @@ impl DeviceFacts {
                 .and_then(WriteCache::read),
             logical_block_size: bytes("queue/logical_block_size"),
             physical_block_size: bytes("queue/physical_block_size"),
-            layers: layers_of(device),
+            layers: below(device).iter().map(SysfsDevice::name).collect(),
+            natures: Layer::all_of(std::iter::once(device).chain(&below(device))),
+            serial_hash: serial_of(device).as_deref().map(hashed),
             ..Self::default()
         }
     }
@@ -187,10 +195,29 @@ fn active(schedulers: &str) -> Option<String> {
     Some(name.to_owned())
 }
 
-/// Names of all devices below, depth first.
-fn layers_of(device: &SysfsDevice) -> Vec<String> {
-    let below = |slave: SysfsDevice| std::iter::once(slave.name()).chain(layers_of(&slave.whole()));
-    device.slaves().into_iter().chain(below_loop(device)).flat_map(below).collect()
+/// All devices below, depth first.
+fn below(device: &SysfsDevice) -> Vec<SysfsDevice> {
+    let and_below = |slave: SysfsDevice| {
+        let deeper = below(&slave.whole());
+        std::iter::once(slave).chain(deeper)
+    };
+    device.slaves().into_iter().chain(below_loop(device)).flat_map(and_below).collect()
+}
+
+/// NVMe and virtio, SCSI and its world-wide name.
+fn serial_of(device: &SysfsDevice) -> Option<String> {
+    let names = ["device/serial", "serial", "device/vpd_pg80", "device/wwid", "wwid"];
+    names.iter().find_map(|name| device.attribute(name))
+}
+
+/// So many bytes of the hash are kept: enough to tell the disks of the world apart.
+const HASH_BYTES: usize = 8;
+
+/// The beginning of the SHA-256 of a serial number: drive files are shared, and a serial number
+/// opens warranty pages.
+fn hashed(serial: &str) -> String {
+    let hash = Sha256::digest(serial.as_bytes());
+    hash.iter().take(HASH_BYTES).fold(String::new(), |text, byte| format!("{text}{byte:02x}"))
 }
 
 /// The device that holds the file behind a loop device.
@@ -210,6 +237,12 @@ fn kernel_release() -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_serial_number_is_told_apart_and_not_read() {
+        assert_eq!(hashed("abc"), "ba7816bf8f01cfea", "FIPS 180-2, appendix B.1");
+        assert_ne!(hashed("WD-1"), hashed("WD-2"));
+    }
 
     #[test]
     fn active_scheduler_is_the_one_in_brackets() {

@@ -7,6 +7,7 @@
 
 use std::fmt;
 
+use model::Duration;
 use rustix::io::Errno;
 use rustix::mm::{MlockAllFlags, mlockall};
 use rustix::process::{Resource, getrlimit};
@@ -45,6 +46,43 @@ impl fmt::Display for RealTime {
                 f,
                 "; memory not locked ({error}): run as root, or with `ulimit -l unlimited`"
             ),
+        }
+    }
+}
+
+/// How the kernel keeps real-time threads from taking a processor for themselves.
+///
+/// A thread that used up its share waits until the period is over; that wait is counted in
+/// [`crate::RunDelay`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Throttling {
+    /// Real-time threads of a processor run for so long in each period; `None`: for ever.
+    pub runtime: Option<Duration>,
+    /// The period.
+    pub period: Duration,
+}
+
+impl Throttling {
+    /// What is set now; `None` where the kernel does not tell.
+    pub fn read() -> Option<Self> {
+        let number = |name: &str| -> Option<i64> {
+            let path = format!("/proc/sys/kernel/sched_rt_{name}_us");
+            std::fs::read_to_string(path).ok()?.trim().parse().ok()
+        };
+        let runtime = u64::try_from(number("runtime")?).ok().map(Duration::from_us);
+        Some(Self { runtime, period: Duration::from_us(u64::try_from(number("period")?).ok()?) })
+    }
+}
+
+impl fmt::Display for Throttling {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.runtime {
+            Some(runtime) => write!(
+                f,
+                "the kernel lets real-time threads run for {runtime} of each {}",
+                self.period
+            ),
+            None => write!(f, "the kernel does not throttle real-time threads"),
         }
     }
 }

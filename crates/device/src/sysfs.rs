@@ -119,6 +119,16 @@ impl SysfsDevice {
         Some(file_name(&link))
     }
 
+    /// The device's own sensors.
+    pub(crate) fn sensors(&self) -> Vec<Self> {
+        let folders = ["device", "device/hwmon", "device/device", "device/device/hwmon"];
+        let in_folder = |folder| entries(&self.directory.join(folder)).collect::<Vec<_>>();
+        let mut sensors: Vec<_> = folders.into_iter().flat_map(in_folder).collect();
+        sensors.retain(|path| path.join("temp1_input").is_file());
+        sensors.sort();
+        sensors.into_iter().map(Self::at).collect()
+    }
+
     fn has(&self, name: &str) -> bool {
         self.directory.join(name).exists()
     }

@@ -11,9 +11,9 @@ use std::sync::atomic::AtomicBool;
 use std::time::SystemTime;
 
 use device::load::Completed;
-use device::realtime::RealTime;
+use device::realtime::{RealTime, Throttling};
 use device::steal::ProcessorTime;
-use device::{Access, Clock, DeviceFacts, Ring, RingError, Target};
+use device::{Access, Clock, DeviceFacts, Ring, RingError, Target, Temperature};
 use drive::Drive;
 use model::drive_file::Identity;
 use model::{Bytes, DriveFile, DriveKind, Duration, Op, Time};
@@ -206,6 +206,7 @@ pub fn profile(
     let (clock, setup) = (Clock::start(), ring.setup());
     let lateness = lateness::highest(&mut ring, clock)?;
     let meter = Meter::start(target.facts());
+    let warmth_before = Temperature::read(target.facts());
     let sent = Completed { reads: 0, writes: 0 };
     let held_up = HeldUpMeter::of_this_thread();
     let mut subject = RealSubject { ring, clock, facts: target.facts(), sent, meter: held_up };
@@ -214,7 +215,17 @@ pub fn profile(
     let mut run = Run { params, capacity, has_tags: false, begun, followers };
     let found = run.make(&mut subject)?;
     let (processor, other_load) = meter.stop(target.facts(), subject.sent);
-    let host = HostRecord { real_time: params.real_time, setup, lateness, processor, other_load };
+    let temperature = [warmth_before, Temperature::read(target.facts())];
+    let throttling = Throttling::read();
+    let host = HostRecord {
+        real_time: params.real_time,
+        setup,
+        lateness,
+        processor,
+        other_load,
+        temperature,
+        throttling,
+    };
     let identity = record::identity(params, target.facts(), measured_at, &host);
     let before = warnings_of_target(target, params);
     finish(params, found, identity, before.into_iter().chain(warnings_of_run(&host)))
@@ -359,7 +370,9 @@ fn warnings_of_run(host: &HostRecord) -> impl Iterator<Item = Warning> {
         stolen.map(|time| Warning::Stolen { ticks: time.stolen_ticks, ppm: time.stolen_ppm() });
     let other = host.other_load.filter(|load| load.reads > 0 || load.writes > 0);
     let real_time = (!is_real_time).then_some(Warning::NotRealTime);
-    real_time.into_iter().chain(stolen).chain(other.map(Warning::OtherLoad))
+    let warm = host.temperature.into_iter().flatten().find(|it| it.is_too_warm());
+    let of_device = other.map(Warning::OtherLoad).into_iter().chain(warm.map(Warning::TooWarm));
+    real_time.into_iter().chain(stolen).chain(of_device)
 }
 
 /// Readings of the host at the start of a run.

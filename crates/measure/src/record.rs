@@ -5,8 +5,9 @@ use std::time::SystemTime;
 
 use device::load::Completed;
 use device::realtime::RealTime;
+use device::realtime::Throttling;
 use device::steal::ProcessorTime;
-use device::{DeviceFacts, RingSetup, WriteCache};
+use device::{DeviceFacts, RingSetup, Temperature, WriteCache};
 use model::drive_file::{Identity, MeasuredTable};
 use model::{BatchTable, Duration};
 
@@ -31,6 +32,10 @@ pub(crate) struct HostRecord {
     pub(crate) processor: Option<ProcessorTime>,
     /// What the device completed for others.
     pub(crate) other_load: Option<Completed>,
+    /// How warm it was before and after.
+    pub(crate) temperature: [Option<Temperature>; 2],
+    /// How much of each period the kernel leaves to real-time threads, and the period.
+    pub(crate) throttling: Option<Throttling>,
 }
 
 /// The table of what was measured in so many ways for each number of requests, and the least
@@ -83,6 +88,7 @@ pub fn device_identity(facts: &DeviceFacts) -> Identity {
     Identity {
         model: facts.model.clone(),
         firmware: facts.firmware.clone(),
+        serial_hash: facts.serial_hash.clone(),
         place: place(facts),
         ..Identity::default()
     }
@@ -195,8 +201,14 @@ fn run_lines(host: &HostRecord) -> Vec<String> {
         host.other_load.map(|load| {
             format!("other load: {} reads, {} writes completed", load.reads, load.writes)
         }),
+        host.throttling.map(|it| it.to_string()),
+        warmth(host.temperature),
     ]
     .into_iter()
     .flatten()
     .collect()
+}
+
+fn warmth([before, after]: [Option<Temperature>; 2]) -> Option<String> {
+    Some(format!("the device was at {} before and at {} after", before?, after?))
 }

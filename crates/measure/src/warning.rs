@@ -4,7 +4,7 @@
 use std::fmt;
 
 use device::load::Completed;
-use device::{DeviceFacts, Note, Splitting, WriteCache};
+use device::{DeviceFacts, Layer, Note, Splitting, Temperature, WriteCache};
 use model::{Bytes, Duration};
 
 use crate::experiment::Experiment;
@@ -107,6 +107,10 @@ pub enum Warning {
     },
     /// The device served others as well.
     OtherLoad(Completed),
+    /// Something between us and the medium has rules of its own.
+    Layered(Layer),
+    /// The device is or was warmer than it likes.
+    TooWarm(Temperature),
     /// The host was free to be late.
     NotRealTime,
     /// What opening the target had to say.
@@ -171,6 +175,11 @@ impl fmt::Display for Warning {
             Self::Endless { waited } => write!(
                 f,
                 "a request was not served for {waited} while others were: the device bounds no wait, and no starvation is written"
+            ),
+            Self::Layered(layer) => layer.fmt(f),
+            Self::TooWarm(temperature) => write!(
+                f,
+                "the device is at {temperature}: it makes itself slow; cool it and measure again"
             ),
             Self::JournalFailed(error) => write!(
                 f,
@@ -248,6 +257,7 @@ pub(crate) fn about_host(
     [virtual_disk(facts), split, scheduler(facts), hidden_depth(facts, depth), cache]
         .into_iter()
         .flatten()
+        .chain(facts.natures.iter().cloned().map(Warning::Layered))
         .collect()
 }
 

@@ -95,6 +95,9 @@ pub struct Identity {
     /// Firmware revision.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub firmware: Option<String>,
+    /// Tells the device from others of its model: the beginning of a hash of its serial number.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub serial_hash: Option<String>,
     /// When it was measured.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub when: Option<String>,
