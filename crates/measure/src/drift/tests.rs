@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
+//! Both comparisons against arithmetic by hand, how often they accuse a steady device, and
+//! whether they find what was planted.
 
 use rand::{RngExt as _, SeedableRng as _};
 use rand_pcg::Pcg64;
@@ -76,13 +78,15 @@ fn a_slow_drift_of_one_entry_is_found() {
     assert!(drift.to_string().starts_with("the device was not steady: entry 6 +"), "{drift}");
 }
 
-/// Towards the end every twentieth request takes twice as long: ranks hardly see it.
+/// Towards the end a tenth of the samples, the longest, take half as long again: their ranks
+/// were the highest before, so the comparison of all sees hardly anything.
 #[test]
 fn longest_times_that_grow_are_found() {
-    let mut random = Pcg64::seed_from_u64(5);
+    let mut random = Pcg64::seed_from_u64(6);
     let mut run = vec![steady(&mut random, 1_800)];
-    for time in run[0][1_200..].iter_mut().step_by(20) {
-        *time = Duration::from_ns(2 * time.ns());
+    let long = Duration::from_ns(7_000_000);
+    for time in run[0][1_200..].iter_mut().filter(|time| **time > long) {
+        *time = Duration::from_ns(time.ns() / 2 * 3);
     }
     let drift = compare(&run);
     let [shift] = drift.shifts[..] else { panic!("one shift: {drift:?}") };

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
+//! Envelopes that are known, and random points against every vertex of the linear programme:
+//! coverage in exact integers, tightness against an oracle that knows nothing of the solver.
 
 use model::cost::CostModel;
 use proptest::prelude::*;
@@ -55,7 +57,7 @@ fn kinds_are_told_apart_by_mixed_batches() {
     assert_eq!(envelope.tight.len(), points.len() - short);
 }
 
-/// A convex table is covered by a chord, a concave one by a tangent: every point lies below.
+/// Where many models are equally tight, or times are at the ends of their range.
 #[test]
 fn one_point_and_no_slope_are_covered() {
     for points in [
