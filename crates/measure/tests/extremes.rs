@@ -3,7 +3,7 @@
 //! (`extremes/reference.py` makes `extremes/reference.json`).
 
 use measure::extremes::{
-    BLOCKS_MIN, Fit, Fitted, Gev, Gpd, Refusal, SIGNIFICANCE, Tail, TailParams, Tails,
+    BLOCKS_MIN, Fit, Fitted, Gev, Goodness, Gpd, Refusal, SIGNIFICANCE, Tail, TailParams, Tails,
 };
 use model::Duration;
 use rand::{RngExt as _, SeedableRng as _};
@@ -221,20 +221,37 @@ fn a_time_beyond_the_fitted_end_refutes_the_fit() {
     assert!(tails.to_string().contains("40ms was measured"), "{tails}");
 }
 
+/// A fit that is given, to ask it by hand.
+fn given(fitted: Fitted, shape: f64) -> Fit {
+    Fit {
+        fitted,
+        samples: 10_000,
+        location: 10e6,
+        scale: 1e6,
+        shape,
+        goodness: Goodness { statistic: 0.3, p: 0.5 },
+        exceedance: 1e-6,
+    }
+}
+
+const BLOCKS: Fitted = Fitted::Blocks { block: 100, count: 100 };
+
+/// One sample in a million: a block of 100 exceeds it with 1e-4, and one of a twentieth above
+/// the threshold with 2e-5: 10 ms + 1 ms ln(1e4) = 19.21034, 10 ms + 1 ms ln(5e4) = 20.81978.
+#[test]
+fn levels_are_of_one_sample() {
+    let threshold = Duration::from_ms(10);
+    let excesses = Fitted::Excesses { threshold_ppm: 950_000, threshold, count: 500 };
+    for (fitted, expected_ns) in [(BLOCKS, 19_210_340), (excesses, 20_819_779)] {
+        let level = given(fitted, 0.0).level(1e-6).expect("in the tail");
+        assert!(level.ns().abs_diff(expected_ns) <= 2, "{level}");
+    }
+}
+
 /// One in a million exceeds 19.2 ms by a Gumbel law, and 59 ms by a Frechet law beside it.
 #[test]
 fn ways_that_disagree_are_told_apart() {
-    let tail = |shape: f64| {
-        Tail::Fitted(Fit {
-            fitted: Fitted::Blocks { block: 100, count: 100 },
-            samples: 10_000,
-            location: 10e6,
-            scale: 1e6,
-            shape,
-            goodness: measure::extremes::Goodness { statistic: 0.3, p: 0.5 },
-            exceedance: 1e-6,
-        })
-    };
+    let tail = |shape| Tail::Fitted(given(BLOCKS, shape));
     let tails = Tails { blocks: tail(0.0), excesses: tail(0.3) };
     let (shorter, longer) = tails.disagreement().expect("far apart");
     assert!(shorter < longer);

@@ -144,3 +144,47 @@ impl Law for Gev {
         self.location + self.scale * stretched(-(-share.ln()).ln(), self.shape)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// xi = 1/2 at x = 2: 1 + xi x = 2, G = exp(-2^-2), g = 2^-3 exp(-1/4). Gumbel at 0: 1/e.
+    #[test]
+    fn probabilities_are_as_by_hand() {
+        let heavy = Gev { location: 0.0, scale: 1.0, shape: 0.5 };
+        assert!((heavy.ln_below(2.0) + 0.25).abs() < 1e-12);
+        assert!((heavy.ln_density(2.0) - (0.125_f64.ln() - 0.25)).abs() < 1e-12);
+        assert!((heavy.ln_above(2.0) - (1.0 - (-0.25_f64).exp()).ln()).abs() < 1e-12);
+        assert!(heavy.ln_density(-2.5).is_infinite(), "below the support, which begins at -2");
+        let gumbel = Gev::gumbel(EULER, 1.0);
+        assert!((gumbel.ln_below(0.0) + 1.0).abs() < 1e-12);
+    }
+
+    /// The end of xi = -1/2 is 2 scales above the location.
+    #[test]
+    fn bounded_tails_end_and_quantiles_invert() {
+        let bounded = Gev { location: 7.0, scale: 1.5, shape: -0.5 };
+        assert_eq!(bounded.end_point(), Some(10.0));
+        assert_eq!(Gev { shape: 0.0, ..bounded }.end_point(), None);
+        for share in [0.01, 0.5, 0.999] {
+            let below = bounded.ln_below(bounded.quantile(share)).exp();
+            assert!((below - share).abs() < 1e-9, "{below} {share}");
+        }
+    }
+
+    /// The L-moments of Gumbel's law are known: mean, ln 2 and ln(9/8) / ln 2.
+    #[test]
+    fn moments_of_gumbel_give_gumbel_back() {
+        let two = std::f64::consts::LN_2;
+        let law = Gev::of_moments([EULER, two, 1.125_f64.ln() / two]);
+        assert!(law.shape.abs() < 1e-3, "{law:?}");
+        assert!((law.scale - 1.0).abs() < 1e-2 && law.location.abs() < 1e-2, "{law:?}");
+    }
+
+    #[test]
+    fn too_little_is_not_fitted() {
+        assert_eq!(Gev::fit(&[1.0, 2.0]), None);
+        assert_eq!(Gev::fit(&[3.0; 40]), None);
+    }
+}

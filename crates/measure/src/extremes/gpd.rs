@@ -105,3 +105,34 @@ impl Law for Gpd {
         self.scale * stretched(-(-share).ln_1p(), self.shape)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// xi = 1/2 at x = 2: 1 + xi x = 2, 1 - H = 2^-2, h = 2^-3.
+    #[test]
+    fn probabilities_are_as_by_hand() {
+        let heavy = Gpd { scale: 1.0, shape: 0.5 };
+        assert!((heavy.ln_above(2.0) - 0.25_f64.ln()).abs() < 1e-12);
+        assert!((heavy.ln_below(2.0) - 0.75_f64.ln()).abs() < 1e-12);
+        assert!((heavy.ln_density(2.0) - 0.125_f64.ln()).abs() < 1e-12);
+        assert!((heavy.level(0.25) - 2.0).abs() < 1e-12);
+        assert!((heavy.quantile(0.75) - 2.0).abs() < 1e-12);
+    }
+
+    #[test]
+    fn bounded_tails_end() {
+        let bounded = Gpd { scale: 3.0, shape: -0.5 };
+        assert_eq!(bounded.end_point(), Some(6.0));
+        assert!(bounded.ln_density(6.5).is_infinite());
+        assert_eq!(Gpd { shape: 0.0, ..bounded }.end_point(), None);
+    }
+
+    #[test]
+    fn too_little_is_not_fitted() {
+        assert_eq!(Gpd::fit(&[1.0, 2.0]), None);
+        assert_eq!(Gpd::fit(&[0.0, 1.0, 2.0]), None, "no excess is zero");
+        assert_eq!(Gpd::fit(&[3.0; 40]), None);
+    }
+}
