@@ -6,6 +6,12 @@
 //! the quantile that the maximum is known to exceed. Nothing here says how much longer the
 //! longest time can be; only a bound that was proven for the device does.
 
+use crate::float::{ceil, of as float};
+
+mod quantile;
+
+pub use quantile::{UpperQuantile, needed_statement, quantile_at_most};
+
 /// The confidence that is asked for everywhere.
 pub const CONFIDENCE: f64 = 0.99;
 
@@ -137,11 +143,6 @@ fn ln_at_most(samples: u64, above: u64, share: f64) -> f64 {
     sum
 }
 
-#[expect(clippy::cast_precision_loss, reason = "at most ten million, which a float holds exactly")]
-fn float(count: u64) -> f64 {
-    count as f64
-}
-
 /// What `samples` samples allow to say, as a sentence for people.
 ///
 /// # Panics
@@ -164,16 +165,6 @@ fn percent_floor(share: f64) -> String {
         scale *= 10.0;
     }
     format!("{:.digits$}", (share * 100.0 * scale).floor() / scale)
-}
-
-/// A float of moderate size as the next integer above.
-#[expect(
-    clippy::cast_possible_truncation,
-    clippy::cast_sign_loss,
-    reason = "it was rounded up and is positive; beyond 2^64 the cast saturates, which no one can measure"
-)]
-fn ceil(value: f64) -> u64 {
-    value.ceil() as u64
 }
 
 #[cfg(test)]

@@ -9,7 +9,11 @@
 
 pub mod confidence;
 pub mod drain;
+pub mod drift;
+pub mod envelope;
 pub mod experiment;
+pub mod extremes;
+mod float;
 mod flow;
 mod held_up;
 pub mod journal;

@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! What both laws of extremes share: the reduced variable, L-moments, and the fit by maximum
+//! likelihood from several starts.
+//!
+//! With the shape xi and the distance y in units of the scale, the reduced variable is
+//! `z = ln(1 + xi y) / xi`, y itself for xi = 0. Excesses over a threshold exceed y with
+//! probability `e^-z`; maxima stay below it with probability `e^(-e^-z)`. xi < 0: the tail ends
+//! at y = -1 / xi; xi = 0: it falls exponentially; xi > 0: like a power, slower than that.
+
+use crate::extremes::search::minimise;
+use crate::float;
+
+/// The shape at and below which the likelihood has no maximum: it grows without bound as the
+/// end of the tail moves to the longest sample.
+///
+/// # Source
+/// R. Smith, "Maximum likelihood estimation in a class of nonregular cases", 1985.
+pub(crate) const SHAPE_MIN: f64 = -1.0;
+
+/// Shapes nearer to 0 than this count as 0: the difference is below the rounding of a float.
+const SHAPE_ZERO: f64 = 1e-9;
+
+/// A distribution with a shape that can be fitted to samples.
+pub(crate) trait Law: Copy {
+    /// The law under which the samples are likeliest, near the one that their L-moments say.
+    ///
+    /// # Shape
+    /// Ascending; for excesses, above 0.
+    fn fitted(sorted: &[f64]) -> Option<Self>;
+
+    /// The logarithm of the density, minus infinity outside the support.
+    fn ln_density(&self, x: f64) -> f64;
+
+    /// The logarithm of the probability of at most x.
+    fn ln_below(&self, x: f64) -> f64;
+
+    /// The logarithm of the probability of more than x.
+    fn ln_above(&self, x: f64) -> f64;
+
+    /// The value that is not exceeded with probability `share`, `0 < share < 1`.
+    fn quantile(&self, share: f64) -> f64;
+}
+
+/// z of y, infinite beyond the support.
+pub(crate) fn reduced(y: f64, shape: f64) -> f64 {
+    if shape.abs() < SHAPE_ZERO {
+        return y;
+    }
+    if shape * y <= -1.0 {
+        return if shape < 0.0 { f64::INFINITY } else { f64::NEG_INFINITY };
+    }
+    (shape * y).ln_1p() / shape
+}
+
+/// y of z, the converse of [`reduced`].
+pub(crate) fn stretched(z: f64, shape: f64) -> f64 {
+    if shape.abs() < SHAPE_ZERO { z } else { (shape * z).exp_m1() / shape }
+}
+
+/// `ln(1 - e^x)` for x < 0.
+pub(crate) fn ln_complement(x: f64) -> f64 {
+    (-x.exp_m1()).ln()
+}
+
+/// Mean, L-scale and L-skewness: linear in the samples, so no sample counts for its square.
+///
+/// # Equation
+/// With the probability-weighted moments `b_r = 1/n sum x_(j) C(j-1, r) / C(n-1, r)`:
+/// `l1 = b0`, `l2 = 2 b1 - b0`, `l3 = 6 b2 - 6 b1 + b0`, skewness `l3 / l2`.
+///
+/// # Source
+/// J. Hosking, "L-moments: analysis and estimation of distributions using linear combinations
+/// of order statistics", 1990.
+///
+/// # Shape
+/// Ascending, three at least.
+pub(crate) fn l_moments(sorted: &[f64]) -> [f64; 3] {
+    let count = float::of_length(sorted.len());
+    let mut weighted = [0.0; 3];
+    for (index, &x) in sorted.iter().enumerate() {
+        let below = float::of_length(index);
+        let first = below / (count - 1.0);
+        weighted[0] += x;
+        weighted[1] += x * first;
+        weighted[2] += x * first * (below - 1.0) / (count - 2.0);
+    }
+    let [b0, b1, b2] = weighted.map(|sum| sum / count);
+    let (l2, l3) = (2.0 * b1 - b0, 6.0 * b2 - 6.0 * b1 + b0);
+    [b0, l2, l3 / l2]
+}
+
+/// The sum of the logarithms of the densities.
+pub(crate) fn ln_likelihood(law: &impl Law, samples: &[f64]) -> f64 {
+    samples.iter().map(|&x| law.ln_density(x)).sum()
+}
+
+/// Parameters that make the samples likeliest, by a search from the first start that makes them
+/// possible; `None` where none does.
+///
+/// The variables are the law's own, the last of them the shape; all are of the order of 1.
+pub(crate) fn likeliest<const N: usize, L: Law>(
+    samples: &[f64],
+    starts: &[[f64; N]],
+    law_of: impl Fn(&[f64; N]) -> L,
+) -> Option<[f64; N]> {
+    let unlikelihood = |variables: &[f64; N]| {
+        let within = variables[N - 1] > SHAPE_MIN;
+        let sum = if within { -ln_likelihood(&law_of(variables), samples) } else { f64::INFINITY };
+        if sum.is_nan() { f64::INFINITY } else { sum }
+    };
+    let start = starts.iter().find(|start| unlikelihood(start).is_finite())?;
+    let found = minimise(unlikelihood, *start, 0.1);
+    found.iter().all(|variable| variable.is_finite()).then_some(found)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn reduced_and_stretched_are_converse() {
+        for shape in [-0.7, -0.1, -1e-12, 0.0, 1e-7, 0.3, 1.5] {
+            for z in [-1.0, 0.0, 0.5, 4.0, 20.0] {
+                let back = reduced(stretched(z, shape), shape);
+                // At a bounded end y no longer tells z: e^-14 of it is below a float's rounding.
+                assert!((back - z).abs() < 1e-6 * (1.0 + z.abs()), "{shape} {z} {back}");
+            }
+        }
+        assert!(reduced(2.5, -0.5).is_infinite(), "beyond the end at 2");
+    }
+
+    /// 1, 2, 4 by hand: b0 = 7/3, b1 = (2/2 + 4) / 3 = 5/3, b2 = 4/3; l2 = 1,
+    /// l3 = 8 - 10 + 7/3 = 1/3.
+    #[test]
+    fn l_moments_are_as_by_hand() {
+        let [mean, scale, skewness] = l_moments(&[1.0, 2.0, 4.0]);
+        let expected = [7.0 / 3.0, 1.0, 1.0 / 3.0];
+        for (found, expected) in [mean, scale, skewness].into_iter().zip(expected) {
+            assert!((found - expected).abs() < 1e-12, "{found} {expected}");
+        }
+    }
+}
