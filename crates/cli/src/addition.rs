@@ -73,6 +73,11 @@ pub(crate) fn with_tables_of(existing: &DriveFile, measured: &DriveFile) -> Driv
         file.throughput.retain(|known| !is_it(known));
         file.throughput.push(flow.clone());
     }
+    if !measured.batch.is_empty() {
+        // Costs are of the tables that they were fitted to: new ones may refute them.
+        file.cost.clone_from(&measured.cost);
+    }
+    file.fit = joined(file.fit.take(), measured.fit.clone());
     if let Some(starved) = measured.starvation_max {
         added.push("starvation".to_owned());
         file.starvation_max = Some(starved);
@@ -87,6 +92,18 @@ pub(crate) fn with_tables_of(existing: &DriveFile, measured: &DriveFile) -> Driv
         }
     }
     file
+}
+
+/// What was fitted before and now, table by table; what is in both is as it is now.
+pub(crate) fn joined(known: Option<toml::Table>, new: Option<toml::Table>) -> Option<toml::Table> {
+    let (Some(mut known), Some(new)) = (known.clone(), new.clone()) else { return new.or(known) };
+    for (name, value) in new {
+        match (known.get_mut(&name), value) {
+            (Some(toml::Value::Table(old)), toml::Value::Table(value)) => old.extend(value),
+            (_, value) => drop(known.insert(name, value)),
+        }
+    }
+    Some(known)
 }
 
 /// `writes of 128KiB, 2026-05-04T03:02:01Z: tidegate profile ..`.

@@ -16,7 +16,7 @@ use crate::failure::Failure;
 use crate::output_file::OutputFile;
 use crate::profile::Output;
 use crate::profile_plan::TimeLeft;
-use crate::{input, interrupt, profile, profile_plan};
+use crate::{addition, input, interrupt, profile, profile_plan};
 
 /// Of a drive of which only times are known: places do not matter to it.
 const ANY_CAPACITY: Bytes = Bytes::from_kib(1 << 30);
@@ -72,11 +72,14 @@ fn with_tables(file: DriveFile, measured: DriveFile) -> DriveFile {
     let how = hows.into_iter().flatten().collect::<Vec<_>>().join("; ");
     DriveFile {
         identity: Identity { how: Some(how), ..file.identity },
-        batch: or(measured.batch, file.batch),
+        batch: or(measured.batch.clone(), file.batch),
         drain: or(measured.drain, file.drain),
         priority: or(measured.priority, file.priority),
         single: measured.single,
         throughput: measured.throughput,
+        // Costs are of the tables that they were fitted to.
+        cost: if measured.batch.is_empty() { file.cost } else { measured.cost },
+        fit: addition::joined(file.fit, measured.fit),
         starvation_max: measured.starvation_max.or(file.starvation_max),
         ..file
     }

@@ -10,20 +10,12 @@
 //! this one takes mixed batches into account where they were measured, and knows no workload.
 
 use microlp::{ComparisonOp, OptimizationDirection, Problem};
+use model::Duration;
 use model::cost::{CostModel, RequestCost};
-use model::{Bytes, Duration, Op};
 use thiserror::Error;
 
 use crate::float;
-
-/// A kind of request.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub struct Kind {
-    /// Read or write.
-    pub op: Op,
-    /// Its size.
-    pub size: Bytes,
-}
+use crate::kind::Kind;
 
 /// The longest time of the batches that were made up alike.
 #[derive(Debug, Clone, PartialEq, Eq)]

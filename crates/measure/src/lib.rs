@@ -13,6 +13,7 @@ pub mod drift;
 pub mod envelope;
 pub mod experiment;
 pub mod extremes;
+pub mod finding;
 mod float;
 mod flow;
 mod held_up;
@@ -36,6 +37,7 @@ pub mod warning;
 
 pub use drain::Start;
 pub use experiment::Experiment;
+pub use finding::Finding;
 pub use held_up::Disturbance;
 pub use journal::{Journal, JournalError};
 pub use kind::Kind;

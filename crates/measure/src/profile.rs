@@ -15,12 +15,14 @@ use device::realtime::{RealTime, Throttling};
 use device::steal::ProcessorTime;
 use device::{Access, Clock, DeviceFacts, Ring, RingError, Target, Temperature};
 use drive::Drive;
-use model::drive_file::Identity;
-use model::{Bytes, DriveFile, DriveKind, Duration, Op, Time};
+use model::drive_file::{Identity, MeasuredTable};
+use model::{Bytes, CostModel, DriveFile, DriveKind, Duration, Op, Time};
 
 use crate::confidence::{CONFIDENCE, FOUR_SIGMA, samples_needed};
 use crate::drain::Start;
+use crate::envelope::{self, EnvelopeError, Point};
 use crate::experiment::Experiment;
+use crate::finding::Finding;
 use crate::held_up::HeldUpMeter;
 use crate::journal::Journal;
 use crate::kind::Kind;
@@ -116,6 +118,8 @@ pub struct Profile {
     pub file: DriveFile,
     /// The longest drains from each start that was tried.
     pub starts: Vec<StartTimes>,
+    /// What the samples tell beside their tables.
+    pub findings: Vec<Finding>,
     /// What its readers have to know.
     pub warnings: Vec<Warning>,
     /// Whether the measurement was stopped before the end.
@@ -312,17 +316,63 @@ fn finish(
         return Err(ProfileError::NothingMeasured);
     }
     let mut said = found.warnings.clone();
-    let held_up = found.disturbances.iter().filter(|(.., it)| it.disturbed > 0);
-    said.extend(held_up.map(|&(experiment, kind, disturbance)| Warning::HeldUp {
-        experiment,
-        kind,
-        disturbance,
-    }));
+    said.extend(found.findings.iter().flat_map(warnings_of_finding));
     said.extend(found.samples.and_then(few_samples));
     said.extend(warnings);
     let is_cancelled = found.is_cancelled;
-    let starts = found.starts.clone();
-    Ok(Profile { file: drive_file(params, identity, found), starts, warnings: said, is_cancelled })
+    let (starts, findings) = (found.starts.clone(), found.findings.clone());
+    let cost = cost(params, &found).transpose().unwrap_or_else(|error| {
+        said.push(Warning::NoCosts(error.to_string()));
+        None
+    });
+    let file = DriveFile { cost, ..drive_file(params, identity, found) };
+    Ok(Profile { file, starts, findings, warnings: said, is_cancelled })
+}
+
+fn warnings_of_finding(finding: &Finding) -> impl Iterator<Item = Warning> {
+    let Finding { disturbance, drift, .. } = finding;
+    let of = finding.name();
+    let held_up = (disturbance.disturbed > 0)
+        .then(|| Warning::HeldUp { of: of.clone(), disturbance: *disturbance });
+    let drifted = (!drift.shifts.is_empty())
+        .then(|| Warning::Drifted { of: of.clone(), drift: drift.to_string() });
+    held_up.into_iter().chain(drifted)
+}
+
+/// What a batch costs by its requests; only if batches like those it speaks of were measured:
+/// of one kind, or mixed ones.
+fn cost(params: &ProfileParams, found: &Found) -> Option<Result<CostModel, EnvelopeError>> {
+    if found.batch.is_empty() || params.kinds.len() > 1 && found.mixed.is_empty() {
+        return None;
+    }
+    let of_table = |table: &MeasuredTable| {
+        let kind = |kind: &Kind| (Some(kind.op), Some(kind.size)) == (table.op, table.size);
+        let at = params.kinds.iter().position(kind).expect("tables are of kinds asked for");
+        let point = |(&ns, count): (&u64, u32)| {
+            let mut counts = vec![0; params.kinds.len()];
+            counts[at] = count;
+            Point { counts, highest: Duration::from_ns(ns) }
+        };
+        table.ns_max.iter().zip(1..).map(point).collect::<Vec<_>>()
+    };
+    let pure = found.batch.iter().flat_map(of_table);
+    let mixed = found.mixed.iter().cloned();
+    let mixed = mixed.map(|(counts, highest)| Point { counts, highest });
+    let points: Vec<Point> = pure.chain(mixed).collect();
+    let samples = found.samples.map(u64::from);
+    let model = |envelope| CostModel { samples, ..CostModel::from(envelope) };
+    Some(envelope::fit(&params.kinds, &points).map(model))
+}
+
+/// What the samples tell beside their tables, in words.
+fn fit(findings: &[Finding]) -> Option<toml::Table> {
+    let of = |finding: &Finding| {
+        let said = finding.sentences().into_iter().map(toml::Value::String).collect();
+        (finding.name(), toml::Value::Array(said))
+    };
+    let samples: toml::Table = findings.iter().map(of).collect();
+    (!samples.is_empty())
+        .then(|| [("samples".to_owned(), toml::Value::Table(samples))].into_iter().collect())
 }
 
 fn drive_file(params: &ProfileParams, identity: Identity, found: Found) -> DriveFile {
@@ -343,7 +393,7 @@ fn drive_file(params: &ProfileParams, identity: Identity, found: Found) -> Drive
         flush_max: None,
         mechanics: None,
         ssd: None,
-        fit: None,
+        fit: fit(&found.findings),
     }
 }
 

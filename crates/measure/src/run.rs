@@ -10,7 +10,8 @@ use rand_pcg::Pcg64;
 
 use crate::drain::{Drain, Start};
 use crate::experiment::Experiment;
-use crate::held_up::{Disturbance, Sample};
+use crate::finding::Finding;
+use crate::held_up::Sample;
 use crate::kind::Kind;
 use crate::mixed::Composition;
 use crate::places::Places;
@@ -36,8 +37,8 @@ pub(crate) struct Found {
     pub(crate) mixed: Vec<(Composition, Duration)>,
     /// The longest drains from each start.
     pub(crate) starts: Vec<StartTimes>,
-    /// What the host did to the samples of each experiment.
-    pub(crate) disturbances: Vec<(Experiment, Option<Kind>, Disturbance)>,
+    /// What the samples of each experiment tell beside.
+    pub(crate) findings: Vec<Finding>,
     pub(crate) warnings: Vec<Warning>,
     /// The least number of samples of anything that was measured.
     pub(crate) samples: Option<u32>,
@@ -300,7 +301,7 @@ impl Found {
 
     /// Counts the samples, says whether it was stopped, and what the host did.
     fn note(&mut self, rounds: Rounds, measured: &Measured, entries: Option<Entries>) {
-        let Rounds { experiment, kind, samples: asked, .. } = rounds;
+        let Rounds { experiment, samples: asked, .. } = rounds;
         let counts = measured.cells.iter().map(Vec::len).filter(|&count| count > 0);
         let least = counts.min().and_then(|count| u32::try_from(count).ok());
         if experiment.is_about_maxima() {
@@ -311,6 +312,6 @@ impl Found {
             Some(samples) => Warning::Cancelled { experiment, samples, asked, entries },
             None => Warning::NotBegun { experiment },
         }));
-        self.disturbances.push((experiment, kind, Disturbance::of(&measured.cells)));
+        self.findings.push(Finding::of(&rounds, measured));
     }
 }

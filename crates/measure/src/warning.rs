@@ -9,7 +9,6 @@ use model::{Bytes, Duration};
 
 use crate::experiment::Experiment;
 use crate::held_up::Disturbance;
-use crate::kind::Kind;
 
 /// Something that limits what a measured table says.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -55,12 +54,19 @@ pub enum Warning {
     /// The host had a part in what was measured.
     HeldUp {
         /// In what.
-        experiment: Experiment,
-        /// With which requests.
-        kind: Option<Kind>,
+        of: String,
         /// How much.
         disturbance: Disturbance,
     },
+    /// The device was not the same at the end.
+    Drifted {
+        /// In what.
+        of: String,
+        /// How.
+        drift: String,
+    },
+    /// No costs were found.
+    NoCosts(String),
     /// The drive gives no meaning to the tag of priority.
     PriorityIgnored,
     /// The kernel splits every request.
@@ -185,14 +191,12 @@ impl fmt::Display for Warning {
                 f,
                 "samples could not be kept ({error}): the measurement cannot be resumed from here"
             ),
-            Self::HeldUp { experiment, kind, disturbance } => {
-                let Disturbance { samples, disturbed, held_up_max, excess_max } = disturbance;
-                let of = kind.map(|kind| format!(" of {kind}")).unwrap_or_default();
+            Self::HeldUp { of, disturbance } => write!(f, "{of}: {disturbance}"),
+            Self::Drifted { of, drift } => write!(f, "{of}: {drift}"),
+            Self::NoCosts(error) => {
                 write!(
                     f,
-                    "the host held up {disturbed} of {samples} samples of {}{of}, by {held_up_max} \
-                     at most; without them the longest time would be up to {excess_max} shorter",
-                    experiment.name()
+                    "batches are not told apart by their requests, [cost] is missing: {error}"
                 )
             }
             Self::PriorityIgnored => write!(

@@ -66,10 +66,13 @@ pub struct Uncovered {
 }
 
 impl CostModel {
-    /// c of a request: that of the smallest known size that covers it; none if there is none.
+    /// c of a request: that of the smallest known size that covers it, or of a smaller known
+    /// one if that is dearer; none if no known size covers it.
     pub fn cost(&self, op: Op, size: Bytes) -> Option<Duration> {
-        let covering = self.requests.iter().filter(|cost| cost.op == op && cost.size >= size);
-        covering.min_by_key(|cost| cost.size).map(|cost| cost.time_max)
+        let known = || self.requests.iter().filter(|cost| cost.op == op);
+        let covering = known().map(|cost| cost.size).filter(|&known| known >= size).min()?;
+        // A fit may charge a smaller size more; what lies between is not known to cost less.
+        known().filter(|cost| cost.size <= covering).map(|cost| cost.time_max).max()
     }
 
     /// `A + n c`: the longest time of a batch of `count` requests of one kind.

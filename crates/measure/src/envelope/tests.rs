@@ -3,6 +3,7 @@
 //! coverage in exact integers, tightness against an oracle that knows nothing of the solver.
 
 use model::cost::CostModel;
+use model::{Bytes, Op};
 use proptest::prelude::*;
 
 use super::*;

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! What the samples of an experiment tell beyond their table: whether the device was steady,
+//! what the host did, and whether the longest times follow a law of extremes.
+
+use std::fmt;
+
+use model::Duration;
+
+use crate::drift::{self, Drift};
+use crate::experiment::Experiment;
+use crate::extremes::{TailParams, Tails};
+use crate::held_up::{Disturbance, Sample};
+use crate::kind::Kind;
+use crate::rounds::{Measured, Rounds};
+
+/// What was found in the samples of one experiment with one kind of request.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Finding {
+    /// Which experiment.
+    pub experiment: Experiment,
+    /// With which requests; none where it takes several kinds.
+    pub kind: Option<Kind>,
+    /// What the host did.
+    pub disturbance: Disturbance,
+    /// Whether the end differs from the beginning.
+    pub drift: Drift,
+    /// The longest times of one request alone, or of the largest batch; not looked at
+    /// elsewhere.
+    pub tail: Option<Tails>,
+}
+
+impl Finding {
+    /// Of what was measured. Costs about a tenth of a second where it looks at the tail.
+    pub(crate) fn of(rounds: &Rounds, measured: &Measured) -> Self {
+        let times: Vec<Vec<Duration>> = measured.cells.iter().map(|cell| times(cell)).collect();
+        let has_tail = matches!(rounds.experiment, Experiment::Single | Experiment::Batch);
+        let tail = times.last().filter(|times| has_tail && !times.is_empty());
+        Self {
+            experiment: rounds.experiment,
+            kind: rounds.kind,
+            disturbance: Disturbance::of(&measured.cells),
+            drift: drift::compare(&times),
+            tail: tail.map(|times| Tails::estimate(times, &TailParams::default())),
+        }
+    }
+
+    /// `batch of reads of 128KiB`.
+    pub fn name(&self) -> String {
+        let name = self.experiment.name();
+        self.kind.map_or_else(|| name.to_owned(), |kind| format!("{name} of {kind}"))
+    }
+
+    /// What of it a reader has to know, without the name: one sentence each.
+    pub(crate) fn sentences(&self) -> Vec<String> {
+        let tail = self.tail.as_ref().map(|tails| {
+            let what = match self.experiment {
+                Experiment::Batch => "the largest batch",
+                _ => "one at a time",
+            };
+            format!("{what}: {tails}")
+        });
+        [self.drift.to_string(), self.disturbance.to_string()].into_iter().chain(tail).collect()
+    }
+}
+
+fn times(cell: &[Sample]) -> Vec<Duration> {
+    cell.iter().map(|sample| sample.took).collect()
+}
+
+impl fmt::Display for Disturbance {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { samples, disturbed, held_up_max, excess_max } = self;
+        if *disturbed == 0 {
+            return write!(f, "the host held up none of {samples} samples by more than 1 %");
+        }
+        write!(
+            f,
+            "the host held up {disturbed} of {samples} samples by more than 1 %, one by \
+             {held_up_max}; without them the longest time would be up to {excess_max} shorter"
+        )
+    }
+}
