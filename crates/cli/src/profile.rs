@@ -8,9 +8,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use device::{Access, DeviceFacts, RingError, Target, realtime};
 use indicatif::{ProgressBar, ProgressStyle};
-use measure::{
-    Experiment, Journal, Kind, Profile, ProfileError, ProfileParams, Progress, StartTimes, Warning,
-};
+use measure::{Experiment, Journal, Kind, Profile, ProfileError, ProfileParams, Progress, Warning};
 use model::drive_file::Identity;
 use model::{Bytes, DriveFile};
 
@@ -47,7 +45,7 @@ pub(crate) fn profile(arguments: &ProfileArguments) -> Result<Answer, Failure> {
     let profile = measure(arguments, &target, made, &params, followers);
     let profile = output.close_journal(profile)?;
     print_warnings(&profile.warnings);
-    publish(output.file.as_ref(), &profile.file, &profile.file, &profile.starts)?;
+    publish(output.file.as_ref(), &profile.file, &profile)?;
     Ok(Answer::Yes)
 }
 
@@ -269,20 +267,18 @@ pub(crate) fn profile_failure(error: ProfileError) -> Failure {
 }
 
 /// Writes or prints the `whole` drive file and shows what was `measured`; where writing fails the
-/// file is printed, for a measurement is
-/// not lost.
+/// file is printed, for a measurement is not lost.
 pub(crate) fn publish(
     output: Option<&OutputFile>,
     whole: &DriveFile,
-    measured: &DriveFile,
-    starts: &[StartTimes],
+    measured: &Profile,
 ) -> Result<(), Failure> {
     let Some(output) = output else { return print_toml(whole) };
     if let Err(failure) = output.publish(whole) {
         print_toml(whole)?;
         return Err(failure.after_measuring());
     }
-    profile_tables::print(measured, starts);
+    profile_tables::print(measured);
     show::labelled("Written", &output.name());
     Ok(())
 }

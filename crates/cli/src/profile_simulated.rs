@@ -58,11 +58,11 @@ pub(crate) fn run(arguments: &ProfileArguments) -> Result<(), Failure> {
     profile::print_warnings(&measured.warnings);
     if output.file.as_ref().is_some_and(OutputFile::is_added_to) {
         let identity = Identity { how: measured.file.identity.how.clone(), ..file.identity };
-        let tables = DriveFile { identity, ..measured.file };
-        return profile::publish(output.file.as_ref(), &tables, &tables, &measured.starts);
+        measured.file.identity = identity;
+        return profile::publish(output.file.as_ref(), &measured.file, &measured);
     }
     let whole = with_tables(file, measured.file.clone());
-    profile::publish(output.file.as_ref(), &whole, &measured.file, &measured.starts)
+    profile::publish(output.file.as_ref(), &whole, &measured)
 }
 
 /// The drive with the tables that were measured in place of its own of the same section.

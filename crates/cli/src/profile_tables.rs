@@ -1,21 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! What `tidegate profile` shows of what it measured: some entries of each table.
 
-use measure::{Kind, Start, StartTimes};
+use measure::{Finding, Kind, Profile, Start, StartTimes};
+use model::cost::RequestCost;
 use model::drive_file::{FlowPlace, MeasuredTable, SingleTimes, Throughput};
-use model::{Bytes, DriveFile, Duration, Op};
+use model::{Bytes, CostModel, Duration, Op};
 
 use crate::show::{self, out, outln};
 
 /// Prints what was measured, one kind of requests after the other.
-pub(crate) fn print(file: &DriveFile, starts: &[StartTimes]) {
+pub(crate) fn print(profile: &Profile) {
+    let file = &profile.file;
     for single in &file.single {
         print_single(single);
     }
     for measured in &file.batch {
         print_batch(measured);
     }
-    for starts in starts.chunk_by(|a, b| a.kind == b.kind) {
+    for starts in profile.starts.chunk_by(|a, b| a.kind == b.kind) {
         print_drains(starts);
     }
     for measured in &file.priority {
@@ -23,6 +25,12 @@ pub(crate) fn print(file: &DriveFile, starts: &[StartTimes]) {
     }
     for flows in file.throughput.chunk_by(|a, b| (a.op, a.size) == (b.op, b.size)) {
         print_throughput(flows);
+    }
+    for finding in &profile.findings {
+        print_tail(finding);
+    }
+    if let Some(cost) = &file.cost {
+        print_costs(cost);
     }
     if let Some(starved) = file.starvation_max {
         show::labelled("Starvation", &format!("at most {} seen", show::ms_ceil(starved)));
@@ -37,6 +45,23 @@ fn powers(last: usize) -> impl Iterator<Item = usize> {
 
 fn ms(ns: u64) -> String {
     show::ms_ceil(Duration::from_ns(ns))
+}
+
+/// The laws of extremes that the longest times follow, or why they follow none.
+fn print_tail(finding: &Finding) {
+    if let Some(tails) = &finding.tail {
+        show::labelled("Tail", &format!("{}: {tails}", finding.name()));
+    }
+}
+
+/// What each request adds to a batch.
+fn print_costs(cost: &CostModel) {
+    let of = |it: &RequestCost| {
+        format!("{} a {} of {}", show::ms_ceil(it.time_max), it.op.name(), it.size)
+    };
+    let each: Vec<_> = cost.requests.iter().map(of).collect();
+    let first = show::ms_ceil(cost.positioning_max);
+    show::labelled("Costs", &format!("a batch takes at most {first} and {}", each.join(", ")));
 }
 
 /// Above a table: what it is about.
