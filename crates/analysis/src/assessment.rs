@@ -113,7 +113,7 @@ impl Assessment {
 /// # Panics
 /// When a fixed batch size exceeds the table, which `WorkloadFile::bind` refuses.
 pub fn assess(workload: &Workload, policy: PolicyName) -> Assessment {
-    if let Some(reason) = regulated::objection(workload, policy) {
+    if let Some(reason) = regulated::objection(workload) {
         return not_applicable(workload, policy, reason);
     }
     if let Some(regulated) = Regulated::of(workload) {
@@ -133,7 +133,7 @@ pub fn assess(workload: &Workload, policy: PolicyName) -> Assessment {
 /// # Complexity
 /// As [`assess`] of each of them.
 pub fn compare(workload: &Workload, policy: PolicyName) -> Vec<Comparison> {
-    if regulated::objection(workload, policy).is_some() {
+    if regulated::objection(workload).is_some() {
         return vec![Comparison::default(); workload.tasks.len()];
     }
     if let Some(regulated) = Regulated::of(workload) {

@@ -45,6 +45,14 @@ pub(crate) const UNKNOWN: &str = "das orders requests by access time, which noth
 /// A request that may be dropped is in no count; what its task's quality allows is decided
 /// when it is released. Here every job counts: with all jobs the test is the harder one.
 ///
+/// Behind `tokens-per-task` a task of e requests is e units, sporadic tasks of one request with
+/// its period and deadline; n stays. The policy keeps units there, and gives a request that
+/// becomes eligible at t to the one that waits for nothing and may release first. That unit may
+/// release at t: of e tokens, each back p after it was taken, at most e - 1 were taken after
+/// t - p, so some unit released nothing since; what it released before was due by t and, all
+/// deadlines being kept up to t, is through. So every unit is sporadic, and the proof speaks of
+/// units.
+///
 /// # Assumptions
 /// A request alone takes at most b(1), and at most what the model of the drive expects plus
 /// the margin. The second is not measured by `tidegate profile`: see [`assumption`].

@@ -65,7 +65,7 @@ pub(crate) fn is_provable(
     tasks: &[SporadicTask],
     sources: &[usize],
 ) -> bool {
-    if regulated::objection(workload, policy).is_some() {
+    if regulated::objection(workload).is_some() {
         return false;
     }
     if let Some(regulated) = Regulated::of(workload) {

@@ -8,7 +8,7 @@
 //! Separate from the policies' analyses so that none of them can forget it. Own derivation,
 //! `docs/model.md` section 12.
 
-use model::{BatchChoice, PolicyName, RegulatorName, Task, Workload};
+use model::{BatchChoice, RegulatorName, Task, Workload};
 
 use crate::bounds::Bounds;
 use crate::{Assessment, Comparison, Limit, SporadicTask, TaskAssessment};
@@ -33,21 +33,8 @@ fn units_sum(tasks: &[Task]) -> u64 {
     tasks.iter().map(|task| u64::from(task.requests)).sum()
 }
 
-/// Why nothing is said of a workload behind its regulators, if so.
-pub(crate) fn objection(workload: &Workload, policy: PolicyName) -> Option<&'static str> {
-    let is_split = has(workload, RegulatorName::TokensPerTask)
-        && workload.tasks.iter().any(|task| task.requests > 1);
-    if is_split && policy == PolicyName::Das {
-        return Some(
-            "das takes the requests of a job for one, and tokens-per-task may hand them over one by \
-             one; give every job one request, or use gated-drain",
-        );
-    }
-    too_many_units(workload)
-}
-
-/// Why a workload has too many units to look at, if it has.
-fn too_many_units(workload: &Workload) -> Option<&'static str> {
+/// Why nothing is said of a workload behind its regulators, if so: it has too many units.
+pub(crate) fn objection(workload: &Workload) -> Option<&'static str> {
     let is_too_many =
         has(workload, RegulatorName::TokensPerTask) && units_sum(&workload.tasks) > UNITS_MAX;
     is_too_many.then_some(

@@ -68,14 +68,16 @@ fn nothing_is_promised_where_positions_are_not_known() {
     assert!(matches!(assess(&workload, PolicyName::Das).answer, Answer::NotApplicable { .. }));
 }
 
-/// Tokens hand over the requests of a job one by one, and `das` takes the first for all.
+/// Tokens hand over the requests of a job one by one: the test is that of as many tasks.
 #[test]
-fn jobs_that_tokens_split_are_not_promised() {
+fn jobs_that_tokens_split_are_promised_request_by_request() {
     let mut workload = workload(ms(30));
     workload.regulators = vec![RegulatorName::TokensPerTask];
-    assert_eq!(assess(&workload, PolicyName::Das).answer, Answer::Proven);
-    workload.tasks[0].requests = 2;
-    assert!(matches!(assess(&workload, PolicyName::Das).answer, Answer::NotApplicable { .. }));
+    for (requests, answer) in [(1, Answer::Proven), (3, Answer::Proven), (4, Answer::NotProven)] {
+        workload.tasks[0].requests = requests;
+        let assessment = assess(&workload, PolicyName::Das);
+        assert_eq!((assessment.answer, assessment.tasks.len()), (answer, 1), "{requests}");
+    }
 }
 
 #[test]

@@ -20,6 +20,8 @@
 //! decision, and so no deadline is missed: `analysis::das` proves it. The limits for t' do
 //! not depend on x but on whether it is best effort: they are worked out once.
 //!
+//! Behind `tokens-per-task` units take the place of tasks ([`tasks`](self::tasks)).
+//!
 //! A job that its task's quality allows to drop is not part of the fallback, and is dropped
 //! when it would be late ([`tasks`](self::tasks)).
 //!
@@ -32,7 +34,7 @@ mod tasks;
 use model::{AccessTime, Class, Duration, Plan, Request, RequestId, Target, Time};
 
 use self::latest::Latest;
-use self::tasks::{Slack, Tasks};
+use self::tasks::{Slack, Tasks, Unit};
 use crate::placed_queue::{Placed, PlacedQueue};
 use crate::{Decision, Event, Full, Policy, Tag};
 
@@ -40,7 +42,7 @@ use crate::{Decision, Event, Full, Policy, Tag};
 #[derive(Debug, Clone, Copy)]
 struct Waiting {
     placed: Placed,
-    task: usize,
+    unit: Unit,
     due_ns: i128,
     /// Its task's quality allows to drop it.
     is_excused: bool,
@@ -95,7 +97,7 @@ impl Das {
         Self {
             waiting: Vec::new(),
             best_effort: PlacedQueue::new(plan.queued_max),
-            tasks: Tasks::new(&plan.tasks),
+            tasks: Tasks::new(plan),
             access,
             in_flight: None,
             latest: Latest::default(),
@@ -116,9 +118,9 @@ impl Das {
                 return Err(Full);
             }
             let task = request.task.index();
-            let is_excused = self.tasks.released(task, request.eligible, request.optional);
+            let (unit, is_excused) = self.tasks.released(task, request.eligible, request.optional);
             let due_ns = i128::from(request.due.unwrap_or(Time::MAX).ns());
-            self.waiting.push(Waiting { placed, task, due_ns, is_excused });
+            self.waiting.push(Waiting { placed, unit, due_ns, is_excused });
         }
         self.released_count += 1;
         Ok(())
@@ -133,13 +135,13 @@ impl Das {
     }
 
     fn take_waiting(&mut self, index: usize) -> Placed {
-        let Waiting { placed, task, is_excused, .. } = self.waiting.remove(index);
-        self.tasks.left(task, is_excused);
+        let Waiting { placed, unit, is_excused, .. } = self.waiting.remove(index);
+        self.tasks.left(unit, is_excused);
         placed
     }
 
     fn reconfigure(&mut self, plan: &Plan) {
-        self.tasks.reconfigure(&plan.tasks);
+        self.tasks.reconfigure(plan);
         self.service_max = plan.table.time_max(1);
         self.margin = plan.parameters.das.margin;
         self.queued_max = plan.queued_max;

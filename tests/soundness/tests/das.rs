@@ -11,7 +11,7 @@ use model::parameters::DasParameters;
 use model::workload_file::WorkloadFile;
 use model::{
     AccessTime, BatchTable, BestEffort, Bytes, Class, DriveFile, DriveKind, Duration, Intensity,
-    Op, Place, Plan, PolicyName, Request, Task, TaskIndex, Time, Workload,
+    Op, Place, Plan, PolicyName, RegulatorName, Request, Task, TaskIndex, Time, Workload,
 };
 use policy::{Das, Noop, Policy};
 use rand::RngExt;
@@ -325,4 +325,66 @@ fn quality_below_all_serves_an_overload_better() {
     assert!(all.2 == 0 && some.2 > 0);
     assert!(some.0 * 10 < all.0, "{some:?} {all:?}");
     assert!(some.1 >= all.1, "{some:?} {all:?}");
+}
+
+/// The plan of the trial's workload behind these regulators.
+fn plan_behind(trial: &Trial, regulators: Vec<RegulatorName>) -> Plan {
+    let plan = trial.plan(trial.error_max);
+    Plan { regulators, ..plan }
+}
+
+/// A run in which one task asks for more than its contract; by how much the longest response of
+/// any other exceeds its deadline.
+fn excess_beside_a_culprit(trial: &Trial, policy: impl Policy) -> Option<Duration> {
+    let random = &mut generate::generator(SEED + 7, trial.number);
+    let culprit = random.random_range(0..trial.workload.tasks.len());
+    let mut deeds = trial.workload.clone();
+    let task = &mut deeds.tasks[culprit];
+    // One at a time they come apart for good: tokens return as they were taken.
+    let is_torn = random.random_bool(0.5);
+    task.requests = if is_torn { 1 } else { task.requests + random.random_range(0..=6) };
+    task.period = Duration::from_ns(task.period.ns() * 10 / random.random_range(10..=50));
+    let period_max = trial.workload.tasks.iter().map(|task| task.period).max()?;
+    let defaults = SimParams::new(&deeds, Length::Duration(period_max * JOBS));
+    let params = SimParams { releases: trial.releases, seed: trial.number, ..defaults };
+    let drive = EstimatedDrive::new(trial.estimates(), trial.error_max);
+    let run = simulate(&params, policy, drive, &mut ());
+    let others = run.metrics.tasks().iter().zip(&trial.workload.tasks).enumerate();
+    let others = others.filter(|&(index, _)| index != culprit).map(|(_, other)| other);
+    let excess = others.filter_map(|(metrics, task)| {
+        let excess = metrics.responses.max()?.checked_sub(task.deadline)?;
+        (!excess.is_zero()).then_some(excess)
+    });
+    excess.max()
+}
+
+/// Goal: behind tokens jobs of several requests are proven, and the others' deadlines are kept
+/// whatever one task does.
+#[test]
+fn others_keep_their_deadlines_behind_tokens_whatever_one_task_does() {
+    let mut torn_apart = 0;
+    for trial in (0..SYSTEMS).map(Trial::new) {
+        let regulators = vec![RegulatorName::TokensPerTask];
+        let workload = Workload { regulators: regulators.clone(), ..trial.workload.clone() };
+        let assessment = assess(&workload, PolicyName::Das);
+        assert_eq!(assessment.answer, Answer::Proven, "{workload:#?}");
+        torn_apart += u64::from(workload.tasks.iter().any(|task| task.requests > 1));
+        let plan = plan_behind(&trial, regulators);
+        let access: Box<dyn AccessTime> = Box::new(trial.estimates());
+        let policy = policy::build(PolicyName::Das, &plan, Some(access)).expect("all is known");
+        let excess = excess_beside_a_culprit(&trial, policy);
+        assert_eq!(excess, None, "system {}: {:#?}", trial.number, trial.workload);
+    }
+    assert!(torn_apart * 2 > SYSTEMS, "only {torn_apart} systems have larger jobs");
+}
+
+#[test]
+fn victims_of_das_without_tokens_are_caught() {
+    let has_victim = |trial: &Trial| {
+        let policy = Das::new(&plan_behind(trial, Vec::new()), Box::new(trial.estimates()));
+        excess_beside_a_culprit(trial, policy).is_some()
+    };
+    let count = (0..SYSTEMS).map(Trial::new).filter(has_victim).count();
+    println!("das without tokens: a victim in {count} of {SYSTEMS}");
+    assert!(count > 30);
 }

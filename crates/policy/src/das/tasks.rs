@@ -10,8 +10,16 @@
 //!
 //! Only jobs of one request are excused: of a larger job some requests may be served already
 //! when the others turn out to be too late, and then nothing was gained.
+//!
+//! # Units
+//! Behind `tokens-per-task` the requests of a job may come one by one, each token back p after it
+//! was taken. There a task of e requests is kept as e units, tasks of one request each: the proof
+//! in `analysis::das` speaks of them as of any sporadic tasks. A request belongs to the unit that
+//! waits for nothing and whose next release is the earliest.
 
-use model::{Duration, Task, Time};
+use std::ops::Range;
+
+use model::{Duration, Plan, RegulatorName, Task, Time};
 
 /// One job, in parts per million.
 const WHOLE_PPM: u32 = 1_000_000;
@@ -30,12 +38,13 @@ struct TaskState {
 }
 
 impl TaskState {
-    fn new(task: &Task) -> Self {
+    /// Of a task, or of one of its units, whose jobs have `requests` requests.
+    fn new(task: &Task, requests: u32) -> Self {
         let is_single = task.requests == 1;
         Self {
             period: task.period,
             deadline: task.deadline,
-            requests: task.requests,
+            requests,
             excused_ppm: if is_single { WHOLE_PPM.saturating_sub(task.quality_ppm) } else { 0 },
             earned_ppm: 0,
             last_released: None,
@@ -70,39 +79,76 @@ pub(super) struct Slack {
     pub(super) from: Time,
 }
 
-/// The tasks of a plan.
+/// To whom a request belongs: a task, and which of its units where it has some.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Unit {
+    task: usize,
+    offset: usize,
+}
+
+/// The tasks of a plan, or their units.
+///
+/// # Invariants
+/// - `of_task` are ranges of `states` one behind the other, none of them empty.
 #[derive(Debug)]
 pub(super) struct Tasks {
     states: Vec<TaskState>,
-    /// Indices by earliest next release.
+    /// Index = task of the plan.
+    of_task: Vec<Range<usize>>,
+    /// Indices of `states` by earliest next release.
     by_next_release: Vec<usize>,
 }
 
 impl Tasks {
     /// No task released anything yet.
-    pub(super) fn new(tasks: &[Task]) -> Self {
-        Self {
-            states: tasks.iter().map(TaskState::new).collect(),
-            by_next_release: (0..tasks.len()).collect(),
+    pub(super) fn new(plan: &Plan) -> Self {
+        let has_units = plan.regulators.contains(&RegulatorName::TokensPerTask);
+        let (mut states, mut of_task) = (Vec::new(), Vec::new());
+        for task in &plan.tasks {
+            let start = states.len();
+            if has_units {
+                let unit = TaskState::new(task, 1);
+                states.extend(std::iter::repeat_n(unit, task.requests as usize));
+            } else {
+                states.push(TaskState::new(task, task.requests));
+            }
+            of_task.push(start..states.len());
         }
+        Self { by_next_release: (0..states.len()).collect(), states, of_task }
     }
 
     /// From now on these tasks; what is known of those that stay is kept.
-    pub(super) fn reconfigure(&mut self, tasks: &[Task]) {
-        let mut states: Vec<TaskState> = tasks.iter().map(TaskState::new).collect();
-        for (state, known) in states.iter_mut().zip(&self.states) {
-            state.last_released = known.last_released;
-            state.mandatory_count = known.mandatory_count;
-            state.earned_ppm = if state.excused_ppm > 0 { known.earned_ppm } else { 0 };
+    pub(super) fn reconfigure(&mut self, plan: &Plan) {
+        let mut new = Self::new(plan);
+        for (places, known) in new.of_task.iter().zip(&self.of_task) {
+            for (state, known) in
+                new.states[places.clone()].iter_mut().zip(&self.states[known.clone()])
+            {
+                state.last_released = known.last_released;
+                state.mandatory_count = known.mandatory_count;
+                state.earned_ppm = if state.excused_ppm > 0 { known.earned_ppm } else { 0 };
+            }
         }
-        self.by_next_release = (0..states.len()).collect();
-        self.by_next_release.sort_by_key(|&index| states[index].next_release());
-        self.states = states;
+        new.by_next_release.sort_by_key(|&index| new.states[index].next_release());
+        *self = new;
     }
 
-    /// Notes a request of a job released at `at`; whether it is excused. O(tasks).
-    pub(super) fn released(&mut self, task: usize, at: Time, is_optional: bool) -> bool {
-        let Some(state) = self.states.get_mut(task) else { return false };
+    /// Notes a request of a job released at `at`; where it belongs, and whether it is excused.
+    ///
+    /// # Complexity
+    /// O(tasks), or O(units) where there are units.
+    pub(super) fn released(&mut self, task: usize, at: Time, is_optional: bool) -> (Unit, bool) {
+        let Some(places) = self.of_task.get(task).cloned() else {
+            return (Unit { task, offset: 0 }, false);
+        };
+        let start = places.start;
+        let first = |&index: &usize| {
+            let state = &self.states[index];
+            (state.mandatory_count > 0, state.next_release())
+        };
+        let index = places.min_by_key(first).expect("a task has a request");
+        let unit = Unit { task, offset: index - start };
+        let state = &mut self.states[index];
         let is_new_job = state.last_released.is_none_or(|last| last < at);
         if is_new_job {
             state.last_released = Some(at);
@@ -115,22 +161,24 @@ impl Tasks {
             state.mandatory_count += 1;
         }
         if is_new_job {
-            self.put_in_order(task);
+            self.put_in_order(index);
         }
-        is_excused
+        (unit, is_excused)
     }
 
-    fn put_in_order(&mut self, task: usize) {
-        let key = self.states[task].next_release();
-        self.by_next_release.retain(|&index| index != task);
+    fn put_in_order(&mut self, moved: usize) {
+        let key = self.states[moved].next_release();
+        self.by_next_release.retain(|&index| index != moved);
         let place =
             self.by_next_release.partition_point(|&other| self.states[other].next_release() <= key);
-        self.by_next_release.insert(place, task);
+        self.by_next_release.insert(place, moved);
     }
 
     /// Notes that a request waits no longer and was not dropped.
-    pub(super) fn left(&mut self, task: usize, is_excused: bool) {
-        let Some(state) = self.states.get_mut(task) else { return };
+    pub(super) fn left(&mut self, Unit { task, offset }: Unit, is_excused: bool) {
+        // A later plan may know it no more.
+        let place = self.of_task.get(task).and_then(|places| places.clone().nth(offset));
+        let Some(state) = place.map(|index| &mut self.states[index]) else { return };
         if is_excused {
             state.earned_ppm = WHOLE_PPM;
         } else {

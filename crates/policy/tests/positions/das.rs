@@ -6,8 +6,8 @@
 
 use model::parameters::DasParameters;
 use model::{
-    AccessTime, BatchTable, Class, Duration, Lba, Op, Place, Plan, Request, RequestId, Target,
-    Task, TaskIndex, Time, Workload,
+    AccessTime, BatchTable, Class, Duration, Lba, Op, Place, Plan, RegulatorName, Request,
+    RequestId, Target, Task, TaskIndex, Time, Workload,
 };
 use policy::{Das, Decision, Event, Policy, Tag};
 
@@ -254,6 +254,29 @@ fn cancelled_and_refused_requests_leave_no_trace() {
     let refused = Request { start: Lba::new(1), ..request(5, Class::BestEffort) };
     assert!(policy.observe(at(1), Event::Release(refused)).is_err());
     assert_eq!(policy.decide(at(1)), sends(4));
+}
+
+/// Goal: behind tokens the requests of a job may come apart, and a waiting one says nothing of
+/// when the next may come. Method: one request of task 0 at 0, the other at 95; the next may come
+/// at 100, and one of task 1 at 101, due at 131. Best effort through at 104 would leave three
+/// requests 27 ms. Taken for one job, task 0 would release nothing before 195.
+#[test]
+fn torn_job_is_expected_request_by_request_behind_tokens() {
+    let two = Task { requests: 2, ..task(100, 30) };
+    for (regulators, expected) in [(vec![RegulatorName::TokensPerTask], 3), (vec![], 4)] {
+        let plan = Plan { regulators, ..plan(vec![two.clone(), task(100, 30)], Duration::ZERO) };
+        let mut policy = Das::new(&plan, Box::new(Told { now: Time::ZERO }));
+        release(&mut policy, 0, (0, 30), 1, 10);
+        assert_eq!(policy.decide(at(0)), sends(1));
+        release(&mut policy, 1, (1, 30), 2, 10);
+        complete(&mut policy, at(10), [1]);
+        assert_eq!(policy.decide(at(10)), sends(2));
+        complete(&mut policy, at(20), [2]);
+        release(&mut policy, 95, (0, 30), 3, 10);
+        let best_effort = Request { start: Lba::new(9), ..request(4, Class::BestEffort) };
+        policy.observe(at(95), Event::Release(best_effort)).unwrap();
+        assert_eq!(policy.decide(at(95)), sends(expected));
+    }
 }
 
 /// Goal: a request that waited for a token is a job of its own when it becomes eligible. Method:
