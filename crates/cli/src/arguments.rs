@@ -166,7 +166,11 @@ pub(crate) struct ProfileArguments {
 impl ProfileArguments {
     /// What is measured.
     pub(crate) fn experiments(&self) -> Vec<Experiment> {
-        if self.only.is_empty() { Experiment::ALL.to_vec() } else { self.only.clone() }
+        let is_left_out = |it: &Experiment| self.samples.quick && *it == Experiment::DrainAdversary;
+        match &self.only[..] {
+            [] => Experiment::ALL.into_iter().filter(|it| !is_left_out(it)).collect(),
+            only => only.to_vec(),
+        }
     }
 
     /// The requests it is measured with.
@@ -189,7 +193,7 @@ pub(crate) struct SamplesArguments {
     /// Samples of each entry.
     #[arg(long, value_name = "N", default_value_t = ProfileParams::SAMPLES, value_parser = clap::value_parser!(u32).range(1..))]
     samples: u32,
-    /// 100 samples: enough to look at a device, not to rely on it.
+    /// 100 samples, without drain-adversary: enough to look at a device, not to rely on it.
     #[arg(long)]
     quick: bool,
     /// As many samples as it takes to see, with this confidence, a time above four standard

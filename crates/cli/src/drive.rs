@@ -8,6 +8,8 @@
 pub(crate) mod arguments;
 mod axis;
 mod chart;
+mod compare;
+mod comparison;
 mod disk_files;
 mod facts;
 mod import;
@@ -26,6 +28,7 @@ use arguments::{DriveArguments, DriveCommand};
 /// Runs the command.
 pub(crate) fn drive(arguments: &DriveArguments) -> Result<Answer, Failure> {
     match &arguments.command {
+        DriveCommand::Compare(arguments) => return compare::compare(arguments),
         DriveCommand::List(arguments) => list::list(arguments),
         DriveCommand::Show(arguments) => show::show(arguments),
         DriveCommand::Import(arguments) => import::import(arguments),

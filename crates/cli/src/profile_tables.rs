@@ -49,7 +49,7 @@ fn ms(ns: u64) -> String {
 
 /// The laws of extremes that the longest times follow, or why they follow none.
 fn print_tail(finding: &Finding) {
-    if let Some(tails) = &finding.tail {
+    if let Some(tails) = finding.tail.as_ref().filter(|tails| !tails.is_too_few()) {
         show::labelled("Tail", &format!("{}: {tails}", finding.name()));
     }
 }

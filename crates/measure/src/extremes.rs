@@ -84,6 +84,12 @@ pub struct Tails {
 }
 
 impl Tails {
+    /// Whether there are too few samples for either law to be tried.
+    pub fn is_too_few(&self) -> bool {
+        let is_it = |tail: &Tail| matches!(tail, Tail::Refused(_, Refusal::TooFew { .. }));
+        is_it(&self.blocks) && is_it(&self.excesses)
+    }
+
     /// Estimates the tail of `times`, which stand in the order in which they were taken.
     ///
     /// # Assumptions

@@ -16,6 +16,7 @@ use crate::mixed;
 use crate::places::Places;
 use crate::profile::ProfileParams;
 use crate::run::skip;
+use crate::starvation::{self, Others};
 use crate::subject::{Subject, SubjectError};
 use crate::throughput;
 
@@ -25,9 +26,6 @@ const ALONE: u32 = 8;
 /// How many requests of a full device are timed for the pace, in multiples of its depth.
 const IN_COMPANY: u32 = 3;
 
-/// How long one starved request is taken to wait: what hard disks allow.
-const STARVED: Duration = Duration::from_ms(2000);
-
 /// How fast a device is with one kind of request, roughly.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Pace {
@@ -35,6 +33,8 @@ pub struct Pace {
     pub alone: Duration,
     /// Each request of a full device.
     pub in_company: Duration,
+    /// One request that others hold up; not tried where nothing overtakes it.
+    pub starved: Option<Duration>,
 }
 
 /// One experiment with one kind of request.
@@ -52,14 +52,14 @@ pub struct Step {
     pub time: Duration,
 }
 
-/// Times a few requests: less than a second of most devices.
+/// Times a few requests: less than a second of most devices, where they bound the wait of a
+/// starved request that much longer.
 pub(crate) fn pace(
     subject: &mut dyn Subject,
     places: Places,
-    depth: u32,
-    seed: u64,
+    params: &ProfileParams,
 ) -> Result<Pace, SubjectError> {
-    let random = &mut Pcg64::seed_from_u64(seed);
+    let (random, depth) = (&mut Pcg64::seed_from_u64(params.seed), params.depth);
     let begun = subject.now();
     for _ in 0..ALONE {
         subject.serve(&[places.anywhere(random)])?;
@@ -75,7 +75,10 @@ pub(crate) fn pace(
     }
     let together = flow.now().since(begun);
     flow.drain()?;
-    Ok(Pace { alone: part(alone, ALONE), in_company: part(together, done) })
+    let is_starved = params.experiments.contains(&Experiment::Starvation) && depth > 1;
+    let mut starve = || starvation::sample(subject, places, depth, Others::Random, random);
+    let starved = is_starved.then(&mut starve).transpose()?;
+    Ok(Pace { alone: part(alone, ALONE), in_company: part(together, done), starved })
 }
 
 fn part(whole: Duration, parts: u32) -> Duration {
@@ -120,8 +123,9 @@ fn step(params: &ProfileParams, experiment: Experiment, kind: Option<Kind>, pace
         }
         Experiment::Priority => (samples * depth, flow(depth) + depth),
         Experiment::Starvation => {
-            let each = STARVED.ns() / pace.in_company.ns().max(1);
-            (samples * 2, each.max(depth))
+            let starved = pace.starved.map_or(0, Duration::ns);
+            let each = starved / pace.in_company.ns().max(1);
+            (samples * 2, each + 2 * depth)
         }
         Experiment::Throughput => {
             let depths = throughput::depths(params.depth);

@@ -300,7 +300,7 @@ fn steps(
 ) -> Result<Vec<Step>, ProfileError> {
     let pace = |kind: &Kind| {
         let places = Places::of(capacity, Kind { op: Op::Read, ..*kind });
-        plan::pace(subject, places, params.depth, params.seed)
+        plan::pace(subject, places, params)
     };
     let paces = params.kinds.iter().map(pace).collect::<Result<Vec<_>, _>>()?;
     Ok(plan::steps(params, has_tags, &paces))
@@ -332,7 +332,8 @@ fn finish(
 fn warnings_of_finding(finding: &Finding) -> impl Iterator<Item = Warning> {
     let Finding { disturbance, drift, .. } = finding;
     let of = finding.name();
-    let held_up = (disturbance.disturbed > 0)
+    // What did not change a longest time is told beside the samples only.
+    let held_up = (!disturbance.excess_max.is_zero())
         .then(|| Warning::HeldUp { of: of.clone(), disturbance: *disturbance });
     let drifted = (!drift.shifts.is_empty())
         .then(|| Warning::Drifted { of: of.clone(), drift: drift.to_string() });

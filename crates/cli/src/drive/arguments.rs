@@ -23,6 +23,12 @@ pub(crate) enum DriveCommand {
     /// Show what is known of a drive: where from, its mechanics or chips, its tables, with
     /// plots of its seek curve and its zones.
     Show(ShowArguments),
+    /// Compare two profiles: yesterday and today, two disks, measured and simulated.
+    ///
+    /// Of each table the entry that changed most is shown. What the second holds above the
+    /// first's longest times is told apart: the first does not bound the second.
+    #[command(after_help = "Exit codes: 0 nothing moved, 1 something did, 2 wrong input.")]
+    Compare(CompareArguments),
     /// Make a drive file from the parameter files of DiskSim or DIXtrac.
     ///
     /// Files are told by what stands in them and may be given in any order. A file that
@@ -59,6 +65,29 @@ pub(crate) struct ShowArguments {
     /// Write the plots into a new file (SVG).
     #[arg(long, value_name = "FILE")]
     pub(crate) svg: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct CompareArguments {
+    /// A built-in drive or a drive file.
+    #[arg(value_name = "A")]
+    pub(crate) first: String,
+    /// Another.
+    #[arg(value_name = "B")]
+    pub(crate) second: String,
+    /// What has changed by no more than this has not moved.
+    #[arg(long, value_name = "PERCENT", default_value = "5%", value_parser = percent_ppm)]
+    pub(crate) tolerance: u32,
+    /// Print one JSON object.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// `5%` in parts per million.
+fn percent_ppm(text: &str) -> Result<u32, String> {
+    let number = text.strip_suffix('%').and_then(|number| number.trim().parse::<u32>().ok());
+    let ppm = number.filter(|&percent| percent <= 1000).map(|percent| percent * 10_000);
+    ppm.ok_or_else(|| "write whole per cent, for example 5%".to_owned())
 }
 
 #[derive(Debug, Args)]
