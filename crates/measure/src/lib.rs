@@ -11,6 +11,7 @@ pub mod confidence;
 pub mod drain;
 pub mod experiment;
 mod flow;
+pub mod geometry;
 mod lateness;
 pub mod order_statistics;
 mod places;

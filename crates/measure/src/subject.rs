@@ -152,6 +152,13 @@ impl<'a> SimulatedSubject<'a> {
         Self { drive, now: Time::ZERO, request_count: 0, outstanding, completions }
     }
 
+    /// Lets time pass while nothing is outstanding.
+    #[cfg(test)]
+    pub(crate) fn idle_until(&mut self, now: Time) {
+        assert!(self.outstanding.is_empty(), "an idle drive");
+        self.now = self.now.max(now);
+    }
+
     fn request(&mut self, probe: Probe, tag: Tag) -> Request {
         let Probe { op, start, size } = probe;
         self.request_count += 1;
