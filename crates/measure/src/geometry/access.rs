@@ -11,42 +11,66 @@ use super::number::{float, floor};
 use super::probing::Seen;
 use super::tracks::{Survey, Track};
 
-/// Reads in one bisection, at most.
-const STEPS: u32 = 40;
+/// Pairs of tracks in one bisection, at most.
+const PAIRS: u32 = 10;
 /// How often a block to start from is tried until its angle is the expected one.
-const STARTS: u32 = 6;
+const STARTS: u32 = 3;
+/// A bisection that ends with more left, in parts of a turn, has found nothing.
+const UNSURE: f64 = 0.01;
 
 /// A least time, in nanoseconds, between the two.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 struct Between {
     low: f64,
     high: f64,
 }
 
-impl Survey<'_, '_> {
-    /// The least time from one track to another: from the completion of a read there until that of
-    /// a read of one block here. None if it cannot be made out.
-    pub(super) fn least(&mut self, from: &Track, to: &Track) -> Seen<Option<f64>> {
-        let turn = self.platter.turn;
-        let exact = to.per_sector(turn) * float(self.probing.block());
+/// Hands out pairs of tracks, each at the same distance; none where there are none left.
+///
+/// The drive reads on while the host is slow, and then a track may be in its memory for good:
+/// so a bisection goes on with another pair when blocks do not come when they pass.
+pub(super) type Pairs<'p, 'b, 'a> =
+    dyn FnMut(&mut Survey<'b, 'a>) -> Seen<Option<(Track, Track)>> + 'p;
+
+impl<'b, 'a> Survey<'b, 'a> {
+    /// The least time from the first track of a pair to the second: from the completion of a
+    /// read there until that of a read of one block here. None if it cannot be made out.
+    pub(super) fn least(&mut self, pairs: &mut Pairs<'_, 'b, 'a>) -> Seen<Option<f64>> {
         let mut between: Option<Between> = None;
-        let mut idle = 0;
-        for _ in 0..STEPS {
+        let mut told_nothing = 0;
+        for _ in 0..PAIRS {
+            let Some((from, to)) = pairs(self)? else { break };
+            while let Some(time) = self.time(&from, &to, between)? {
+                let before = between.replace(narrowed(between, time, self.platter.turn));
+                let exact = 1.5 * to.per_sector(self.platter.turn) * float(self.probing.block());
+                let is_same = before.is_some_and(|before| Some(before) == between);
+                told_nothing = if is_same { told_nothing + 1 } else { 0 };
+                if told_nothing > 3 || between.is_some_and(|it| it.high - it.low <= exact) {
+                    return Ok(self.middle(between));
+                }
+            }
+        }
+        Ok(self.middle(between))
+    }
+
+    fn middle(&self, between: Option<Between>) -> Option<f64> {
+        let found = between.filter(|it| it.high - it.low < UNSURE * self.platter.turn);
+        found.map(|it| f64::midpoint(it.low, it.high))
+    }
+
+    /// A time between two tracks that tells more than is known; none if two reads made no sense.
+    fn time(&mut self, from: &Track, to: &Track, between: Option<Between>) -> Seen<Option<f64>> {
+        let half = self.platter.turn / 2.0;
+        for _ in 0..2 {
             if !self.start_on(from)? {
                 return Ok(None);
             }
-            let wanted = between.map_or(turn / 2.0, |it| f64::midpoint(it.low, it.high).max(0.0));
-            let Some(time) = self.timed(to, wanted)? else { continue };
-            let before = between;
-            between = Some(narrowed(before, time, turn));
-            let width = between.map_or(turn, |it| it.high - it.low);
-            idle = if before.is_some_and(|it| it.high - it.low <= width) { idle + 1 } else { 0 };
-            if width <= 1.5 * exact || idle > 3 {
-                break;
+            let wanted = between.map_or(half, |it| f64::midpoint(it.low, it.high).max(0.0));
+            if let Some(time) = self.timed(to, wanted)? {
+                return Ok(Some(time));
             }
         }
-        let found = between.filter(|it| it.high - it.low < turn / 8.0);
-        Ok(found.map(|it| f64::midpoint(it.low, it.high)))
+        Ok(None)
     }
 
     /// Brings the heads onto a track; whether they seem to be there.

@@ -17,6 +17,7 @@
 
 mod access;
 mod fit;
+mod home;
 mod number;
 mod order;
 mod overhead;

@@ -83,8 +83,15 @@ fn seen(probing: &mut Probing<'_>, rotation: &Rotation) -> Result<OverheadSeen, 
     for place in 0..PLACES {
         let near = survey.probing.sectors() / PLACES * place + survey.probing.sectors() / 10;
         let track = survey.track_near(near)?.ok_or(Lost::Near(near))?;
+        let mut next = 0;
         for _ in 0..REPEATS {
-            found.least.extend(survey.least(&track, &track)?);
+            let mut tracks = |survey: &mut Survey<'_, '_>| {
+                next += 1;
+                let begin = track.begin + next * track.sectors;
+                let track = survey.track_at(begin, track.sectors)?;
+                Ok(track.map(|track| (track.clone(), track)))
+            };
+            found.least.extend(survey.least(&mut tracks)?);
         }
         found.block.push(track.per_sector(survey.platter.turn));
         hits(&mut survey, &track, &mut found)?;

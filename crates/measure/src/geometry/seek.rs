@@ -1,22 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! The experiment `seek-curve`: how long the heads take from cylinder to cylinder.
 //!
-//! From one track near the outer edge inwards, over distances that grow by a factor: the least
+//! From tracks near the outer edge inwards, over distances that grow by a factor: the least
 //! time from a read there to a read here, less the same on one track. In the first zone the
 //! layout says where a cylinder is; further in a track is looked for first. From the same
-//! track: a head switch, and whether a read of many sectors begins in its middle.
+//! tracks: a head switch, and whether a read of many sectors begins in its middle.
 
-use drive::mechanical::{Layout, Position};
 use model::Lba;
-use model::mechanics::TrackOrder;
 use serde::{Deserialize, Serialize};
 
-use super::fit::bare;
+use super::home::{Home, Way};
 use super::number::{float, median, whole, whole_32};
 use super::probing::Probing;
 use super::rotation::Rotation;
-use super::tracks::{Survey, Track};
-use super::transfer::middles;
+use super::tracks::Survey;
+use super::transfer::beyond_half_way;
 use super::zones::{Lost, NotSeen, ZoneMap};
 use crate::subject::SubjectError;
 
@@ -25,12 +23,10 @@ pub(super) const REQUESTS_MAX: u64 = 18_000;
 
 /// Bisections for each distance.
 const REPEATS: usize = 3;
-/// The track from which the heads set out is in this cylinder.
-const HOME_CYLINDER: u32 = 5;
+/// Bisections of the least time, which is taken from all others.
+const REPEATS_LEAST: usize = 7;
 /// Pairs of cylinders on which it is tried whether a read begins in its middle.
 const PAIRS: u32 = 12;
-/// One way is quicker than another if it takes this part less.
-const QUICKER: f64 = 0.97;
 /// The last cylinder that is gone to is so many parts of all before the last.
 const LAST_PART: u32 = 2_000;
 /// Each distance is this factor longer than the one before.
@@ -90,16 +86,6 @@ pub(crate) fn seek_curve(
     }
 }
 
-/// A track from which the heads set out, and where it is.
-struct Home<'a> {
-    layout: Layout,
-    map: &'a ZoneMap,
-    track: Track,
-    position: Position,
-    least: f64,
-    is_serpentine: Option<bool>,
-}
-
 fn seen(
     probing: &mut Probing<'_>,
     rotation: &Rotation,
@@ -107,32 +93,44 @@ fn seen(
     bus_sector_ps: Option<u64>,
 ) -> Result<SeekSeen, Lost> {
     let mut survey = Survey::new(probing, rotation);
-    let home = Home::find(&mut survey, map)?;
+    let mut home = Home::new(map).ok_or(Lost::Near(0))?;
+    let least = least_of(&mut survey, &mut home, &Way::Nowhere, REPEATS_LEAST)?;
+    let (least, _) = least.ok_or(Lost::Near(0))?;
+    let is_serpentine = turned(&mut survey, &mut home)?;
+    let head_switch = Way::Head { cylinders: 0, head: 1 };
+    let head_switch = least_of(&mut survey, &mut home, &head_switch, REPEATS)?;
     let (mut points, mut left_out) = (Vec::new(), Vec::new());
-    for distance in home.distances() {
-        match home.point(&mut survey, distance)? {
+    for distance in distances(&home, map) {
+        match point(&mut survey, &mut home, (map, least), distance)? {
             Some(point) => points.push(point),
             None => left_out.push(distance),
         }
     }
     points.sort_by_key(|point: &SeekPoint| point.cylinders);
     points.dedup_by_key(|point| point.cylinders);
+    let nearest = points.first().map_or(0, |point| point.ns);
+    let to_next = (least + float(nearest), bus_sector_ps);
     Ok(SeekSeen {
-        points,
         left_out,
-        least_ns: whole(home.least),
-        head_switch_ns: home.head_switch(&mut survey)?,
-        is_serpentine: home.is_serpentine,
-        zero_latency: home.zero_latency(&mut survey, bus_sector_ps)?,
+        least_ns: whole(least),
+        head_switch_ns: head_switch.map(|(time, _)| whole(time - least)),
+        is_serpentine,
+        zero_latency: zero_latency(&mut survey, &mut home, to_next)?,
+        points,
         requests: probing.spent(),
     })
 }
 
 /// The least time of some bisections, and how far they spread.
-fn least_of(survey: &mut Survey<'_, '_>, from: &Track, to: &Track) -> Result<Option<(f64, f64)>, Lost> {
+fn least_of(
+    survey: &mut Survey<'_, '_>,
+    home: &mut Home,
+    way: &Way,
+    repeats: usize,
+) -> Result<Option<(f64, f64)>, Lost> {
     let mut times = Vec::new();
-    for _ in 0..REPEATS {
-        times.extend(survey.least(from, to)?);
+    for _ in 0..repeats {
+        times.extend(survey.least(&mut |survey| home.pair(survey, way))?);
     }
     // What was made out once may be chance.
     if times.len() < 2 {
@@ -143,149 +141,73 @@ fn least_of(survey: &mut Survey<'_, '_>, from: &Track, to: &Track) -> Result<Opt
     Ok(Some((middle, spread.unwrap_or(0.0))))
 }
 
-impl<'a> Home<'a> {
-    fn find(survey: &mut Survey<'_, '_>, map: &'a ZoneMap) -> Result<Self, Lost> {
-        let lost = || Lost::Near(0);
-        let is_serpentine = None;
-        let layout = layout(map, is_serpentine).ok_or_else(lost)?;
-        let cylinders = layout.position(Lba::new(map.sectors - 1)).cylinder;
-        for cylinder in (HOME_CYLINDER..cylinders).take(5) {
-            let position = Position { cylinder, head: 0, sector: 0 };
-            let Some(track) = known(survey, &layout, position)? else { continue };
-            if let Some((least, _)) = least_of(survey, &track, &track)? {
-                let home = Self { layout, map, track, position, least, is_serpentine };
-                return home.turned(survey);
-            }
-        }
-        Err(lost())
+/// Finds out whether the track of the neighbouring cylinder that is under the same head is
+/// that with the same number or the last one: where a head switch takes longer than a seek to
+/// the next cylinder, it is reached sooner. The layout of `home` is then that.
+fn turned(survey: &mut Survey<'_, '_>, home: &mut Home) -> Result<Option<bool>, Lost> {
+    let Some(last) = home.last_head() else { return Ok(None) };
+    let mut times = [None; 2];
+    for (head, time) in [0, last].into_iter().zip(&mut times) {
+        let way = Way::Head { cylinders: 1, head };
+        *time = least_of(survey, home, &way, REPEATS)?;
     }
-
-    /// With the layout in which the neighbouring cylinder's first track is under the same head.
-    ///
-    /// Where a head switch takes longer than a seek to the next cylinder, the track there that
-    /// is under the same head is reached sooner.
-    fn turned(self, survey: &mut Survey<'_, '_>) -> Result<Self, Lost> {
-        let tracks = self.map.tracks.as_ref();
-        let Some(last) = tracks
-            .filter(|tracks| tracks.order == TrackOrder::Cylinder && tracks.surfaces > 1)
-            .map(|tracks| tracks.surfaces - 1)
-        else {
-            return Ok(self);
-        };
-        let mut times = [None; 2];
-        for (head, time) in [0, last].into_iter().zip(&mut times) {
-            let position = Position { cylinder: self.position.cylinder + 1, head, sector: 0 };
-            if let Some(to) = known(survey, &self.layout, position)? {
-                *time = least_of(survey, &self.track, &to)?.map(|(time, _)| time - self.least);
-            }
-        }
-        let [Some(first), Some(last)] = times else { return Ok(self) };
-        let is_serpentine = if last < QUICKER * first {
-            Some(true)
-        } else {
-            (first < QUICKER * last).then_some(false)
-        };
-        let turned = layout(self.map, is_serpentine).unwrap_or_else(|| self.layout.clone());
-        Ok(Self { layout: turned, is_serpentine, ..self })
+    let [Some((first, first_spread)), Some((last, last_spread))] = times else { return Ok(None) };
+    let unsure = 4.0 * (first_spread + last_spread) + survey.platter.turn / 200.0;
+    if (first - last).abs() <= unsure {
+        return Ok(None);
     }
-
-    fn distances(&self) -> Vec<u32> {
-        let last = self.layout.position(Lba::new(self.map.sectors - 1)).cylinder;
-        let longest = (last - last / LAST_PART).saturating_sub(self.position.cylinder + 1);
-        let mut distances = vec![1];
-        while let Some(&before) = distances.last()
-            && before < longest
-        {
-            let next = whole_32((f64::from(before) * FACTOR).ceil()).max(before + 1);
-            distances.push(next.min(longest));
-        }
-        distances
-    }
-
-    fn point(
-        &self,
-        survey: &mut Survey<'_, '_>,
-        distance: u32,
-    ) -> Result<Option<SeekPoint>, Lost> {
-        let cylinder = self.position.cylinder + distance;
-        let Some((to, cylinder)) = self.track_in(survey, cylinder)? else { return Ok(None) };
-        let Some((time, spread)) = least_of(survey, &self.track, &to)? else { return Ok(None) };
-        // The block passes the more slowly the fewer a track has.
-        let turn = survey.platter.turn;
-        let block = to.per_sector(turn) - self.track.per_sector(turn);
-        let seek = time - self.least - block * float(survey.probing.block());
-        Ok(Some(SeekPoint {
-            cylinders: cylinder.abs_diff(self.position.cylinder),
-            share_ppm: self.map.share_ppm(to.begin.abs_diff(self.track.begin)),
-            ns: whole(seek),
-            unsure_ns: whole(spread),
-        }))
-    }
-
-    /// A track of about that cylinder, and its cylinder.
-    fn track_in(
-        &self,
-        survey: &mut Survey<'_, '_>,
-        cylinder: u32,
-    ) -> Result<Option<(Track, u32)>, Lost> {
-        let position = Position { cylinder, ..self.position };
-        let Some(start) = self.layout.sector_at(position) else { return Ok(None) };
-        let first = self.map.zone.first().map_or(0, |zone| zone.unsure);
-        let end = self.map.ends().next().unwrap_or(0);
-        let unsure = self.map.zone.get(1).map_or(first, |zone| zone.unsure);
-        if start.get() + unsure + 1 < end {
-            let track = known(survey, &self.layout, position)?;
-            return Ok(track.map(|track| (track, cylinder)));
-        }
-        let Some(track) = survey.track_near(start.get())? else { return Ok(None) };
-        let cylinder = self.layout.position(Lba::new(track.begin)).cylinder;
-        Ok(Some((track, cylinder)))
-    }
-
-    /// Whether reads begin in their middle: on pairs of neighbouring cylinders, each once, for
-    /// what was read is in memory afterwards.
-    fn zero_latency(
-        &self,
-        survey: &mut Survey<'_, '_>,
-        bus_sector_ps: Option<u64>,
-    ) -> Result<Option<bool>, Lost> {
-        let mut beyond = Vec::new();
-        for pair in 0..PAIRS {
-            let [from, to] = [0, 1].map(|next| Position {
-                cylinder: self.position.cylinder + 2 * pair + next,
-                ..self.position
-            });
-            let Some(from) = known(survey, &self.layout, from)? else { continue };
-            let Some(to) = known(survey, &self.layout, to)? else { continue };
-            beyond.extend(middles(survey, (&from, &to), bus_sector_ps)?);
-        }
-        let is_seen = beyond.len() >= 3;
-        Ok(median(beyond).filter(|_| is_seen).map(|late| late < 0.0))
-    }
-
-    fn head_switch(&self, survey: &mut Survey<'_, '_>) -> Result<Option<u64>, Lost> {
-        if self.map.tracks.as_ref().is_none_or(|tracks| tracks.surfaces < 2) {
-            return Ok(None);
-        }
-        let position = Position { head: 1, ..self.position };
-        let Some(to) = known(survey, &self.layout, position)? else { return Ok(None) };
-        let time = least_of(survey, &self.track, &to)?;
-        Ok(time.map(|(time, _)| whole(time - self.least)))
-    }
+    let is_serpentine = last < first;
+    home.turn(is_serpentine);
+    Ok(Some(is_serpentine))
 }
 
-/// The layout that a map tells.
-fn layout(map: &ZoneMap, is_serpentine: Option<bool>) -> Option<Layout> {
-    bare(map, is_serpentine).and_then(|mechanics| Layout::new(&mechanics).ok())
+fn distances(home: &Home, map: &ZoneMap) -> Vec<u32> {
+    let last = home.layout.position(Lba::new(map.sectors - 1)).cylinder;
+    let longest = (last - last / LAST_PART).saturating_sub(home.farthest() + 1).max(1);
+    let mut distances = vec![1];
+    while let Some(&before) = distances.last()
+        && before < longest
+    {
+        let next = whole_32((f64::from(before) * FACTOR).ceil()).max(before + 1);
+        distances.push(next.min(longest));
+    }
+    distances
 }
 
-/// The track at a place of the layout, with its angles.
-fn known(
+fn point(
     survey: &mut Survey<'_, '_>,
-    layout: &Layout,
-    position: Position,
-) -> Result<Option<Track>, Lost> {
-    let Some(begin) = layout.sector_at(position) else { return Ok(None) };
-    let extent = layout.extent(begin, 1);
-    Ok(survey.track_at(begin.get(), u64::from(extent.sectors_per_track))?)
+    home: &mut Home,
+    (map, least): (&ZoneMap, f64),
+    distance: u32,
+) -> Result<Option<SeekPoint>, Lost> {
+    let Some((way, cylinders, sectors)) = home.way(survey, map, distance)? else { return Ok(None) };
+    let Some((time, spread)) = least_of(survey, home, &way, REPEATS)? else { return Ok(None) };
+    // The block passes the more slowly the fewer a track has.
+    let turn = survey.platter.turn;
+    let outermost = map.zone.first().map_or(sectors, |zone| u64::from(zone.sectors_per_track));
+    let block = turn / float(sectors) - turn / float(outermost);
+    let seek = time - least - block * float(survey.probing.block());
+    Ok(Some(SeekPoint {
+        cylinders,
+        share_ppm: map.share_ppm(home.sectors_to(&way)),
+        ns: whole(seek),
+        unsure_ns: whole(spread),
+    }))
+}
+
+/// Whether reads begin in their middle: on pairs of neighbouring cylinders, each once, for
+/// what was read is in memory afterwards.
+fn zero_latency(
+    survey: &mut Survey<'_, '_>,
+    home: &mut Home,
+    (least, bus_sector_ps): (f64, Option<u64>),
+) -> Result<Option<bool>, Lost> {
+    let mut beyond = Vec::new();
+    for _ in 0..PAIRS {
+        let way = Way::Head { cylinders: 1, head: 0 };
+        let Some((from, to)) = home.pair(survey, &way)? else { continue };
+        beyond.extend(beyond_half_way(survey, (&from, &to), least, bus_sector_ps)?);
+    }
+    let is_seen = beyond.len() >= 3;
+    Ok(median(beyond).filter(|_| is_seen).map(|late| late < 0.0))
 }

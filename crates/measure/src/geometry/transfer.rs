@@ -6,8 +6,8 @@
 //! sector is done half the read later.
 
 use super::number::{float, floor};
+use super::probing::Seen;
 use super::tracks::{Survey, Track};
-use super::zones::Lost;
 
 /// Sectors of a read, at most: no host splits it.
 const SECTORS_MAX: u64 = 512;
@@ -16,15 +16,15 @@ const BUS: f64 = 0.5;
 /// Where the read cannot lie on the track, it is tried again from another angle.
 const TRIES: u32 = 6;
 
-/// How much longer than half way between the two a read took, on the second of two
-/// neighbouring tracks, from the first; none if it could not be placed.
-pub(super) fn middles(
+/// How much longer than half way between the two a read took, on the second of two tracks that are
+/// `least` apart, from the first; none if it could not be placed.
+pub(super) fn beyond_half_way(
     survey: &mut Survey<'_, '_>,
     (from, to): (&Track, &Track),
+    least: f64,
     bus_sector_ps: Option<u64>,
-) -> Result<Option<f64>, Lost> {
+) -> Seen<Option<f64>> {
     let turn = survey.platter.turn;
-    let Some(least) = survey.least(from, to)? else { return Ok(None) };
     let per_sector = to.per_sector(turn);
     let half = survey.probing.aligned((to.sectors / 4).min(SECTORS_MAX / 2));
     let half = half.max(survey.probing.block());
