@@ -20,8 +20,10 @@ use super::zones::Lost;
 
 /// Tracks whose skews are measured.
 const TRACKS: u64 = 160;
-/// How often.
-const PASSES: usize = 7;
+/// How often, and on a noisy host.
+const PASSES: [u64; 2] = [5, 11];
+/// How often a track of the first zone is looked for.
+const TRIES: u32 = 4;
 /// Skews that differ by less than this part of a turn are one.
 const ALIKE: f64 = 0.002;
 /// A pattern may be wrong once in so many tracks.
@@ -62,11 +64,15 @@ pub(super) fn order(
     noise_ns: u64,
 ) -> Result<Option<TracksSeen>, Lost> {
     let near = (TRACKS / 4 * sectors).min(survey.probing.sectors() / 4);
-    let first = survey.track_near(near)?.ok_or(Lost::Near(near))?;
-    let end = first.begin + (TRACKS + 2) * first.sectors;
-    if first.sectors != sectors || end > survey.probing.sectors() / 2 {
-        return Ok(None);
+    let mut first = None;
+    for _ in 0..TRIES {
+        first = survey.track_near(near)?.filter(|track| track.sectors == sectors);
+        if first.is_some() {
+            break;
+        }
     }
+    let is_room = near + (TRACKS + 2) * sectors < survey.probing.sectors() / 2;
+    let Some(first) = first.filter(|_| is_room) else { return Ok(None) };
     let skews = skews(survey, first)?;
     let turn = survey.platter.turn;
     let apart = (ALIKE * turn).max(float(noise_ns) / 4.0);
@@ -75,10 +81,7 @@ pub(super) fn order(
     };
     let limit = f64::midpoint(small, large);
     let is_large: Vec<bool> = skews.skew.iter().map(|&skew| skew > limit).collect();
-    let large_count = is_large.iter().filter(|&&large| large).count();
-    let rarer = 2 * large_count <= is_large.len();
-    let is_rare = |large: bool| large == rarer;
-    let Some((period, rest)) = period(&is_large, is_rare) else {
+    let Some((rarer, period, rest)) = period(&is_large) else {
         return Ok(Some(skews.unseen(turn)));
     };
     let unsure = skews.spread(limit, (small, large));
@@ -107,8 +110,7 @@ pub(super) fn order(
 /// Measures the skews behind a track.
 fn skews(survey: &mut Survey<'_, '_>, first: Track) -> Result<Skews, Lost> {
     let mut measured = vec![Vec::new(); usize::try_from(TRACKS).expect("few")];
-    for _ in 0..PASSES {
-        let into = survey.probing.block_within(first.sectors / 4, first.sectors * 3 / 4);
+    for into in passes(survey, first.sectors) {
         let mut before = survey.angle(first.begin + into)?;
         for (index, measured) in (1..).zip(&mut measured) {
             let start = survey.probing.aligned(first.begin + into + index * first.sectors);
@@ -126,6 +128,14 @@ fn skews(survey: &mut Survey<'_, '_>, first: Track) -> Result<Skews, Lost> {
     Ok(Skews { skew: skew.collect(), first })
 }
 
+/// How far into each track it is read, pass by pass: from back to front, for what lies behind a
+/// block that was read may be in memory.
+fn passes(survey: &mut Survey<'_, '_>, sectors: u64) -> Vec<u64> {
+    let passes = PASSES[usize::from(survey.is_noisy)];
+    let places = (0..passes).rev().map(|pass| sectors / 4 + sectors * pass / (2 * passes));
+    places.map(|into| survey.probing.aligned(into)).collect()
+}
+
 /// The two values that skews have; none where they have one.
 fn split(skews: &[f64], apart: f64) -> Option<(f64, f64)> {
     let mut sorted = skews.to_vec();
@@ -140,18 +150,23 @@ fn split(skews: &[f64], apart: f64) -> Option<(f64, f64)> {
     (high - low > apart).then_some((low, high))
 }
 
-/// How often the rare kind comes, and where first: the shortest period that explains all but a
-/// few.
-fn period(is_large: &[bool], is_rare: impl Fn(bool) -> bool) -> Option<(usize, usize)> {
-    let wrong = |period: usize, rest: usize| {
+/// Whether large skews are the rare kind, how often that comes, and where first: the shortest
+/// period that explains all but a few. Where both kinds come equally often the larger is taken
+/// for the rare one, as in a cylinder of two tracks.
+fn period(is_large: &[bool]) -> Option<(bool, usize, usize)> {
+    let wrong = |rare: bool, period: usize, rest: usize| {
         let expected = |index: usize| index % period == rest;
-        let is_wrong = |&(index, &large): &(usize, &bool)| is_rare(large) != expected(index);
+        let is_wrong = |&(index, &large): &(usize, &bool)| (large == rare) != expected(index);
         is_large.iter().enumerate().filter(is_wrong).count()
     };
     let periods = 2..=is_large.len() / 2;
-    let all = periods.flat_map(|period| (0..period).map(move |rest| (period, rest)));
-    let best = all.min_by_key(|&(period, rest)| (wrong(period, rest), period))?;
-    (wrong(best.0, best.1) * WRONG <= is_large.len()).then_some(best)
+    let places = periods.flat_map(|period| (0..period).map(move |rest| (period, rest)));
+    let all = places.flat_map(|(period, rest)| [true, false].map(|rare| (rare, period, rest)));
+    let key = |&(rare, period, rest): &(bool, usize, usize)| {
+        (wrong(rare, period, rest), period, !rare)
+    };
+    let best = all.min_by_key(key)?;
+    (wrong(best.0, best.1, best.2) * WRONG <= is_large.len()).then_some(best)
 }
 
 /// In the order by surface: how many runs make a group, and where one begins. Where a group
@@ -182,8 +197,7 @@ fn surfaces(
 /// The skew before the track that begins here.
 fn skew_at(survey: &mut Survey<'_, '_>, begin: u64, sectors: u64) -> Result<f64, Lost> {
     let mut skews = Vec::new();
-    for _ in 0..PASSES {
-        let into = survey.fresh_within(sectors / 4, sectors * 3 / 4);
+    for into in passes(survey, sectors) {
         let before = survey.angle(survey.probing.aligned(begin + into - sectors))?;
         let angle = survey.angle(survey.probing.aligned(begin + into))?;
         skews.push(survey.platter.after(angle, before));

@@ -21,8 +21,8 @@ use crate::subject::SubjectError;
 /// Requests of the experiment, at most.
 pub(super) const REQUESTS_MAX: u64 = 18_000;
 
-/// Bisections for each distance.
-const REPEATS: usize = 3;
+/// Bisections for each distance, and on a noisy host.
+const REPEATS: [usize; 2] = [3, 5];
 /// Bisections of the least time, which is taken from all others.
 const REPEATS_LEAST: usize = 7;
 /// Pairs of cylinders on which it is tried whether a read begins in its middle.
@@ -98,7 +98,8 @@ fn seen(
     let (least, _) = least.ok_or(Lost::Near(0))?;
     let is_serpentine = turned(&mut survey, &mut home)?;
     let head_switch = Way::Head { cylinders: 0, head: 1 };
-    let head_switch = least_of(&mut survey, &mut home, &head_switch, REPEATS)?;
+    let repeats = REPEATS[usize::from(survey.is_noisy)];
+    let head_switch = least_of(&mut survey, &mut home, &head_switch, repeats)?;
     let (mut points, mut left_out) = (Vec::new(), Vec::new());
     for distance in distances(&home, map) {
         match point(&mut survey, &mut home, (map, least), distance)? {
@@ -149,10 +150,10 @@ fn turned(survey: &mut Survey<'_, '_>, home: &mut Home) -> Result<Option<bool>, 
     let mut times = [None; 2];
     for (head, time) in [0, last].into_iter().zip(&mut times) {
         let way = Way::Head { cylinders: 1, head };
-        *time = least_of(survey, home, &way, REPEATS)?;
+        *time = least_of(survey, home, &way, REPEATS_LEAST)?;
     }
     let [Some((first, first_spread)), Some((last, last_spread))] = times else { return Ok(None) };
-    let unsure = 4.0 * (first_spread + last_spread) + survey.platter.turn / 200.0;
+    let unsure = 2.0 * (first_spread + last_spread) + survey.platter.turn / 500.0;
     if (first - last).abs() <= unsure {
         return Ok(None);
     }
@@ -181,7 +182,8 @@ fn point(
     distance: u32,
 ) -> Result<Option<SeekPoint>, Lost> {
     let Some((way, cylinders, sectors)) = home.way(survey, map, distance)? else { return Ok(None) };
-    let Some((time, spread)) = least_of(survey, home, &way, REPEATS)? else { return Ok(None) };
+    let repeats = REPEATS[usize::from(survey.is_noisy)];
+    let Some((time, spread)) = least_of(survey, home, &way, repeats)? else { return Ok(None) };
     // The block passes the more slowly the fewer a track has.
     let turn = survey.platter.turn;
     let outermost = map.zone.first().map_or(sectors, |zone| u64::from(zone.sectors_per_track));

@@ -28,6 +28,8 @@ const TOLERANCE: f64 = 0.05;
 /// a turn between these.
 const NOISE: f64 = 8.0;
 const LATE: std::ops::Range<f64> = 0.02..0.1;
+/// From this part of a turn on noise counts.
+const NOISY: f64 = 0.0003;
 /// A line is long enough when it covers this part of a turn.
 const REACH: f64 = 0.45;
 /// Parts of a track by which its end is approached.
@@ -93,6 +95,8 @@ pub(super) struct Survey<'b, 'a> {
     pub(super) platter: Platter,
     /// A completion that comes so much later than expected is not what was expected.
     pub(super) late_max: f64,
+    /// Completions are late by so much that more of them are needed.
+    pub(super) is_noisy: bool,
 }
 
 impl<'b, 'a> Survey<'b, 'a> {
@@ -101,7 +105,8 @@ impl<'b, 'a> Survey<'b, 'a> {
         let turn = rotation.turn();
         let noise = float(rotation.noise_ns);
         let late_max = (NOISE * noise).clamp(LATE.start * turn, LATE.end * turn);
-        Self { probing, platter: Platter::new(turn), late_max }
+        let is_noisy = noise > NOISY * turn;
+        Self { probing, platter: Platter::new(turn), late_max, is_noisy }
     }
 
     /// The angle at which a block ends.
@@ -334,7 +339,8 @@ impl Length {
     fn known(self, known: &[u64]) -> Option<u64> {
         let is_close = (self.most - self.least) * CLOSE <= self.least;
         let mut left = known.iter().filter(|&&length| (self.least..=self.most).contains(&length));
-        left.next().copied().filter(|_| is_close)
+        let (first, second) = (left.next(), left.next());
+        first.copied().filter(|_| is_close && second.is_none())
     }
 
     fn exact(self, edge: Edge, block: u64) -> Option<u64> {

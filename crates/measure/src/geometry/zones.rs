@@ -24,6 +24,8 @@ const INTERVALS: u64 = 48;
 const EXACT: u64 = 8_192;
 /// Tracks whose sectors differ by less than this part are of one zone.
 const ALIKE: u64 = 250;
+/// Places that are tried where those of a zone disagree.
+const MORE: u64 = 4;
 /// The outermost place, in sectors: the search needs some tracks below.
 const OUTERMOST: u64 = 32_768;
 
@@ -79,6 +81,8 @@ pub enum NotSeen {
 struct Sample {
     at: u64,
     sectors: u64,
+    /// It was counted, and not only found to be one of two.
+    is_exact: bool,
 }
 
 /// Why a step did not find what it needs.
@@ -142,7 +146,7 @@ fn seen(probing: &mut Probing<'_>, rotation: &Rotation) -> Result<ZoneMap, Lost>
 
 fn sample(survey: &mut Survey<'_, '_>, at: u64, known: &[u64]) -> Result<Sample, Lost> {
     let track = survey.track_like(at, known)?.ok_or(Lost::Near(at))?;
-    Ok(Sample { at, sectors: track.sectors })
+    Ok(Sample { at, sectors: track.sectors, is_exact: !known.contains(&track.sectors) })
 }
 
 fn is_alike(one: u64, other: u64) -> bool {
@@ -167,29 +171,59 @@ fn boundaries(survey: &mut Survey<'_, '_>, samples: &[Sample]) -> Result<Vec<Zon
     for pair in samples.windows(2) {
         search(survey, pair[0], pair[1], &mut all)?;
     }
-    let zones = all.chunk_by(|one, next| is_alike(one.sectors, next.sectors));
+    let limit = near_enough(survey, 0);
+    let all = without_lonely(&all, limit);
     let mut found = Vec::new();
     let mut before: Option<u64> = None;
-    for samples in zones {
+    for samples in all.chunk_by(|one, next| is_alike(one.sectors, next.sectors)) {
         let (first, last) = (samples[0].at, samples[samples.len() - 1].at);
         let low = before.replace(last);
         found.push(ZoneSeen {
             start: low.map_or(0, |low| u64::midpoint(low, first)),
             unsure: low.map_or(0, |low| (first - low).div_ceil(2)),
-            sectors_per_track: most(samples),
+            sectors_per_track: agreed(survey, samples)?,
         });
     }
     Ok(found)
 }
 
-/// The number of sectors that most of them have.
-fn most(samples: &[Sample]) -> u32 {
-    let count = |&sample: &Sample| {
-        let same = samples.iter().filter(|other| other.sectors == sample.sectors).count();
-        (same, sample.sectors)
+/// How near to each other places are between which a boundary is known.
+fn near_enough(survey: &Survey<'_, '_>, sectors: u64) -> u64 {
+    (survey.probing.sectors() / EXACT).max(4 * sectors)
+}
+
+/// Without places that differ from both sides, which are near: the search for a track went over
+/// the boundary, or erred.
+fn without_lonely(all: &[Sample], limit: u64) -> Vec<Sample> {
+    let is_lonely = |index: usize| {
+        let [low, here, high] = [index - 1, index, index + 1].map(|index| all[index]);
+        let differs = |other: Sample| !is_alike(other.sectors, here.sectors);
+        let limit = limit.max(4 * here.sectors);
+        differs(low) && differs(high) && here.at - low.at <= limit && high.at - here.at <= limit
     };
-    let (_, sectors) = samples.iter().map(count).max().expect("a zone was seen");
-    u32::try_from(sectors).expect("the search for a track stops before that")
+    let inner = 1..all.len().saturating_sub(1);
+    let kept = |&(index, _): &(usize, &Sample)| !(inner.contains(&index) && is_lonely(index));
+    all.iter().enumerate().filter(kept).map(|(_, &sample)| sample).collect()
+}
+
+/// The number of sectors on which places of a zone agree; where they do not, some more are tried.
+fn agreed(survey: &mut Survey<'_, '_>, samples: &[Sample]) -> Result<u32, Lost> {
+    let exact = samples.iter().filter(|sample| sample.is_exact);
+    let mut counted: Vec<u64> = exact.map(|sample| sample.sectors).collect();
+    let first = counted.first().copied().unwrap_or(samples[0].sectors);
+    if counted.iter().any(|&sectors| sectors != first) || counted.is_empty() {
+        let (low, high) = (samples[0].at, samples[samples.len() - 1].at);
+        for part in 1..=MORE {
+            let at = low + (high - low) / (MORE + 1) * part;
+            let sectors = sample(survey, at, &[])?.sectors;
+            counted.extend(Some(sectors).filter(|&sectors| is_alike(sectors, first)));
+        }
+    }
+    let count = |&sectors: &u64| {
+        (counted.iter().filter(|&&other| other == sectors).count(), sectors)
+    };
+    let (_, sectors) = counted.iter().map(count).max().unwrap_or((0, first));
+    Ok(u32::try_from(sectors).expect("the search for a track stops before that"))
 }
 
 /// Appends what is found between two places and the second of them, so near to each other
@@ -200,7 +234,7 @@ fn search(
     high: Sample,
     all: &mut Vec<Sample>,
 ) -> Result<(), Lost> {
-    let is_near = high.at - low.at <= (survey.probing.sectors() / EXACT).max(4 * high.sectors);
+    let is_near = high.at - low.at <= near_enough(survey, high.sectors);
     if is_alike(low.sectors, high.sectors) || is_near {
         all.push(high);
         return Ok(());

@@ -2,19 +2,26 @@
 //! Built-in disks, taken to pieces in virtual time: what is found must be what was planted.
 //! The extraction sees the requests' completions and the capacity, nothing else.
 
+mod found;
 mod late;
 mod planted;
+mod round_trip;
 mod table;
+mod unturned;
 
 use std::sync::atomic::AtomicBool;
 
+use drive::mechanical::MechanicalDrive;
 use model::mechanics::Mechanics;
 use model::{Bytes, Lba};
 use rand::SeedableRng;
 use rand_pcg::Pcg64;
 
 use super::{Geometry, NoRotation, Probing, overhead, rotation, seek_curve, zones};
-use crate::subject::Subject;
+use crate::subject::{SimulatedSubject, Subject};
+
+/// The usual block.
+const SECTOR: Bytes = Bytes::new(Lba::SECTOR_BYTES);
 
 /// All experiments, one after the other.
 fn geometry(
@@ -27,8 +34,7 @@ fn geometry(
     let mut progress = |done: u64, limit: u64| assert!(done <= limit);
     let random = Pcg64::seed_from_u64(seed);
     let capacity = Bytes::new(sectors * Lba::SECTOR_BYTES);
-    let mut probing =
-        Probing::new(subject, (capacity, block), random, &cancelled, &mut progress);
+    let mut probing = Probing::new(subject, (capacity, block), random, &cancelled, &mut progress);
     let rotation = rotation(&mut probing).expect("it answers")?;
     let overhead = overhead(&mut probing, &rotation).expect("it answers");
     let map = zones(&mut probing, &rotation).expect("it answers").expect("zones");
@@ -49,4 +55,24 @@ fn disks() -> impl Iterator<Item = (&'static str, Mechanics, u32)> {
         let file = drive::builtin::load(name).expect("a built-in");
         Some((name, *file.mechanics?, file.depth))
     })
+}
+
+/// One of them.
+fn disk(name: &str) -> (Mechanics, u32) {
+    let (_, mechanics, depth) = disks().find(|(known, ..)| *known == name).expect("a built-in");
+    (mechanics, depth)
+}
+
+/// What is found of a simulated disk.
+fn taken_to_pieces(mechanics: &Mechanics, block: Bytes, seed: u64) -> Geometry {
+    let mut drive = MechanicalDrive::new(mechanics, 1, seed).expect("a disk");
+    let mut subject = SimulatedSubject::new(&mut drive);
+    geometry(&mut subject, mechanics.sectors, block, seed).expect("it turns")
+}
+
+/// The same on a host that is late.
+fn taken_to_pieces_late(mechanics: &Mechanics, seed: u64) -> Geometry {
+    let mut drive = MechanicalDrive::new(mechanics, 1, seed).expect("a disk");
+    let mut subject = late::Late::new(SimulatedSubject::new(&mut drive), seed);
+    geometry(&mut subject, mechanics.sectors, SECTOR, seed).expect("it turns")
 }

@@ -1,21 +1,106 @@
-use super::*;
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! The tables for the documentation.
+//!
+//! ```text
+//! cargo test --package tidegate-measure --lib -- geometry::tests::table --ignored --nocapture
+//! ```
+
+use model::mechanics::Layout;
+
 use super::planted::Compared;
-use super::late::Late;
-use drive::mechanical::MechanicalDrive;
-use crate::subject::SimulatedSubject;
+use super::round_trip::{Behaviour, SIZES, again};
+use super::super::number::float;
+use super::*;
+
+fn requests(found: &Geometry) -> [u64; 4] {
+    [
+        found.rotation.as_ref().map_or(0, |it| it.requests),
+        found.overhead.as_ref().map_or(0, |it| it.requests),
+        found.zones.as_ref().map_or(0, |it| it.requests),
+        found.seek.as_ref().map_or(0, |it| it.requests),
+    ]
+}
+
+/// A row: planted, found and error of each.
+fn row(name: &str, planted: &Mechanics, found: &Geometry) -> String {
+    let it = Compared::new(planted, found);
+    let turn = |ps: f64| format!("{:.4}", ps / 1e9);
+    let tracks = found.zones.as_ref().and_then(|map| map.tracks.as_ref());
+    let skews = tracks.map(|it| (it.track_skew_ppm / 1_000, it.cylinder_skew_ppm / 1_000));
+    let Layout::Zones(zones) = &planted.layout else { panic!("zones") };
+    let skews_planted =
+        (zones.zone[0].track_skew_ppm / 1_000, zones.zone[0].cylinder_skew_ppm / 1_000);
+    let seek = found.seek.as_ref();
+    let yes = |is_so: bool| if is_so { "yes" } else { "no" };
+    [
+        name.to_owned(),
+        turn(60e12 / f64::from(planted.rpm)),
+        turn(float(found.rotation.as_ref().map_or(0, |it| it.turn_ps))),
+        format!("{:.1}", it.rotation * 1e6),
+        format!("{:.0} / {:.0}", it.least.0 / 1e3, it.least.1 / 1e3),
+        format!("{} / {}", it.zones.0, it.zones.1),
+        format!("{:.4} %", it.boundary * 100.0),
+        format!("{:.2} %", it.sectors_per_track * 100.0),
+        format!("{} / {}", planted.surfaces, tracks.map_or(0, |it| it.surfaces)),
+        format!("{skews_planted:?} / {:?}", skews.unwrap_or_default()),
+        format!("{:.2} %", it.seek_most * 100.0),
+        format!("{:.2} %", it.seek_worst * 100.0),
+        format!(
+            "{} / {}",
+            planted.head_switch_ns / 1_000,
+            seek.and_then(|it| it.head_switch_ns).unwrap_or(0) / 1_000
+        ),
+        format!(
+            "{} / {}",
+            yes(planted.zero_latency),
+            seek.and_then(|it| it.zero_latency).map_or("?", yes)
+        ),
+        requests(found).map(|count| count.to_string()).join(" + "),
+    ]
+    .join(" | ")
+}
+
 #[test]
-fn look() {
-    for (name, mechanics, depth) in disks() {
-        for noisy in [false, true] {
-            let mut drive = MechanicalDrive::new(&mechanics, depth, 1).unwrap();
-            let mut subject = SimulatedSubject::new(&mut drive);
-            let g = if noisy { geometry(&mut Late::new(subject, 5), mechanics.sectors, Bytes::new(512), 1) } else { geometry(&mut subject, mechanics.sectors, Bytes::new(512), 1) };
-            let g = g.unwrap();
-            let c = Compared::new(&mechanics, &g);
-            println!("{name} {noisy}: {c:?}");
-            println!("     FAULTS {:?}", c.faults());
-            println!("     {:?} {:?}\n      zl {:?} planted {} serp {:?} hs {:?} planted {} left {:?} least {}, {:?}", g.rotation, g.zones.as_ref().unwrap().tracks, g.seek.as_ref().map(|s|s.zero_latency), mechanics.zero_latency,g.seek.as_ref().map(|s|s.is_serpentine), g.seek.as_ref().map(|s|s.head_switch_ns), mechanics.head_switch_ns, g.seek.as_ref().map(|s|s.left_out.clone()), g.seek.as_ref().map_or(0,|s|s.least_ns), g.overhead);
-            println!("     requests {:?}", (g.rotation.as_ref().map(|r|r.requests), g.overhead.as_ref().map(|r|r.requests),g.zones.as_ref().map(|r|r.requests),g.seek.as_ref().map(|r|r.requests)));
+#[ignore = "prints the tables of the documentation"]
+fn planted_beside_found() {
+    println!(
+        "| drive | turn ms | found | ppm | least read us | zones | boundary | sectors | surfaces | \
+         skews, thousandths of a turn | seek, 95 % | worst | head switch us | zero latency | requests |"
+    );
+    for (name, planted, _) in disks() {
+        println!("| {} |", row(name, &planted, &taken_to_pieces(&planted, SECTOR, 1)));
+    }
+    println!("\non a late host:");
+    for (name, planted, _) in disks() {
+        println!("| {} |", row(name, &planted, &taken_to_pieces_late(&planted, 1)));
+    }
+}
+
+#[test]
+#[ignore = "prints the tables of the documentation"]
+fn behaviour_of_the_disk_that_is_found() {
+    println!("| drive | {SIZES:?} | outer | inner |");
+    for (name, planted, depth) in disks() {
+        let ours = Behaviour::of(&planted, depth);
+        let apart = ours.apart(&Behaviour::of(&again(&planted), depth));
+        let cells = apart.iter().map(|apart| format!("{:+.1} %", apart * 100.0));
+        println!("| {name} | {} |", cells.collect::<Vec<_>>().join(" | "));
+    }
+}
+
+/// Goal: how often a run on a late host fails, for the documentation.
+#[test]
+#[ignore = "140 runs, a quarter of a minute"]
+fn many_runs() {
+    for (name, planted, _) in disks() {
+        for seed in 1..=20 {
+            for found in [taken_to_pieces(&planted, SECTOR, seed), taken_to_pieces_late(&planted, seed)] {
+                let it = Compared::new(&planted, &found);
+                let is_late = found.rotation.as_ref().is_some_and(|it| it.noise_ns > 0);
+                let faults = it.faults();
+                let faults = faults.iter().filter(|it| !is_late || !it.starts_with("overhead"));
+                faults.for_each(|fault| println!("{name} {seed} late: {is_late} {fault}"));
+            }
         }
     }
 }
