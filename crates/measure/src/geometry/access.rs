@@ -37,24 +37,25 @@ impl<'b, 'a> Survey<'b, 'a> {
     /// read there until that of a read of one block here. None if it cannot be made out.
     pub(super) fn least(&mut self, pairs: &mut Pairs<'_, 'b, 'a>) -> Seen<Option<f64>> {
         let mut between: Option<Between> = None;
-        let mut told_nothing = 0;
+        let (mut told_nothing, mut exact) = (0, 0.0);
         for _ in 0..PAIRS {
             let Some((from, to)) = pairs(self)? else { break };
             while let Some(time) = self.time(&from, &to, between)? {
                 let before = between.replace(narrowed(between, time, self.platter.turn));
-                let exact = 1.5 * to.per_sector(self.platter.turn) * float(self.probing.block());
+                exact = 1.5 * to.per_sector(self.platter.turn) * float(self.probing.block());
                 let is_same = before.is_some_and(|before| Some(before) == between);
                 told_nothing = if is_same { told_nothing + 1 } else { 0 };
                 if told_nothing > 3 || between.is_some_and(|it| it.high - it.low <= exact) {
-                    return Ok(self.middle(between));
+                    return Ok(self.middle(between, exact));
                 }
             }
         }
-        Ok(self.middle(between))
+        Ok(self.middle(between, exact))
     }
 
-    fn middle(&self, between: Option<Between>) -> Option<f64> {
-        let found = between.filter(|it| it.high - it.low < UNSURE * self.platter.turn);
+    fn middle(&self, between: Option<Between>, exact: f64) -> Option<f64> {
+        let most = exact.max(UNSURE * self.platter.turn);
+        let found = between.filter(|it| it.high - it.low <= most);
         found.map(|it| f64::midpoint(it.low, it.high))
     }
 

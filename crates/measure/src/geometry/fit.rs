@@ -4,7 +4,6 @@
 //! What cannot be seen from outside without writing is chosen and said, in the section's
 //! `chosen`: writes cost what reads cost, and memory is a small one.
 
-
 use model::mechanics::{
     Bus, Cache, Layout, Mechanics, Overhead, Queue, ReadAhead, Seek, TrackOrder, Zone, Zones,
 };
@@ -78,14 +77,32 @@ fn chosen(geometry: &Geometry) -> Vec<String> {
         (true, "writes: nothing was written; they cost what reads cost and are not written back"),
         (true, "overhead: all of it before the medium; what comes after looks the same"),
         (true, "layout: angles between zones, spare and slipped sectors"),
-        (tracks.is_none_or(|tracks| tracks.surfaces < 2), "surfaces: one; skews do not tell head switches from seeks"),
+        (
+            tracks.is_none_or(|tracks| tracks.surfaces < 2),
+            "surfaces: one; skews do not tell head switches from seeks",
+        ),
         (tracks.is_none(), "skews: none; tracks follow each other in no pattern"),
-        (overhead.is_some_and(|it| it.hit_ns.is_none()), "cache: none; what was just read is read again from the medium"),
+        (
+            overhead.is_some_and(|it| it.hit_ns.is_none()),
+            "cache: none; what was just read is read again from the medium",
+        ),
         (overhead.is_some_and(|it| it.hit_ns.is_some()), "cache: number and size of segments"),
-        (overhead.is_some_and(|it| it.bus_sector_ps.is_none()), "bus: 300 MB/s; memory answered no read"),
-        (seek.is_some_and(|it| it.zero_latency.is_none()), "zero_latency: off; it was not to be seen"),
-        (seek.is_some_and(|it| it.is_serpentine.is_none()), "order: heads that a seek hides; each cylinder from the first"),
-        (seek.is_some_and(|it| it.head_switch_ns.is_none()), "head_switch_ns: none beside the seek"),
+        (
+            overhead.is_some_and(|it| it.bus_sector_ps.is_none()),
+            "bus: 300 MB/s; memory answered no read",
+        ),
+        (
+            seek.is_some_and(|it| it.zero_latency.is_none()),
+            "zero_latency: off; it was not to be seen",
+        ),
+        (
+            seek.is_some_and(|it| it.is_serpentine.is_none()),
+            "order: heads that a seek hides; each cylinder from the first",
+        ),
+        (
+            seek.is_some_and(|it| it.head_switch_ns.is_none()),
+            "head_switch_ns: none beside the seek",
+        ),
     ];
     unseen.into_iter().filter(|(is_so, _)| *is_so).map(|(_, line)| line.to_owned()).collect()
 }

@@ -109,10 +109,11 @@ impl Home {
         let Track { begin, sectors, .. } = track;
         // Towards home goes one cylinder of the way for each that home goes inwards.
         let cylinder = self.layout.position(Lba::new(begin)).cylinder;
-        let apart = sectors * map.tracks.as_ref().map_or(1, |tracks| match tracks.order {
-            TrackOrder::SurfaceSerpentine => 1,
-            _ => u64::from(tracks.surfaces),
-        });
+        let apart = sectors
+            * map.tracks.as_ref().map_or(1, |tracks| match tracks.order {
+                TrackOrder::SurfaceSerpentine => 1,
+                _ => u64::from(tracks.surfaces),
+            });
         let way = Way::Track { begin, sectors, apart };
         Ok(Some((way, cylinder.saturating_sub(self.farthest()), sectors)))
     }
@@ -130,12 +131,7 @@ impl Home {
     }
 
     /// The track at a place of the layout, with its angles.
-    fn known(
-        &self,
-        survey: &mut Survey<'_, '_>,
-        cylinder: u32,
-        head: u32,
-    ) -> Seen<Option<Track>> {
+    fn known(&self, survey: &mut Survey<'_, '_>, cylinder: u32, head: u32) -> Seen<Option<Track>> {
         let position = Position { cylinder, head, sector: 0 };
         let Some(begin) = self.layout.sector_at(position) else { return Ok(None) };
         let sectors = self.layout.extent(begin, 1).sectors_per_track;

@@ -18,6 +18,7 @@
 mod access;
 mod fit;
 mod home;
+mod ladder;
 mod number;
 mod order;
 mod overhead;

@@ -122,9 +122,8 @@ fn skews(survey: &mut Survey<'_, '_>, first: Track) -> Result<Skews, Lost> {
     let turn = survey.platter.turn;
     // Just below a turn is just below nothing.
     let signed = |skew: f64| if skew > 0.9 * turn { skew - turn } else { skew };
-    let skew = measured.into_iter().map(|skews| {
-        signed(median(skews).expect("some passes")).max(0.0)
-    });
+    let skew =
+        measured.into_iter().map(|skews| signed(median(skews).expect("some passes")).max(0.0));
     Ok(Skews { skew: skew.collect(), first })
 }
 
@@ -162,9 +161,8 @@ fn period(is_large: &[bool]) -> Option<(bool, usize, usize)> {
     let periods = 2..=is_large.len() / 2;
     let places = periods.flat_map(|period| (0..period).map(move |rest| (period, rest)));
     let all = places.flat_map(|(period, rest)| [true, false].map(|rare| (rare, period, rest)));
-    let key = |&(rare, period, rest): &(bool, usize, usize)| {
-        (wrong(rare, period, rest), period, !rare)
-    };
+    let key =
+        |&(rare, period, rest): &(bool, usize, usize)| (wrong(rare, period, rest), period, !rare);
     let best = all.min_by_key(key)?;
     (wrong(best.0, best.1, best.2) * WRONG <= is_large.len()).then_some(best)
 }

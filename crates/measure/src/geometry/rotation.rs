@@ -94,7 +94,9 @@ pub enum NoRotation {
         gap_ns: u64,
     },
     /// Reads of one place do not come back at multiples of any turn.
-    #[error("nothing turns: completions of one place agree on an angle to {agreement_ppm} ppm only")]
+    #[error(
+        "nothing turns: completions of one place agree on an angle to {agreement_ppm} ppm only"
+    )]
     NotPeriodic {
         /// How far they agree.
         agreement_ppm: u64,

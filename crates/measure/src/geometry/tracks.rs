@@ -15,6 +15,7 @@
 //! memory, what lies before it is not. Whether a block lies on the line that its neighbours make is asked
 //! once if it does, and again beside it if it does not: completions are late now and then.
 
+use super::ladder::{Edge, Ladder};
 use super::number::{count, float, floor, median, whole};
 use super::platter::Platter;
 use super::probing::{Probing, Seen};
@@ -39,11 +40,9 @@ const UNSURE: f64 = 0.04;
 /// Where a track may begin is gone through in so many steps,
 const STEPS: u64 = 16;
 /// track after track, at most so many.
-const TRACKS: u64 = 12;
-/// Of known lengths one is believed when this part of it is unsure.
-const CLOSE: u64 = 100;
+const RUNGS: u64 = 40;
 /// How often another place is tried.
-const TRIES: u32 = 8;
+const TRIES: u32 = 12;
 /// A track has no more sectors than this.
 const SECTORS_MAX: u64 = 1 << 16;
 
@@ -131,7 +130,8 @@ impl<'b, 'a> Survey<'b, 'a> {
                 return Ok(Some(track));
             }
             let room = SECTORS_MAX.min(self.probing.sectors() / 64);
-            let low = near.saturating_sub(room);
+            // The search goes down: near the outer edge it has to begin further in.
+            let low = near.saturating_sub(room).max(near.min(room));
             let high = (near + room).min(self.probing.sectors());
             from = self.probing.block_within(low, high);
         }
@@ -221,31 +221,34 @@ impl<'b, 'a> Survey<'b, 'a> {
     /// One of `known` is believed to be the number of sectors when only it is left of them.
     fn track_of(&mut self, mut line: Line, known: &[u64]) -> Seen<Option<Track>> {
         let block = self.probing.block();
-        let part = self.probing.at_least((floor(self.platter.turn / line.per_sector) / PARTS).max(1));
+        let part =
+            self.probing.at_least((floor(self.platter.turn / line.per_sector) / PARTS).max(1));
         let low = line.low;
         let Some(mut edge) = self.edge(&mut line, low, part, PARTS + 2)? else { return Ok(None) };
         line.fit(&self.platter);
         let sectors = self.platter.turn / line.per_sector;
-        let mut length = Length {
-            least: whole(sectors * (1.0 - UNSURE)),
-            most: whole(sectors * (1.0 + UNSURE)),
-        };
-        for _ in 0..TRACKS {
+        let unsure = (whole(sectors * (1.0 - UNSURE)), whole(sectors * (1.0 + UNSURE)));
+        let mut ladder = Ladder::new(unsure, block);
+        ladder.add(edge);
+        let mut was_exact = false;
+        for _ in 0..RUNGS {
             let Some(mut below) = self.line_below(&line, edge.off)? else { return Ok(None) };
-            let Some((top, bottom)) = length.below(edge) else { return Ok(None) };
+            let Some((top, bottom)) = ladder.below() else { return Ok(None) };
             let step = self.probing.at_least(((top - bottom) / STEPS).max(1));
             let most = (top - bottom) / step + 3;
-            let top = self.probing.aligned(top);
             let Some(next) = self.edge(&mut below, top, step, most)? else { return Ok(None) };
-            length.narrow(edge, next, block);
+            ladder.add(next);
             (edge, line) = (next, below);
-            if length.least > length.most {
-                return Ok(None);
+            let Some(begin) = ladder.begin() else { return Ok(None) };
+            if let Some(sectors) = ladder.known(known) {
+                return Ok(Some(self.track(&line, begin, sectors)));
             }
-            let sectors = length.known(known).or_else(|| length.exact(edge, block));
-            if let Some(sectors) = sectors {
-                return Ok(Some(self.track(&line, edge.on, sectors)));
+            // A length is believed when the next track has it too.
+            let exact = ladder.exact(edge);
+            if let Some(sectors) = exact.filter(|_| was_exact) {
+                return Ok(Some(self.track(&line, begin, sectors)));
             }
+            was_exact = exact.is_some();
         }
         Ok(None)
     }
@@ -310,44 +313,6 @@ impl<'b, 'a> Survey<'b, 'a> {
     }
 }
 
-/// Where a track begins: behind `off` and not behind `on`.
-#[derive(Debug, Clone, Copy)]
-struct Edge {
-    off: u64,
-    on: u64,
-}
-
-/// What is known of the sectors of a track.
-#[derive(Debug, Clone, Copy)]
-struct Length {
-    least: u64,
-    most: u64,
-}
-
-impl Length {
-    /// Between which blocks the track below begins: the first is surely on it.
-    fn below(self, edge: Edge) -> Option<(u64, u64)> {
-        Some((edge.on.checked_sub(self.least)?, edge.off.checked_sub(self.most)?))
-    }
-
-    fn narrow(&mut self, edge: Edge, next: Edge, block: u64) {
-        self.least = self.least.max((edge.off + block).saturating_sub(next.on));
-        self.most = self.most.min(edge.on - (next.off + block).min(edge.on));
-    }
-
-    /// The one of some lengths that is left, if the others are far.
-    fn known(self, known: &[u64]) -> Option<u64> {
-        let is_close = (self.most - self.least) * CLOSE <= self.least;
-        let mut left = known.iter().filter(|&&length| (self.least..=self.most).contains(&length));
-        let (first, second) = (left.next(), left.next());
-        first.copied().filter(|_| is_close && second.is_none())
-    }
-
-    fn exact(self, edge: Edge, block: u64) -> Option<u64> {
-        (self.least == self.most && edge.on - edge.off <= block).then_some(self.least)
-    }
-}
-
 /// How a line became longer.
 enum Grown {
     /// It is long enough.
@@ -365,9 +330,8 @@ impl Line {
     /// Least squares of how far angles lie beyond the line, the places taken from their mean.
     fn fit(&mut self, platter: &Platter) {
         let place = |start: u64| float(start) - float(self.from);
-        let beyond = |&(start, angle): &(u64, f64)| {
-            (place(start), platter.beyond(angle, self.angle(start)))
-        };
+        let beyond =
+            |&(start, angle): &(u64, f64)| (place(start), platter.beyond(angle, self.angle(start)));
         let points: Vec<(f64, f64)> = self.read.iter().map(beyond).collect();
         let sum = |of: fn(&(f64, f64)) -> f64| points.iter().map(of).sum::<f64>() / count(&points);
         let (mean, late) = (sum(|it| it.0), sum(|it| it.1));

@@ -27,7 +27,7 @@ const ALIKE: u64 = 250;
 /// Places that are tried where those of a zone disagree.
 const MORE: u64 = 4;
 /// The outermost place, in sectors: the search needs some tracks below.
-const OUTERMOST: u64 = 32_768;
+const OUTERMOST: u64 = 131_072;
 
 /// Tracks of one density.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -63,7 +63,9 @@ pub enum NotSeen {
     #[error("stopped before it was done")]
     Cancelled,
     /// The angles of too many places made no sense.
-    #[error("gave up after {requests} requests: too few completions come when a track explains them")]
+    #[error(
+        "gave up after {requests} requests: too few completions come when a track explains them"
+    )]
     Spent {
         /// How many were sent.
         requests: u64,
@@ -219,9 +221,8 @@ fn agreed(survey: &mut Survey<'_, '_>, samples: &[Sample]) -> Result<u32, Lost> 
             counted.extend(Some(sectors).filter(|&sectors| is_alike(sectors, first)));
         }
     }
-    let count = |&sectors: &u64| {
-        (counted.iter().filter(|&&other| other == sectors).count(), sectors)
-    };
+    let count =
+        |&sectors: &u64| (counted.iter().filter(|&&other| other == sectors).count(), sectors);
     let (_, sectors) = counted.iter().map(count).max().unwrap_or((0, first));
     Ok(u32::try_from(sectors).expect("the search for a track stops before that"))
 }

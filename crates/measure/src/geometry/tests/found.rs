@@ -47,7 +47,8 @@ fn the_way_that_cylinders_go_is_seen_where_it_matters() {
         let order = layout(&mut planted).order;
         let Seek::Points(points) = &planted.seek else { panic!("built-in disks have points") };
         let seen = taken_to_pieces(&planted, SECTOR, 2).seek.expect("seeks").is_serpentine;
-        let matters = order != TrackOrder::SurfaceSerpentine && points[0].1 < planted.head_switch_ns;
+        let matters =
+            order != TrackOrder::SurfaceSerpentine && points[0].1 < planted.head_switch_ns;
         assert_eq!(seen.is_some(), matters, "{name}");
         assert!(seen.is_none_or(|seen| seen == (order == TrackOrder::CylinderSerpentine)));
     }
@@ -93,7 +94,11 @@ fn a_disk_that_is_a_little_different_is_caught() {
         let mut other = planted.clone();
         change(&mut other);
         let faults = Compared::new(&other, &found).faults();
-        faults.iter().filter_map(|fault| fault.split(':').next()).map(str::to_owned).collect::<Vec<_>>()
+        faults
+            .iter()
+            .filter_map(|fault| fault.split(':').next())
+            .map(str::to_owned)
+            .collect::<Vec<_>>()
     };
     assert!(caught(|_| ()).is_empty());
     assert_eq!(caught(|disk| disk.rpm = 7_210), ["rotation"]);

@@ -8,8 +8,8 @@
 use drive::mechanical::{Layout, SeekCurve};
 use model::mechanics::{Mechanics, Seek};
 
-use super::super::number::{float, whole_32};
 use super::super::Geometry;
+use super::super::number::{float, whole_32};
 
 /// Distances at which seek curves are compared.
 const DISTANCES: u32 = 400;

@@ -20,7 +20,7 @@ pub(super) const SIZES: [usize; 5] = [1, 2, 4, 8, 16];
 pub(super) struct Behaviour {
     /// Medians of b(i), in nanoseconds.
     pub(super) batches: Vec<f64>,
-    /// Time of 16 MiB in sequence, at either end.
+    /// Time of 64 MiB in sequence, at either end.
     sequences: [f64; 2],
 }
 
@@ -32,15 +32,17 @@ impl Behaviour {
         let capacity = Bytes::new(mechanics.sectors * Lba::SECTOR_BYTES);
         let places = Places::of(capacity, Op::Read, Bytes::from_kib(128));
         let mut random = Pcg64::seed_from_u64(11);
-        let batches = SIZES.map(|size| {
+        let sizes = SIZES.into_iter().filter(|&size| size <= depth as usize);
+        let batches = sizes.map(|size| {
             let mut time = || {
                 let probes = places.different(size, &mut random);
                 float(subject.serve(&probes).expect("it answers").ns())
             };
             median((0..BATCHES).map(|_| time()).collect()).expect("some batches")
         });
-        let sequences = [0, places.count - 129].map(|first| sequence(&mut subject, places, first));
-        Self { batches: batches.to_vec(), sequences }
+        let batches = batches.collect();
+        let sequences = [0, places.count - 513].map(|first| sequence(&mut subject, places, first));
+        Self { batches, sequences }
     }
 
     /// By how much another behaves differently: each figure as a part of ours.
@@ -53,7 +55,7 @@ impl Behaviour {
 
 fn sequence(subject: &mut SimulatedSubject<'_>, places: Places, first: usize) -> f64 {
     let begun = subject.now();
-    for index in first..first + 128 {
+    for index in first..first + 512 {
         let probe: Probe = places.at(index);
         subject.serve(&[probe]).expect("it answers");
     }
@@ -79,7 +81,7 @@ fn the_disk_that_is_found_behaves_as_the_first() {
     }
 }
 
-/// Canary: a disk whose seeks are a tenth slower does not pass for the first.
+/// Canary: a disk whose seeks are a quarter slower does not pass for the first.
 #[test]
 fn a_disk_with_slower_seeks_behaves_differently() {
     let (planted, depth) = disk("nearline-7200");

@@ -7,9 +7,9 @@
 
 use model::mechanics::Layout;
 
+use super::super::number::float;
 use super::planted::Compared;
 use super::round_trip::{Behaviour, SIZES, again};
-use super::super::number::float;
 use super::*;
 
 fn requests(found: &Geometry) -> [u64; 4] {
@@ -94,7 +94,9 @@ fn behaviour_of_the_disk_that_is_found() {
 fn many_runs() {
     for (name, planted, _) in disks() {
         for seed in 1..=20 {
-            for found in [taken_to_pieces(&planted, SECTOR, seed), taken_to_pieces_late(&planted, seed)] {
+            for found in
+                [taken_to_pieces(&planted, SECTOR, seed), taken_to_pieces_late(&planted, seed)]
+            {
                 let it = Compared::new(&planted, &found);
                 let is_late = found.rotation.as_ref().is_some_and(|it| it.noise_ns > 0);
                 let faults = it.faults();
