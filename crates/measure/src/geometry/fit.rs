@@ -29,11 +29,11 @@ pub fn mechanics(geometry: &Geometry, queue: Queue) -> Option<Mechanics> {
     if points.is_empty() {
         return None;
     }
-    let bus_ps = overhead.bus_sector_ps.unwrap_or(BUS_SECTOR_PS);
-    let bus_ns = |sectors: u64| whole(float(sectors * bus_ps) / 1e3);
+    let sector_ps = overhead.bus_sector_ps.unwrap_or(BUS_SECTOR_PS);
+    let transfer = whole(float(geometry.block * sector_ps) / 1e3);
     // What is left of a read when the block has passed and went over the bus.
-    let miss = overhead.least_ns.saturating_sub(overhead.block_ns + bus_ns(geometry.block));
-    let hit = overhead.hit_ns.map_or(miss, |hit| hit.saturating_sub(bus_ns(geometry.block)));
+    let miss = overhead.least_ns.saturating_sub(overhead.block_ns + transfer);
+    let hit = overhead.hit_ns.map_or(miss, |hit| hit.saturating_sub(transfer));
     Some(Mechanics {
         chosen: chosen(geometry),
         rpm: u32::try_from(rotation.rpm()).ok()?,
@@ -41,7 +41,7 @@ pub fn mechanics(geometry: &Geometry, queue: Queue) -> Option<Mechanics> {
         zero_latency: seek.zero_latency.unwrap_or(false),
         seek: Seek::Points(points),
         overhead: overheads(hit.min(miss), miss),
-        bus: Bus { read_sector_ps: bus_ps, write_sector_ps: bus_ps, read_watermark_ppm: 0 },
+        bus: Bus { read_sector_ps: sector_ps, write_sector_ps: sector_ps, read_watermark_ppm: 0 },
         cache: overhead.hit_ns.map(|_| cache(overhead.reads_ahead)),
         queue,
         ..bare(map, seek.is_serpentine)?
@@ -62,8 +62,8 @@ fn overheads(hit: u64, miss: u64) -> Overhead {
     }
 }
 
-fn cache(reads_ahead: bool) -> Cache {
-    let read_ahead = if reads_ahead { ReadAhead::Segment } else { ReadAhead::Off };
+fn cache(goes_on: bool) -> Cache {
+    let read_ahead = if goes_on { ReadAhead::Segment } else { ReadAhead::Off };
     let (segments, segment_sectors) = SEGMENTS;
     Cache { segments, segment_sectors, read: true, read_ahead, ..Cache::default() }
 }
@@ -156,7 +156,7 @@ fn one_by_one() -> TracksSeen {
 fn zones(map: &ZoneMap, tracks: &TracksSeen) -> Option<(Vec<Zone>, u32)> {
     let surfaces = u64::from(tracks.surfaces);
     let last = map.zone.len().checked_sub(1)?;
-    let mut list = Vec::new();
+    let mut found = Vec::new();
     let (mut cylinder, mut start) = (0_u32, 0_u64);
     for (index, (zone, end)) in map.zone.iter().zip(map.ends()).enumerate() {
         let per_cylinder = u64::from(zone.sectors_per_track) * surfaces;
@@ -166,7 +166,7 @@ fn zones(map: &ZoneMap, tracks: &TracksSeen) -> Option<(Vec<Zone>, u32)> {
         let nearest = (sectors + per_cylinder / 2) / per_cylinder;
         let count = if index == last { sectors.div_ceil(per_cylinder) } else { nearest }.max(1);
         let next = cylinder.checked_add(u32::try_from(count).ok()?)?;
-        list.push(Zone {
+        found.push(Zone {
             cylinder_first: cylinder,
             cylinder_last: next - 1,
             skipped_sectors: skipped,
@@ -174,7 +174,7 @@ fn zones(map: &ZoneMap, tracks: &TracksSeen) -> Option<(Vec<Zone>, u32)> {
         });
         (cylinder, start) = (next, start + count * per_cylinder - skipped);
     }
-    Some((list, cylinder))
+    Some((found, cylinder))
 }
 
 /// Sectors before sector 0 in its cylinder or range, where a later one begins at `aligned_at`.

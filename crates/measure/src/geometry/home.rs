@@ -19,6 +19,9 @@ const FIRST: u32 = 4;
 /// From so many they do.
 const CYLINDERS: u32 = 40;
 
+/// The farthest of them.
+pub(super) const FARTHEST: u32 = FIRST + CYLINDERS - 1;
+
 /// Where to from home.
 #[derive(Debug, Clone)]
 pub(super) enum Way {
@@ -60,11 +63,6 @@ impl Home {
         }
     }
 
-    /// The farthest cylinder from which the heads set out.
-    pub(super) fn farthest(&self) -> u32 {
-        FIRST + CYLINDERS - 1
-    }
-
     fn next(&mut self) -> (u32, u32) {
         let turn = self.count % CYLINDERS;
         self.count += 1;
@@ -97,7 +95,7 @@ impl Home {
         map: &ZoneMap,
         distance: u32,
     ) -> Seen<Option<(Way, u32, u64)>> {
-        let farthest = Position { cylinder: self.farthest() + distance, head: 0, sector: 0 };
+        let farthest = Position { cylinder: FARTHEST + distance, head: 0, sector: 0 };
         let Some(start) = self.layout.sector_at(farthest) else { return Ok(None) };
         let unsure = map.zone.get(1).map_or(0, |zone| zone.unsure);
         if start.get() + unsure + 1 < map.ends().next().unwrap_or(0) {
@@ -115,7 +113,7 @@ impl Home {
                 _ => u64::from(tracks.surfaces),
             });
         let way = Way::Track { begin, sectors, apart };
-        Ok(Some((way, cylinder.saturating_sub(self.farthest()), sectors)))
+        Ok(Some((way, cylinder.saturating_sub(FARTHEST), sectors)))
     }
 
     /// Sectors that lie between home and the end of a way.
@@ -126,7 +124,7 @@ impl Home {
         match *way {
             Way::Nowhere => 0,
             Way::Head { cylinders, .. } => start(FIRST + cylinders).abs_diff(start(FIRST)),
-            Way::Track { begin, .. } => begin.abs_diff(start(self.farthest())),
+            Way::Track { begin, .. } => begin.abs_diff(start(FARTHEST)),
         }
     }
 

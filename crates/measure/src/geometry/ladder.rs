@@ -37,9 +37,8 @@ impl Ladder {
     pub(super) fn add(&mut self, edge: Edge) {
         let (first, last) = (edge.off + 1, edge.on + self.block - 1);
         for (&(first_above, last_above), apart) in self.begins.iter().rev().zip(1..) {
-            let least = first_above.saturating_sub(last).div_ceil(apart);
-            let most = last_above.saturating_sub(first) / apart;
-            (self.least, self.most) = (self.least.max(least), self.most.min(most));
+            self.least = self.least.max(first_above.saturating_sub(last).div_ceil(apart));
+            self.most = self.most.min(last_above.saturating_sub(first) / apart);
         }
         self.begins.push((first, last));
     }

@@ -9,7 +9,7 @@
 use model::Lba;
 use serde::{Deserialize, Serialize};
 
-use super::home::{Home, Way};
+use super::home::{FARTHEST, Home, Way};
 use super::number::{float, median, whole, whole_32};
 use super::probing::Probing;
 use super::rotation::Rotation;
@@ -164,7 +164,7 @@ fn turned(survey: &mut Survey<'_, '_>, home: &mut Home) -> Result<Option<bool>, 
 
 fn distances(home: &Home, map: &ZoneMap) -> Vec<u32> {
     let last = home.layout.position(Lba::new(map.sectors - 1)).cylinder;
-    let longest = (last - last / LAST_PART).saturating_sub(home.farthest() + 1).max(1);
+    let longest = (last - last / LAST_PART).saturating_sub(FARTHEST + 1).max(1);
     let mut distances = vec![1];
     while let Some(&before) = distances.last()
         && before < longest

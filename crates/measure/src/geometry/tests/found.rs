@@ -105,7 +105,9 @@ fn a_disk_that_is_a_little_different_is_caught() {
     assert_eq!(caught(|disk| disk.overhead.read_miss_after_read_ns += 40_000), ["overhead"]);
     let slower = caught(|disk| {
         let Seek::Points(points) = &mut disk.seek else { return };
-        points.iter_mut().for_each(|(_, ns)| *ns += *ns / 25);
+        for (_, ns) in points {
+            *ns += *ns / 25;
+        }
     });
     assert_eq!(slower, ["seek"]);
     let moved = caught(|disk| {

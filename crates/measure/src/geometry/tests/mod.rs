@@ -14,10 +14,10 @@ use std::sync::atomic::AtomicBool;
 use drive::mechanical::MechanicalDrive;
 use model::mechanics::Mechanics;
 use model::{Bytes, Lba};
-use rand::SeedableRng;
+use rand::SeedableRng as _;
 use rand_pcg::Pcg64;
 
-use super::{Geometry, NoRotation, Probing, overhead, rotation, seek_curve, zones};
+use super::{Geometry, NoRotation, Probing, all, overhead, rotation, seek_curve, zones};
 use crate::subject::{SimulatedSubject, Subject};
 
 /// The usual block.
@@ -35,18 +35,7 @@ fn geometry(
     let random = Pcg64::seed_from_u64(seed);
     let capacity = Bytes::new(sectors * Lba::SECTOR_BYTES);
     let mut probing = Probing::new(subject, (capacity, block), random, &cancelled, &mut progress);
-    let rotation = rotation(&mut probing).expect("it answers")?;
-    let overhead = overhead(&mut probing, &rotation).expect("it answers");
-    let map = zones(&mut probing, &rotation).expect("it answers").expect("zones");
-    let bus = overhead.as_ref().ok().and_then(|seen| seen.bus_sector_ps);
-    let seek = seek_curve(&mut probing, &rotation, &map, bus).expect("it answers");
-    Ok(Geometry {
-        block: block.get() / Lba::SECTOR_BYTES,
-        rotation: Some(rotation),
-        overhead: overhead.ok(),
-        zones: Some(map),
-        seek: seek.ok(),
-    })
+    all(&mut probing).expect("it answers")
 }
 
 /// The built-in disks.

@@ -3,9 +3,10 @@
 
 use drive::mechanical::MechanicalDrive;
 use model::Op;
+use model::mechanics::Scheduler;
 
-use super::super::mechanics;
 use super::super::number::{float, median};
+use super::super::{QueueSeen, mechanics, queues};
 use super::*;
 use crate::places::Places;
 use crate::subject::Probe;
@@ -87,9 +88,32 @@ fn a_disk_with_slower_seeks_behaves_differently() {
     let (planted, depth) = disk("nearline-7200");
     let mut slower = again(&planted);
     let model::mechanics::Seek::Points(points) = &mut slower.seek else { panic!("points") };
-    points.iter_mut().for_each(|(_, ns)| *ns += *ns / 4);
+    for (_, ns) in points {
+        *ns += *ns / 4;
+    }
     let apart = Behaviour::of(&planted, depth).apart(&Behaviour::of(&slower, depth));
     assert!(apart.iter().any(|apart| apart.abs() > 0.05), "{apart:?}");
+}
+
+/// Goal: the order in which a disk serves is seen from its tables of batches, where it matters:
+/// with it, batches of the disk that is found take as long as in the table, to 5 %.
+#[test]
+fn the_order_is_seen_from_batches() {
+    for (name, planted, depth) in disks() {
+        let file = drive::builtin::load(name).expect("a built-in");
+        let table = file.batch.iter().find(|table| !table.quantiles_ns[2].is_empty());
+        let Some(table) = table.filter(|_| depth > 1) else { continue };
+        let seen = queues(&again(&planted), table).expect("medians");
+        assert!(seen[0].apart_ppm < 50_000, "{name}: {seen:?}");
+        let planted = match planted.queue.scheduler {
+            Scheduler::SatfAging => Scheduler::Satf,
+            other => other,
+        };
+        let is_planted = |seen: &&QueueSeen| seen.scheduler == planted;
+        let ours = seen.iter().find(is_planted).expect("all orders");
+        println!("{name}: planted {planted:?}, seen {seen:?}");
+        assert!(ours.apart_ppm < seen[0].apart_ppm + 10_000, "{name}: {seen:?}");
+    }
 }
 
 /// What was not seen is said, and what was is not.
