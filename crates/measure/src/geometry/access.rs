@@ -37,11 +37,12 @@ impl<'b, 'a> Survey<'b, 'a> {
     /// read there until that of a read of one block here. None if it cannot be made out.
     pub(super) fn least(&mut self, pairs: &mut Pairs<'_, 'b, 'a>) -> Seen<Option<f64>> {
         let mut between: Option<Between> = None;
+        let soonest = self.soonest;
         let (mut told_nothing, mut exact) = (0, 0.0);
         for _ in 0..PAIRS {
             let Some((from, to)) = pairs(self)? else { break };
             while let Some(time) = self.time(&from, &to, between)? {
-                let before = between.replace(narrowed(between, time, self.platter.turn));
+                let before = between.replace(narrowed(between, time, (self.platter.turn, soonest)));
                 exact = 1.5 * to.per_sector(self.platter.turn) * float(self.probing.block());
                 let is_same = before.is_some_and(|before| Some(before) == between);
                 told_nothing = if is_same { told_nothing + 1 } else { 0 };
@@ -104,14 +105,16 @@ impl<'b, 'a> Survey<'b, 'a> {
         let passes = self.platter.after(to.angle(start, turn), sent);
         let turns = ((reading.service() - passes) / turn).round();
         let late = reading.service() - passes - turns * turn;
-        Ok((late.abs() < self.late_max && turns >= 0.0).then_some(passes + turns * turn))
+        let time = passes + turns * turn;
+        let is_so = late.abs() < self.late_max && turns >= 0.0 && time >= self.soonest;
+        Ok(is_so.then_some(time))
     }
 }
 
 /// What a read of that time leaves; all as before where it contradicts what is known.
-fn narrowed(before: Option<Between>, time: f64, turn: f64) -> Between {
+fn narrowed(before: Option<Between>, time: f64, (turn, soonest): (f64, f64)) -> Between {
     let Some(Between { low, high }) = before else {
-        return Between { low: time - turn, high: time };
+        return Between { low: (time - turn).max(soonest.min(time)), high: time };
     };
     if time > low && time <= high {
         Between { low, high: time }
@@ -128,13 +131,13 @@ mod tests {
 
     #[test]
     fn a_read_in_time_lowers_the_bound_and_one_too_late_raises_it() {
-        let between = narrowed(None, 130.0, 100.0);
+        let between = narrowed(None, 130.0, (100.0, 0.0));
         assert_eq!((between.low, between.high), (30.0, 130.0));
-        let between = narrowed(Some(between), 80.0, 100.0);
+        let between = narrowed(Some(between), 80.0, (100.0, 0.0));
         assert_eq!((between.low, between.high), (30.0, 80.0));
-        let between = narrowed(Some(between), 155.0, 100.0);
+        let between = narrowed(Some(between), 155.0, (100.0, 0.0));
         assert_eq!((between.low, between.high), (55.0, 80.0));
-        let between = narrowed(Some(between), 300.0, 100.0);
+        let between = narrowed(Some(between), 300.0, (100.0, 0.0));
         assert_eq!((between.low, between.high), (55.0, 80.0), "no such time");
     }
 }

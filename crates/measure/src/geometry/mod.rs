@@ -19,6 +19,7 @@ mod access;
 mod fit;
 mod home;
 mod ladder;
+mod line;
 mod number;
 mod order;
 mod overhead;
@@ -127,9 +128,8 @@ fn all(probing: &mut Probing<'_>) -> Result<Result<Geometry, NoRotation>, Subjec
     };
     let overhead = overhead(probing, &turn)?.ok();
     let zones = zones(probing, &turn)?.ok();
-    let bus = overhead.as_ref().and_then(|seen| seen.bus_sector_ps);
     let seek = match &zones {
-        Some(map) => seek_curve(probing, &turn, map, bus)?.ok(),
+        Some(map) => seek_curve(probing, &turn, map, overhead.as_ref())?.ok(),
         None => None,
     };
     Ok(Ok(Geometry { block: probing.block(), rotation: Some(turn), overhead, zones, seek }))

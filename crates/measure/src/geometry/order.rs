@@ -71,8 +71,9 @@ pub(super) fn order(
             break;
         }
     }
-    let is_room = near + (TRACKS + 2) * sectors < survey.probing.sectors() / 2;
-    let Some(first) = first.filter(|_| is_room) else { return Ok(None) };
+    let end = survey.probing.sectors() / 2;
+    let has_room = |track: &Track| track.begin + (TRACKS + 2) * sectors < end;
+    let Some(first) = first.filter(has_room) else { return Ok(None) };
     let skews = skews(survey, first)?;
     let turn = survey.platter.turn;
     let apart = (ALIKE * turn).max(float(noise_ns) / 4.0);

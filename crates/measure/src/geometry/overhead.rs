@@ -67,63 +67,70 @@ pub(crate) fn overhead(
     }
 }
 
-/// What was measured in all places, in nanoseconds.
+/// What reads of memory took in all places, in nanoseconds.
 #[derive(Default)]
-struct Found {
-    least: Vec<f64>,
-    block: Vec<f64>,
-    hit: Vec<f64>,
-    hit_large: Vec<f64>,
+struct Hits {
+    small: Vec<f64>,
+    large: Vec<f64>,
     ahead: Vec<f64>,
 }
 
 fn seen(probing: &mut Probing<'_>, rotation: &Rotation) -> Result<OverheadSeen, Lost> {
     let mut survey = Survey::new(probing, rotation);
-    let mut found = Found::default();
+    let (mut tracks, mut found) = (Vec::new(), Hits::default());
     for place in 0..PLACES {
         let near = survey.probing.sectors() / PLACES * place + survey.probing.sectors() / 10;
         let track = survey.track_near(near)?.ok_or(Lost::Near(near))?;
-        let mut next = 0;
-        for _ in 0..REPEATS {
-            let mut tracks = |survey: &mut Survey<'_, '_>| {
-                next += 1;
-                let begin = track.begin + next * track.sectors;
-                let track = survey.track_at(begin, track.sectors)?;
-                Ok(track.map(|track| (track.clone(), track)))
-            };
-            found.least.extend(survey.least(&mut tracks)?);
-        }
-        found.block.push(track.per_sector(survey.platter.turn));
         hits(&mut survey, &track, &mut found)?;
+        tracks.push(track);
     }
     let (turn, block) = (survey.platter.turn, survey.probing.block());
-    let least = median(found.least.clone()).ok_or(Lost::Near(0))?;
-    let unsure = median(found.least.iter().map(|each| (each - least).abs()).collect());
     let is_hit = |time: &f64| *time < turn / 4.0;
-    let hit_ns = median(found.hit).filter(is_hit);
-    let large = median(found.hit_large).filter(is_hit);
+    let hit = median(found.small).filter(is_hit);
+    survey.soonest = hit.unwrap_or(0.0);
+    let times = least(&mut survey, &tracks)?;
+    let least = median(times.clone()).ok_or(Lost::Near(0))?;
+    let unsure = median(times.iter().map(|each| (each - least).abs()).collect());
+    let large = median(found.large).filter(is_hit);
     let further = float(survey.probing.at_least(LARGE) - block);
-    let bus = hit_ns.zip(large).map(|(hit, large)| whole((large - hit) / further * 1e3));
-    let reads_ahead = hit_ns.is_some() && median(found.ahead).is_some_and(|time| is_hit(&time));
-    let per_sector = median(found.block).unwrap_or(0.0);
+    let bus = hit.zip(large).map(|(hit, large)| (large - hit) / further * 1e3);
+    let reads_ahead = hit.is_some() && median(found.ahead).is_some_and(|time| is_hit(&time));
+    let per_sector = median(tracks.iter().map(|track| track.per_sector(turn)).collect());
     Ok(OverheadSeen {
         least_ns: whole(least),
         unsure_ns: whole(unsure.unwrap_or(0.0)),
-        block_ns: whole(per_sector * float(block)),
-        hit_ns: hit_ns.map(whole),
-        bus_sector_ps: bus,
+        block_ns: whole(per_sector.unwrap_or(0.0) * float(block)),
+        hit_ns: hit.map(whole),
+        bus_sector_ps: bus.filter(|&ps| ps > 0.0).map(whole),
         reads_ahead,
         requests: probing.spent(),
     })
 }
 
+/// Least times on tracks near these.
+fn least(survey: &mut Survey<'_, '_>, tracks: &[Track]) -> Result<Vec<f64>, Lost> {
+    let mut times = Vec::new();
+    for near in tracks {
+        let mut next = 0;
+        for _ in 0..REPEATS {
+            let mut pairs = |survey: &mut Survey<'_, '_>| {
+                next += 1;
+                let track = survey.track_at(near.begin + next * near.sectors, near.sectors)?;
+                Ok(track.map(|track| (track.clone(), track)))
+            };
+            times.extend(survey.least(&mut pairs)?);
+        }
+    }
+    Ok(times)
+}
+
 /// Reads what was just read, and what lies behind it.
-fn hits(survey: &mut Survey<'_, '_>, track: &Track, found: &mut Found) -> Result<(), Lost> {
+fn hits(survey: &mut Survey<'_, '_>, track: &Track, found: &mut Hits) -> Result<(), Lost> {
     let (block, large) = (survey.probing.block(), survey.probing.at_least(LARGE));
     for _ in 0..HITS {
         let end = (track.begin + track.sectors).max(track.begin + 2 * large + 1);
         let start = survey.fresh_within(track.begin, end - 2 * large);
-        for (size, times) in [(large, &mut found.hit_large), (block, &mut found.hit)] {
+        for (size, times) in [(large, &mut found.large), (block, &mut found.small)] {
             survey.probing.read_sectors(start, size)?;
             times.push(survey.probing.read_sectors(start, size)?.service());
         }

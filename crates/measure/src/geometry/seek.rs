@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use super::home::{FARTHEST, Home, Way};
 use super::number::{float, median, whole, whole_32};
+use super::overhead::OverheadSeen;
 use super::probing::Probing;
 use super::rotation::Rotation;
 use super::tracks::Survey;
@@ -69,7 +70,8 @@ pub struct SeekSeen {
     pub requests: u64,
 }
 
-/// Measures seeks on a disk whose zones are known.
+/// Measures seeks on a disk whose zones are known. What memory costs helps to tell its answers from
+/// others, if it is known.
 ///
 /// # Errors
 /// The target failed.
@@ -77,10 +79,10 @@ pub(crate) fn seek_curve(
     probing: &mut Probing<'_>,
     rotation: &Rotation,
     map: &ZoneMap,
-    bus_sector_ps: Option<u64>,
+    overhead: Option<&OverheadSeen>,
 ) -> Result<Result<SeekSeen, NotSeen>, SubjectError> {
     probing.begin(REQUESTS_MAX);
-    match seen(probing, rotation, map, bus_sector_ps) {
+    match seen(probing, rotation, map, overhead) {
         Ok(found) => Ok(Ok(found)),
         Err(lost) => lost.told(probing.spent()),
     }
@@ -90,9 +92,10 @@ fn seen(
     probing: &mut Probing<'_>,
     rotation: &Rotation,
     map: &ZoneMap,
-    bus_sector_ps: Option<u64>,
+    overhead: Option<&OverheadSeen>,
 ) -> Result<SeekSeen, Lost> {
     let mut survey = Survey::new(probing, rotation);
+    survey.soonest = overhead.and_then(|seen| seen.hit_ns).map_or(0.0, float);
     let mut home = Home::new(map).ok_or(Lost::Near(0))?;
     let least = least_of(&mut survey, &mut home, &Way::Nowhere, REPEATS_LEAST)?;
     let (least, _) = least.ok_or(Lost::Near(0))?;
@@ -110,7 +113,8 @@ fn seen(
     points.sort_by_key(|point: &SeekPoint| point.cylinders);
     points.dedup_by_key(|point| point.cylinders);
     let nearest = points.first().map_or(0, |point| point.ns);
-    let to_next = (least + float(nearest), bus_sector_ps);
+    let bus = overhead.and_then(|seen| seen.bus_sector_ps);
+    let to_next = (least + float(nearest), bus);
     Ok(SeekSeen {
         left_out,
         least_ns: whole(least),

@@ -11,12 +11,14 @@
 //!       --------------> sector
 //! ```
 //!
-//! Always backwards, never forwards: what lies behind a block that was read may be in the drive's
-//! memory, what lies before it is not. Whether a block lies on the line that its neighbours make is asked
-//! once if it does, and again beside it if it does not: completions are late now and then.
+//! Always backwards, never forwards: what lies behind a block that was read may be in the
+//! drive's memory, what lies before it is not. Whether a block lies on the line that its
+//! neighbours make is asked once if it does, and again beside it if it does not: completions are
+//! late now and then.
 
 use super::ladder::{Edge, Ladder};
-use super::number::{count, float, floor, median, whole};
+use super::line::Line;
+use super::number::{float, floor, median, whole};
 use super::platter::Platter;
 use super::probing::{Probing, Seen};
 use super::rotation::Rotation;
@@ -28,7 +30,7 @@ const TOLERANCE: f64 = 0.05;
 /// Completions are late by so many times the noise at most, but for a few; and that is a part of
 /// a turn between these.
 const NOISE: f64 = 8.0;
-const LATE: std::ops::Range<f64> = 0.02..0.1;
+const LATE: std::ops::Range<f64> = 0.004..0.1;
 /// From this part of a turn on noise counts.
 const NOISY: f64 = 0.0003;
 /// A line is long enough when it covers this part of a turn.
@@ -69,31 +71,14 @@ impl Track {
     }
 }
 
-/// Blocks of one track.
-#[derive(Debug, Clone)]
-struct Line {
-    /// The block from which angles count.
-    from: u64,
-    angle: f64,
-    per_sector: f64,
-    /// The first block that is known to be on it.
-    low: u64,
-    /// All that were read: where, and at which angle.
-    read: Vec<(u64, f64)>,
-}
-
-impl Line {
-    fn angle(&self, start: u64) -> f64 {
-        self.angle + (float(start) - float(self.from)) * self.per_sector
-    }
-}
-
 /// Reads angles.
 pub(super) struct Survey<'b, 'a> {
     pub(super) probing: &'b mut Probing<'a>,
     pub(super) platter: Platter,
     /// A completion that comes so much later than expected is not what was expected.
     pub(super) late_max: f64,
+    /// What comes sooner after its request comes from memory.
+    pub(super) soonest: f64,
     /// Completions are late by so much that more of them are needed.
     pub(super) is_noisy: bool,
 }
@@ -105,7 +90,8 @@ impl<'b, 'a> Survey<'b, 'a> {
         let noise = float(rotation.noise_ns);
         let late_max = (NOISE * noise).clamp(LATE.start * turn, LATE.end * turn);
         let is_noisy = noise > NOISY * turn;
-        Self { probing, platter: Platter::new(turn), late_max, is_noisy }
+        let platter = Platter::new(turn);
+        Self { probing, platter, late_max, soonest: 0.0, is_noisy }
     }
 
     /// The angle at which a block ends.
@@ -287,6 +273,9 @@ impl<'b, 'a> Survey<'b, 'a> {
     /// A track whose place is known, with its angles; none if they make no sense.
     pub(super) fn track_at(&mut self, begin: u64, sectors: u64) -> Seen<Option<Track>> {
         let turn = self.platter.turn;
+        if begin + sectors > self.probing.sectors() {
+            return Ok(None);
+        }
         let mut angles = Vec::new();
         let mut start = self.fresh_within(begin + sectors / 2, begin + sectors);
         for _ in 0..5 {
@@ -321,34 +310,4 @@ enum Grown {
     Broken(u64),
     /// The target ends.
     NoRoom,
-}
-
-impl Line {
-    /// Moves and turns the line so that it is as near as possible to what was read.
-    ///
-    /// # Equation
-    /// Least squares of how far angles lie beyond the line, the places taken from their mean.
-    fn fit(&mut self, platter: &Platter) {
-        let place = |start: u64| float(start) - float(self.from);
-        let beyond =
-            |&(start, angle): &(u64, f64)| (place(start), platter.beyond(angle, self.angle(start)));
-        let points: Vec<(f64, f64)> = self.read.iter().map(beyond).collect();
-        let sum = |of: fn(&(f64, f64)) -> f64| points.iter().map(of).sum::<f64>() / count(&points);
-        let (mean, late) = (sum(|it| it.0), sum(|it| it.1));
-        let (square, product) = (sum(|it| it.0 * it.0), sum(|it| it.0 * it.1));
-        let spread = square - mean * mean;
-        if spread > 0.0 {
-            let slope = (product - mean * late) / spread;
-            self.per_sector += slope;
-            self.angle += late - slope * mean;
-        }
-    }
-
-    fn take(&mut self, start: u64, angle: f64, beyond: f64) {
-        self.read.push((start, angle));
-        if start < self.low {
-            self.low = start;
-            self.per_sector -= beyond / float(self.from - start);
-        }
-    }
 }

@@ -24,6 +24,9 @@ const INTERVALS: u64 = 48;
 const EXACT: u64 = 8_192;
 /// Tracks whose sectors differ by less than this part are of one zone.
 const ALIKE: u64 = 250;
+/// On a noisy host an error is grave where places are farther from each other than this part of
+/// the target.
+const GRAVE: u64 = 256;
 /// Places that are tried where those of a zone disagree.
 const MORE: u64 = 4;
 /// The outermost place, in sectors: the search needs some tracks below.
@@ -245,17 +248,20 @@ fn search(
     search(survey, middle, high, all)
 }
 
-/// A place in the middle. What lies in neither zone is measured again before it is believed.
+/// A place in the middle. What lies in neither zone is measured again before it is believed, and
+/// on a noisy host everything that would move a boundary far.
 fn middle(survey: &mut Survey<'_, '_>, low: Sample, high: Sample) -> Result<Sample, Lost> {
     let at = low.at + (high.at - low.at) / 2;
     let known = [low.sectors, high.sectors];
     let first = sample(survey, at, &known)?;
     let is_known = |sectors| known.iter().any(|&known| is_alike(sectors, known));
-    if is_known(first.sectors) {
+    let is_grave = survey.is_noisy && (high.at - low.at) * GRAVE > survey.probing.sectors();
+    if is_known(first.sectors) && !is_grave {
         return Ok(first);
     }
     let second = sample(survey, at, &known)?;
-    let is_confirmed = is_alike(first.sectors, second.sectors) || is_known(second.sectors);
+    let is_confirmed =
+        is_alike(first.sectors, second.sectors) || is_known(second.sectors) && !is_grave;
     if is_confirmed { Ok(second) } else { sample(survey, at, &[]) }
 }
 

@@ -4,6 +4,7 @@
 
 mod found;
 mod late;
+mod others;
 mod planted;
 mod round_trip;
 mod table;
