@@ -87,7 +87,8 @@ pub enum NoRotation {
     /// Reads side by side are too quick for a disk, which needs a turn for each.
     #[error(
         "nothing turns, or memory answers: the block before one just read came back after \
-         {gap_ns} ns, a disk would take a turn"
+         {gap_ns} ns, a disk would take a turn; if it is a disk, switch off what it keeps of \
+         reads (hdparm -A 0, or RCD in the caching page of SCSI) and measure again"
     )]
     Fast {
         /// Between two completions, in the middle.

@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use model::mechanics::{Layout, Mechanics, Seek, TrackOrder};
 
+use super::late::Drifting;
 use super::planted::Compared;
 use super::*;
 use crate::geometry::NotSeen;
@@ -67,6 +68,20 @@ fn a_late_host_finds_rotation_and_zones() {
         assert!(faults.is_empty(), "{name}: {faults:?}");
         let (planted, found) = compared.least;
         assert!((planted..planted + 60_000.0).contains(&found), "{name}: {compared:?}");
+    }
+}
+
+/// Goal: a spindle that drifts by 20 parts per million, now ahead and now behind, is followed:
+/// all that is promised is found.
+#[test]
+fn a_spindle_that_drifts_is_followed() {
+    for name in ["ibm-40k1044", "seagate-36es2", "nearline-7200"] {
+        let (planted, _) = disk(name);
+        let mut drive = MechanicalDrive::new(&planted, 1, 1).expect("a disk");
+        let mut subject = Drifting { subject: SimulatedSubject::new(&mut drive) };
+        let found = geometry(&mut subject, planted.sectors, SECTOR, 1).expect("it turns");
+        let compared = Compared::new(&planted, &found);
+        assert!(compared.faults().is_empty(), "{name}: {:?}", compared.faults());
     }
 }
 

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! A host that takes completions late: mostly by tens of microseconds, now and then by
-//! milliseconds.
+//! milliseconds. And a clock against which the spindle drifts.
 
 use model::{Duration, Lba, Tag, Time};
 use rand::{RngExt as _, SeedableRng};
 use rand_pcg::Pcg64;
 
+use crate::geometry::number::{float, whole};
 use crate::subject::{Probe, SimulatedSubject, Subject, SubjectError};
 
 /// Completions are up to so late,
@@ -51,5 +52,40 @@ impl Subject for Late<'_> {
 
     fn now(&self) -> Time {
         self.subject.now()
+    }
+}
+
+/// A clock against which the spindle is now faster, now slower, by some parts per million over
+/// a minute.
+pub(super) struct Drifting<'a> {
+    pub(super) subject: SimulatedSubject<'a>,
+}
+
+/// How far the spindle gets ahead or behind, and how long it takes to come back, in nanoseconds.
+const DRIFT_NS: f64 = 200_000.0;
+const DRIFT_PERIOD_NS: f64 = 60e9;
+
+impl Drifting<'_> {
+    fn seen(time: Time) -> Time {
+        let drift = (float(time.ns()) / DRIFT_PERIOD_NS * std::f64::consts::TAU).sin();
+        time + Duration::from_ns(whole(DRIFT_NS * (1.0 + drift)))
+    }
+}
+
+impl Subject for Drifting<'_> {
+    fn send(&mut self, probes: &[Probe], tag: Tag) -> Result<Time, SubjectError> {
+        self.subject.send(probes, tag).map(Self::seen)
+    }
+
+    fn wait(&mut self, returned: &mut Vec<Lba>) -> Result<(), SubjectError> {
+        self.subject.wait(returned)
+    }
+
+    fn drain(&mut self) -> Result<Time, SubjectError> {
+        self.subject.drain().map(Self::seen)
+    }
+
+    fn now(&self) -> Time {
+        Self::seen(self.subject.now())
     }
 }

@@ -8,6 +8,7 @@
 use model::mechanics::Layout;
 
 use super::super::number::float;
+use super::late::Late;
 use super::planted::Compared;
 use super::round_trip::{Behaviour, SIZES, again};
 use super::*;
@@ -21,8 +22,17 @@ fn requests(found: &Geometry) -> [u64; 4] {
     ]
 }
 
+/// What is found, and in how many seconds of the disk's time.
+fn timed(planted: &Mechanics, is_late: bool) -> (Geometry, f64) {
+    let mut drive = MechanicalDrive::new(planted, 1, 1).expect("a disk");
+    let mut late = Late::new(SimulatedSubject::new(&mut drive), 1);
+    let subject: &mut dyn Subject = if is_late { &mut late } else { &mut late.subject };
+    let found = geometry(subject, planted.sectors, SECTOR, 1).expect("it turns");
+    (found, float(subject.now().ns()) / 1e9)
+}
+
 /// A row: planted, found and error of each.
-fn row(name: &str, planted: &Mechanics, found: &Geometry) -> String {
+fn row(name: &str, planted: &Mechanics, (found, seconds): &(Geometry, f64)) -> String {
     let it = Compared::new(planted, found);
     let turn = |ps: f64| format!("{:.4}", ps / 1e9);
     let tracks = found.zones.as_ref().and_then(|map| map.tracks.as_ref());
@@ -56,6 +66,7 @@ fn row(name: &str, planted: &Mechanics, found: &Geometry) -> String {
             seek.and_then(|it| it.zero_latency).map_or("?", yes)
         ),
         requests(found).map(|count| count.to_string()).join(" + "),
+        format!("{seconds:.0}"),
     ]
     .join(" | ")
 }
@@ -65,14 +76,14 @@ fn row(name: &str, planted: &Mechanics, found: &Geometry) -> String {
 fn planted_beside_found() {
     println!(
         "| drive | turn ms | found | ppm | least read us | zones | boundary | sectors | surfaces | \
-         skews, thousandths of a turn | seek, 95 % | worst | head switch us | zero latency | requests |"
+         skews, thousandths of a turn | seek, 95 % | worst | head switch us | zero latency | requests | seconds |"
     );
     for (name, planted, _) in disks() {
-        println!("| {} |", row(name, &planted, &taken_to_pieces(&planted, SECTOR, 1)));
+        println!("| {} |", row(name, &planted, &timed(&planted, false)));
     }
     println!("\non a late host:");
     for (name, planted, _) in disks() {
-        println!("| {} |", row(name, &planted, &taken_to_pieces_late(&planted, 1)));
+        println!("| {} |", row(name, &planted, &timed(&planted, true)));
     }
 }
 
