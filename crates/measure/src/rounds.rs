@@ -229,10 +229,6 @@ mod tests {
         fn now(&self) -> Time {
             self.now
         }
-
-        fn held_up(&self) -> Duration {
-            Duration::ZERO
-        }
     }
 
     const ROUNDS: Rounds = Rounds {

@@ -56,7 +56,11 @@ pub(crate) fn cells(places: Places, depth: u32, writes: Option<Kind>) -> Vec<Cel
     let at_once = many.take_while(|&many| many <= depth);
     let apart = apart.filter(|_| depth > 1).map(Cell::Apart);
     let beside = writes.filter(|_| depth > 1).map(|_| Cell::BesideWrites);
-    std::iter::once(Cell::Alone).chain(apart).chain(at_once.map(Cell::AtOnce)).chain(beside).collect()
+    std::iter::once(Cell::Alone)
+        .chain(apart)
+        .chain(at_once.map(Cell::AtOnce))
+        .chain(beside)
+        .collect()
 }
 
 /// One time.

@@ -59,7 +59,9 @@ pub(crate) trait Subject {
     fn now(&self) -> Time;
 
     /// How long the host has kept the measurement from running, ever since it began.
-    fn held_up(&self) -> Duration;
+    fn held_up(&self) -> Duration {
+        Duration::ZERO
+    }
 
     /// Gives the idle device a batch, and says how long it took until the last was complete.
     fn serve(&mut self, probes: &[Probe]) -> Result<Duration, SubjectError> {
@@ -162,6 +164,13 @@ impl<'a> SimulatedSubject<'a> {
         Self { drive, now: Time::ZERO, request_count: 0, outstanding, completions }
     }
 
+    /// Lets time pass while nothing is outstanding.
+    #[cfg(test)]
+    pub(crate) fn idle_until(&mut self, now: Time) {
+        assert!(self.outstanding.is_empty(), "an idle drive");
+        self.now = self.now.max(now);
+    }
+
     fn request(&mut self, probe: Probe, tag: Tag) -> Request {
         let Probe { op, start, size } = probe;
         self.request_count += 1;
@@ -214,9 +223,5 @@ impl Subject for SimulatedSubject<'_> {
 
     fn now(&self) -> Time {
         self.now
-    }
-
-    fn held_up(&self) -> Duration {
-        Duration::ZERO
     }
 }

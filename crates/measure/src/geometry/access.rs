@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! The least time from one track to another, by bisection over angles.
+//!
+//! A read that is sent when another is back takes until its block has passed the heads. A
+//! block that comes by too early costs a turn more. So a read of service time S tells that the
+//! least time is above S less a turn, and not above S; the next block is the one in the middle
+//! of what is left. Angles of blocks are known, so a completion that is taken late does no
+//! harm: it is only asked how many turns there were.
+
+use super::number::{float, floor};
+use super::probing::Seen;
+use super::tracks::{Survey, Track};
+
+/// Pairs of tracks in one bisection, at most.
+const PAIRS: u32 = 10;
+/// How often a block to start from is tried until its angle is the expected one.
+const STARTS: u32 = 3;
+/// A bisection that ends with more left, in parts of a turn, has found nothing.
+const UNSURE: f64 = 0.01;
+
+/// A least time, in nanoseconds, between the two.
+#[derive(Debug, Clone, Copy, PartialEq)]
+struct Between {
+    low: f64,
+    high: f64,
+}
+
+/// Hands out pairs of tracks, each at the same distance; none where there are none left.
+///
+/// The drive reads on while the host is slow, and then a track may be in its memory for good:
+/// so a bisection goes on with another pair when blocks do not come when they pass.
+pub(super) type Pairs<'p, 'b, 'a> =
+    dyn FnMut(&mut Survey<'b, 'a>) -> Seen<Option<(Track, Track)>> + 'p;
+
+impl<'b, 'a> Survey<'b, 'a> {
+    /// The least time from the first track of a pair to the second: from the completion of a
+    /// read there until that of a read of one block here. None if it cannot be made out.
+    pub(super) fn least(&mut self, pairs: &mut Pairs<'_, 'b, 'a>) -> Seen<Option<f64>> {
+        let mut between: Option<Between> = None;
+        let soonest = self.soonest;
+        let (mut told_nothing, mut exact) = (0, 0.0);
+        for _ in 0..PAIRS {
+            let Some((from, to)) = pairs(self)? else { break };
+            while let Some(time) = self.time(&from, &to, between)? {
+                let before = between.replace(narrowed(between, time, (self.platter.turn, soonest)));
+                exact = 1.5 * to.per_sector(self.platter.turn) * float(self.probing.block());
+                let is_same = before.is_some_and(|before| Some(before) == between);
+                told_nothing = if is_same { told_nothing + 1 } else { 0 };
+                if told_nothing > 3 || between.is_some_and(|it| it.high - it.low <= exact) {
+                    return Ok(self.middle(between, exact));
+                }
+            }
+        }
+        Ok(self.middle(between, exact))
+    }
+
+    fn middle(&self, between: Option<Between>, exact: f64) -> Option<f64> {
+        let most = exact.max(UNSURE * self.platter.turn);
+        let found = between.filter(|it| it.high - it.low <= most);
+        found.map(|it| f64::midpoint(it.low, it.high))
+    }
+
+    /// A time between two tracks that tells more than is known; none if two reads made no sense.
+    fn time(&mut self, from: &Track, to: &Track, between: Option<Between>) -> Seen<Option<f64>> {
+        let half = self.platter.turn / 2.0;
+        for _ in 0..2 {
+            if !self.start_on(from)? {
+                return Ok(None);
+            }
+            let wanted = between.map_or(half, |it| f64::midpoint(it.low, it.high).max(0.0));
+            if let Some(time) = self.timed(to, wanted)? {
+                return Ok(Some(time));
+            }
+        }
+        Ok(None)
+    }
+
+    /// Brings the heads onto a track; whether they seem to be there.
+    pub(super) fn start_on(&mut self, track: &Track) -> Seen<bool> {
+        let turn = self.platter.turn;
+        for _ in 0..STARTS {
+            let start = self.fresh_within(track.begin, track.begin + track.sectors);
+            let angle = self.angle(start)?;
+            let late = self.platter.beyond(angle, track.angle(start, turn));
+            if late.abs() < self.late_max {
+                self.platter.follow(late);
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    /// Reads the block that is over about `wanted` nanoseconds after now, give or take turns,
+    /// and says how long it took from its sending until it passed; none if it made no sense.
+    fn timed(&mut self, to: &Track, wanted: f64) -> Seen<Option<f64>> {
+        let turn = self.platter.turn;
+        let angle = self.platter.angle(self.probing.now()) + wanted;
+        let into = self.platter.after(angle, to.angle) / to.per_sector(turn);
+        let start = self.probing.aligned(to.begin + floor(into));
+        let block = self.probing.block();
+        let start = if start < to.begin { start + block } else { start };
+        let start = start.min(self.probing.aligned(to.begin + to.sectors - block));
+        let reading = self.probing.read(start)?;
+        let sent = self.platter.angle(reading.sent);
+        let passes = self.platter.after(to.angle(start, turn), sent);
+        let turns = ((reading.service() - passes) / turn).round();
+        let late = reading.service() - passes - turns * turn;
+        let time = passes + turns * turn;
+        let is_so = late.abs() < self.late_max && turns >= 0.0 && time >= self.soonest;
+        Ok(is_so.then_some(time))
+    }
+}
+
+/// What a read of that time leaves; all as before where it contradicts what is known.
+fn narrowed(before: Option<Between>, time: f64, (turn, soonest): (f64, f64)) -> Between {
+    let Some(Between { low, high }) = before else {
+        return Between { low: (time - turn).max(soonest.min(time)), high: time };
+    };
+    if time > low && time <= high {
+        Between { low, high: time }
+    } else if time - turn > low && time - turn < high {
+        Between { low: time - turn, high }
+    } else {
+        Between { low, high }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_read_in_time_lowers_the_bound_and_one_too_late_raises_it() {
+        let between = narrowed(None, 130.0, (100.0, 0.0));
+        assert_eq!((between.low, between.high), (30.0, 130.0));
+        let between = narrowed(Some(between), 80.0, (100.0, 0.0));
+        assert_eq!((between.low, between.high), (30.0, 80.0));
+        let between = narrowed(Some(between), 155.0, (100.0, 0.0));
+        assert_eq!((between.low, between.high), (55.0, 80.0));
+        let between = narrowed(Some(between), 300.0, (100.0, 0.0));
+        assert_eq!((between.low, between.high), (55.0, 80.0), "no such time");
+    }
+}

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! Where the heads set out for a seek, and where they go: pairs of tracks at one distance.
+//!
+//! A pair is used until its tracks seem to be in the drive's memory; then comes the next one, a
+//! cylinder further in. After some cylinders it begins again: by then others have taken their
+//! place in memory.
+
+use drive::mechanical::{Layout, Position};
+use model::Lba;
+
+use super::fit::bare;
+use super::probing::Seen;
+use super::tracks::{Survey, Track};
+use super::zones::ZoneMap;
+use model::mechanics::TrackOrder;
+
+/// The first cylinder that the heads set out from.
+const FIRST: u32 = 4;
+/// From so many they do.
+const CYLINDERS: u32 = 40;
+
+/// The farthest of them.
+pub(super) const FARTHEST: u32 = FIRST + CYLINDERS - 1;
+
+/// Where to from home.
+#[derive(Debug, Clone)]
+pub(super) enum Way {
+    /// To the same track.
+    Nowhere,
+    /// In the first zone: so many cylinders further in, under that head.
+    Head { cylinders: u32, head: u32 },
+    /// To this track, and to those before it at so many sectors from each other.
+    Track { begin: u64, sectors: u64, apart: u64 },
+}
+
+/// Tracks near the outer edge, one in each cylinder.
+pub(super) struct Home {
+    pub(super) layout: Layout,
+    map: ZoneMap,
+    /// How many pairs were handed out.
+    count: u32,
+}
+
+impl Home {
+    /// Of a disk with these zones; none if they make no layout.
+    pub(super) fn new(map: &ZoneMap) -> Option<Self> {
+        let layout = layout(map, None)?;
+        let has_room = layout.position(Lba::new(map.sectors - 1)).cylinder > 2 * CYLINDERS;
+        has_room.then(|| Self { layout, map: map.clone(), count: 0 })
+    }
+
+    /// The last head, where tracks go through cylinders and there are several to one.
+    pub(super) fn last_head(&self) -> Option<u32> {
+        let tracks = self.map.tracks.as_ref()?;
+        let is_by_cylinder = tracks.order == TrackOrder::Cylinder && tracks.surfaces > 1;
+        is_by_cylinder.then(|| tracks.surfaces - 1)
+    }
+
+    /// From now on with cylinders that go back and forth, or all in order.
+    pub(super) fn turn(&mut self, is_serpentine: bool) {
+        if let Some(layout) = layout(&self.map, Some(is_serpentine)) {
+            self.layout = layout;
+        }
+    }
+
+    fn next(&mut self) -> (u32, u32) {
+        let turn = self.count % CYLINDERS;
+        self.count += 1;
+        (FIRST + turn, turn)
+    }
+
+    /// The next pair of tracks; none if they make no sense.
+    pub(super) fn pair(
+        &mut self,
+        survey: &mut Survey<'_, '_>,
+        way: &Way,
+    ) -> Seen<Option<(Track, Track)>> {
+        let (cylinder, turn) = self.next();
+        let Some(from) = self.known(survey, cylinder, 0)? else { return Ok(None) };
+        let to = match *way {
+            Way::Nowhere => Some(from.clone()),
+            Way::Head { cylinders, head } => self.known(survey, cylinder + cylinders, head)?,
+            Way::Track { begin, sectors, apart } => {
+                let back = u64::from(CYLINDERS - 1 - turn) * apart;
+                survey.track_at(begin.saturating_sub(back), sectors)?
+            }
+        };
+        Ok(to.map(|to| (from, to)))
+    }
+
+    /// The way over about so many cylinders, how many they are, and sectors of a track there.
+    pub(super) fn way(
+        &self,
+        survey: &mut Survey<'_, '_>,
+        map: &ZoneMap,
+        distance: u32,
+    ) -> Seen<Option<(Way, u32, u64)>> {
+        let farthest = Position { cylinder: FARTHEST + distance, head: 0, sector: 0 };
+        let Some(start) = self.layout.sector_at(farthest) else { return Ok(None) };
+        let unsure = map.zone.get(1).map_or(0, |zone| zone.unsure);
+        if start.get() + unsure + 1 < map.ends().next().unwrap_or(0) {
+            let sectors = self.layout.extent(start, 1).sectors_per_track;
+            let way = Way::Head { cylinders: distance, head: 0 };
+            return Ok(Some((way, distance, u64::from(sectors))));
+        }
+        let Some(track) = survey.track_near(start.get())? else { return Ok(None) };
+        let Track { begin, sectors, .. } = track;
+        // Towards home goes one cylinder of the way for each that home goes inwards.
+        let cylinder = self.layout.position(Lba::new(begin)).cylinder;
+        let apart = sectors
+            * map.tracks.as_ref().map_or(1, |tracks| match tracks.order {
+                TrackOrder::SurfaceSerpentine => 1,
+                _ => u64::from(tracks.surfaces),
+            });
+        let way = Way::Track { begin, sectors, apart };
+        Ok(Some((way, cylinder.saturating_sub(FARTHEST), sectors)))
+    }
+
+    /// Sectors that lie between home and the end of a way.
+    pub(super) fn sectors_to(&self, way: &Way) -> u64 {
+        let start = |cylinder| {
+            self.layout.sector_at(Position { cylinder, head: 0, sector: 0 }).map_or(0, Lba::get)
+        };
+        match *way {
+            Way::Nowhere => 0,
+            Way::Head { cylinders, .. } => start(FIRST + cylinders).abs_diff(start(FIRST)),
+            Way::Track { begin, .. } => begin.abs_diff(start(FARTHEST)),
+        }
+    }
+
+    /// The track at a place of the layout, with its angles.
+    fn known(&self, survey: &mut Survey<'_, '_>, cylinder: u32, head: u32) -> Seen<Option<Track>> {
+        let position = Position { cylinder, head, sector: 0 };
+        let Some(begin) = self.layout.sector_at(position) else { return Ok(None) };
+        let sectors = self.layout.extent(begin, 1).sectors_per_track;
+        survey.track_at(begin.get(), u64::from(sectors))
+    }
+}
+
+/// The layout that a map tells.
+fn layout(map: &ZoneMap, is_serpentine: Option<bool>) -> Option<Layout> {
+    bare(map, is_serpentine).and_then(|mechanics| Layout::new(&mechanics).ok())
+}

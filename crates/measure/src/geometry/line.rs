@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! Blocks of one track: their angles lie on a line.
+
+use super::number::{count, float};
+use super::platter::Platter;
+
+/// Blocks of one track.
+#[derive(Debug, Clone)]
+pub(super) struct Line {
+    /// The block from which angles count.
+    pub(super) from: u64,
+    pub(super) angle: f64,
+    pub(super) per_sector: f64,
+    /// The first block that is known to be on it.
+    pub(super) low: u64,
+    /// All that were read: where, and at which angle.
+    pub(super) read: Vec<(u64, f64)>,
+}
+
+impl Line {
+    /// The angle of a block on it.
+    pub(super) fn angle(&self, start: u64) -> f64 {
+        self.angle + (float(start) - float(self.from)) * self.per_sector
+    }
+
+    /// Moves and turns the line so that it is as near as possible to what was read.
+    ///
+    /// # Equation
+    /// Least squares of how far angles lie beyond the line, the places taken from their mean.
+    pub(super) fn fit(&mut self, platter: &Platter) {
+        let place = |start: u64| float(start) - float(self.from);
+        let beyond =
+            |&(start, angle): &(u64, f64)| (place(start), platter.beyond(angle, self.angle(start)));
+        let points: Vec<(f64, f64)> = self.read.iter().map(beyond).collect();
+        let sum = |of: fn(&(f64, f64)) -> f64| points.iter().map(of).sum::<f64>() / count(&points);
+        let (mean, late) = (sum(|it| it.0), sum(|it| it.1));
+        let (square, product) = (sum(|it| it.0 * it.0), sum(|it| it.0 * it.1));
+        let spread = square - mean * mean;
+        if spread > 0.0 {
+            let slope = (product - mean * late) / spread;
+            self.per_sector += slope;
+            self.angle += late - slope * mean;
+        }
+    }
+
+    /// Another block was read on it, which lies `beyond` its angle. Further out than any before it,
+    /// it makes the line more exact.
+    pub(super) fn take(&mut self, start: u64, angle: f64, beyond: f64) {
+        self.read.push((start, angle));
+        if start < self.low {
+            self.low = start;
+            self.per_sector -= beyond / float(self.from - start);
+        }
+    }
+}

@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! What a hard disk is made of, found out from outside: how fast it turns, what a command
+//! costs, where its zones are, how tracks follow each other, how long seeks take. And a
+//! `[mechanics]` section of it.
+//!
+//! Everything rests on one fact: a read is back when its last sector has passed the heads, so
+//! its completion tells the angle of that sector. With the turn known to parts per million each
+//! read of a block that is not in the drive's memory measures an angle.
+//!
+//! ```text
+//! rotation -> overhead
+//!          -> zones -> seek-curve -> mechanics
+//! ```
+//!
+//! Nothing is written. One read is outstanding at a time, so the drive's queue plays no part.
+//! On what does not turn [`NoRotation`] says so, and the others are not made.
+
+mod access;
+mod fit;
+mod home;
+mod ladder;
+mod line;
+mod number;
+mod order;
+mod overhead;
+mod platter;
+mod probing;
+mod queue;
+mod rotation;
+mod seek;
+#[cfg(test)]
+mod tests;
+mod tracks;
+mod transfer;
+mod zones;
+
+use std::sync::atomic::AtomicBool;
+
+use drive::Drive;
+use model::Bytes;
+use rand::SeedableRng as _;
+use rand_pcg::Pcg64;
+use serde::{Deserialize, Serialize};
+
+use crate::subject::{SimulatedSubject, SubjectError};
+pub use fit::mechanics;
+pub use order::TracksSeen;
+pub use overhead::OverheadSeen;
+pub use queue::{QueueSeen, queues};
+pub use rotation::{NoRotation, Rotation};
+pub use seek::{SeekPoint, SeekSeen};
+pub use zones::{NotSeen, ZoneMap, ZoneSeen};
+
+pub(crate) use overhead::overhead;
+pub(crate) use probing::Probing;
+pub(crate) use rotation::rotation;
+pub(crate) use seek::seek_curve;
+pub(crate) use zones::zones;
+
+/// What was found out about a hard disk; what was not measured, or not seen, is missing.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Geometry {
+    /// Sectors of the smallest request with which it was measured.
+    pub block: u64,
+    /// How fast it turns.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rotation: Option<Rotation>,
+    /// What a read costs where nothing moves.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub overhead: Option<OverheadSeen>,
+    /// Where its zones are.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub zones: Option<ZoneMap>,
+    /// How long seeks take.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub seek: Option<SeekSeen>,
+}
+
+/// Takes a simulated disk of `capacity` to pieces, in virtual time, with requests of `block`.
+///
+/// `progress` is told after each request how many the experiment made and how many it may at
+/// most. What an experiment did not see is missing from what is found, and so is what was not
+/// begun when the user stopped.
+///
+/// # Errors
+/// Inside, why nothing turns; outside, that the drive failed.
+///
+/// # Panics
+/// When `block` is no multiple of a sector.
+///
+/// # Complexity
+/// Fewer than 60,000 requests, mostly a third of that.
+///
+/// # Example
+/// ```
+/// use std::sync::atomic::AtomicBool;
+/// use measure::geometry;
+/// use model::{Bytes, DriveKind};
+///
+/// let file = drive::builtin::load("seagate-36es2").unwrap();
+/// let capacity = Bytes::new(file.mechanics.as_ref().unwrap().sectors * 512);
+/// let mut disk = drive::from_parts(DriveKind::Mechanical, &file, 1).unwrap();
+/// let blocks = (capacity, Bytes::new(512));
+/// let found = geometry::of_drive(&mut *disk, blocks, 42, |_, _| (), &AtomicBool::new(false));
+/// let found = found.unwrap().expect("it turns");
+/// assert_eq!(found.rotation.unwrap().rpm(), 7_200);
+/// assert_eq!(found.zones.unwrap().zone[0].sectors_per_track, 780);
+/// ```
+pub fn of_drive(
+    drive: &mut dyn Drive,
+    (capacity, block): (Bytes, Bytes),
+    seed: u64,
+    mut progress: impl FnMut(u64, u64),
+    cancelled: &AtomicBool,
+) -> Result<Result<Geometry, NoRotation>, SubjectError> {
+    let mut subject = SimulatedSubject::new(drive);
+    let random = Pcg64::seed_from_u64(seed);
+    let sizes = (capacity, block);
+    let mut probing = Probing::new(&mut subject, sizes, random, cancelled, &mut progress);
+    all(&mut probing)
+}
+
+/// Makes all experiments, one after the other.
+fn all(probing: &mut Probing<'_>) -> Result<Result<Geometry, NoRotation>, SubjectError> {
+    let turn = match rotation(probing)? {
+        Ok(turn) => turn,
+        Err(none) => return Ok(Err(none)),
+    };
+    let overhead = overhead(probing, &turn)?.ok();
+    let zones = zones(probing, &turn)?.ok();
+    let seek = match &zones {
+        Some(map) => seek_curve(probing, &turn, map, overhead.as_ref())?.ok(),
+        None => None,
+    };
+    Ok(Ok(Geometry { block: probing.block(), rotation: Some(turn), overhead, zones, seek }))
+}

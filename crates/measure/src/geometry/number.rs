@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! Between integers at the border and floats inside.
+//!
+//! Fitting works in floats: times in nanoseconds, angles in nanoseconds of a turn, places in
+//! sectors. None of them comes near 2^53, where a float would no longer count exactly.
+
+/// As a float.
+#[expect(clippy::cast_precision_loss, reason = "far below 2^53: see the file's text")]
+pub(super) fn float(number: u64) -> f64 {
+    number as f64
+}
+
+/// The nearest whole number; what is below zero, or none, is 0.
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "a float is cut off at the ends of the integer, which is what is meant"
+)]
+pub(super) fn whole(number: f64) -> u64 {
+    number.round() as u64
+}
+
+/// The whole number at or below; what is below zero is 0.
+pub(super) fn floor(number: f64) -> u64 {
+    whole(number.floor())
+}
+
+/// The same for 32 bits, cut off at their end.
+pub(super) fn whole_32(number: f64) -> u32 {
+    u32::try_from(whole(number)).unwrap_or(u32::MAX)
+}
+
+/// How many there are, as a float.
+pub(super) fn count<T>(list: &[T]) -> f64 {
+    float(u64::try_from(list.len()).expect("a length fits"))
+}
+
+/// The middle of numbers, the mean of the middle two; none of none.
+pub(super) fn median(mut numbers: Vec<f64>) -> Option<f64> {
+    numbers.sort_by(f64::total_cmp);
+    let middle = numbers.len() / 2;
+    let upper = *numbers.get(middle)?;
+    Some(if numbers.len().is_multiple_of(2) {
+        f64::midpoint(numbers[middle - 1], upper)
+    } else {
+        upper
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn whole_numbers_are_cut_off_at_their_ends() {
+        assert_eq!((whole(-3.0), whole(2.5), whole(f64::NAN)), (0, 3, 0));
+        assert_eq!((floor(2.9), floor(-0.1), whole_32(1e12)), (2, 0, u32::MAX));
+    }
+
+    #[test]
+    fn median_is_in_the_middle() {
+        assert_eq!(median(vec![3.0, 1.0, 2.0]), Some(2.0));
+        assert_eq!(median(vec![4.0, 1.0, 2.0, 3.0]), Some(2.5));
+        assert_eq!(median(Vec::new()), None);
+    }
+}

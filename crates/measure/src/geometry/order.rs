@@ -1,0 +1,229 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! How tracks follow each other: what the skews between them tell.
+//!
+//! ```text
+//! skews of 4 surfaces, by cylinder         head by head through ranges of 4 cylinders
+//! t t t C t t t C t t t C ...              C C C t C C C t C C C t C C C C C C C t ...
+//! ```
+//!
+//! Two tracks of a cylinder are a head switch apart, the last of a cylinder and the first of
+//! the next a seek: usually a longer one, with a larger skew. Which of the two comes how often
+//! tells the order. Where both skews are alike nothing is seen, and nothing depends on it:
+//! tracks are then taken for cylinders.
+
+use model::mechanics::TrackOrder;
+use serde::{Deserialize, Serialize};
+
+use super::number::{float, median, whole};
+use super::tracks::{Survey, Track};
+use super::zones::Lost;
+
+/// Tracks whose skews are measured.
+const TRACKS: u64 = 160;
+/// How often, and on a noisy host.
+const PASSES: [u64; 2] = [5, 11];
+/// How often a track of the first zone is looked for.
+const TRIES: u32 = 4;
+/// Skews that differ by less than this part of a turn are one.
+const ALIKE: f64 = 0.002;
+/// A pattern may be wrong once in so many tracks.
+const WRONG: usize = 20;
+/// At most so many runs are looked at for the end of their group.
+const RUNS_MAX: u64 = 64;
+
+/// How tracks follow each other.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TracksSeen {
+    /// In which order.
+    pub order: TrackOrder,
+    /// Tracks of a cylinder; 1 where skews do not tell head switches from seeks.
+    pub surfaces: u32,
+    /// Cylinders that are gone through under one head, in the order by surface.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub range_cylinders: Option<u32>,
+    /// Between two tracks of a cylinder, in millionths of a turn.
+    pub track_skew_ppm: u64,
+    /// Between the last track of a cylinder and the first of the next.
+    pub cylinder_skew_ppm: u64,
+    /// How far the skews of one kind spread in the middle, in millionths of a turn.
+    pub unsure_ppm: u64,
+    /// A sector with which a cylinder begins, or a range.
+    pub aligned_at: u64,
+}
+
+/// Skews of consecutive tracks: the n-th is that before the n-th track after the first.
+struct Skews {
+    first: Track,
+    skew: Vec<f64>,
+}
+
+/// Looks at tracks near the outer edge; none where their skews make no pattern.
+pub(super) fn order(
+    survey: &mut Survey<'_, '_>,
+    sectors: u64,
+    noise_ns: u64,
+) -> Result<Option<TracksSeen>, Lost> {
+    let near = (TRACKS / 4 * sectors).min(survey.probing.sectors() / 4);
+    let mut first = None;
+    for _ in 0..TRIES {
+        first = survey.track_near(near)?.filter(|track| track.sectors == sectors);
+        if first.is_some() {
+            break;
+        }
+    }
+    let end = survey.probing.sectors() / 2;
+    let has_room = |track: &Track| track.begin + (TRACKS + 2) * sectors < end;
+    let Some(first) = first.filter(has_room) else { return Ok(None) };
+    let skews = skews(survey, first)?;
+    let turn = survey.platter.turn;
+    let apart = (ALIKE * turn).max(float(noise_ns) / 4.0);
+    let Some((small, large)) = split(&skews.skew, apart) else {
+        return Ok(Some(skews.unseen(turn)));
+    };
+    let limit = f64::midpoint(small, large);
+    let is_large: Vec<bool> = skews.skew.iter().map(|&skew| skew > limit).collect();
+    let Some((rarer, period, rest)) = period(&is_large) else {
+        return Ok(Some(skews.unseen(turn)));
+    };
+    let unsure = skews.spread(limit, (small, large));
+    let [track, cylinder, unsure] = [small, large, unsure].map(|skew| whole(skew / turn * 1e6));
+    let rare_at = skews.first.begin + (u64::try_from(rest).expect("few") + 1) * sectors;
+    let period = u64::try_from(period).expect("few");
+    let mut seen = TracksSeen {
+        order: TrackOrder::Cylinder,
+        surfaces: u32::try_from(period).expect("few"),
+        range_cylinders: None,
+        track_skew_ppm: track,
+        cylinder_skew_ppm: cylinder,
+        unsure_ppm: unsure,
+        aligned_at: rare_at,
+    };
+    if !rarer {
+        let (surfaces, group_at) = surfaces(survey, &skews.first, (rare_at, period), limit)?;
+        seen.order = TrackOrder::SurfaceSerpentine;
+        seen.range_cylinders = Some(seen.surfaces);
+        seen.surfaces = surfaces;
+        seen.aligned_at = group_at;
+    }
+    Ok(Some(seen))
+}
+
+/// Measures the skews behind a track.
+fn skews(survey: &mut Survey<'_, '_>, first: Track) -> Result<Skews, Lost> {
+    let mut measured = vec![Vec::new(); usize::try_from(TRACKS).expect("few")];
+    for into in passes(survey, first.sectors) {
+        let mut before = survey.angle(first.begin + into)?;
+        for (index, measured) in (1..).zip(&mut measured) {
+            let start = survey.probing.aligned(first.begin + into + index * first.sectors);
+            let angle = survey.angle(start)?;
+            measured.push(survey.platter.after(angle, before));
+            before = angle;
+        }
+    }
+    let turn = survey.platter.turn;
+    // Just below a turn is just below nothing.
+    let signed = |skew: f64| if skew > 0.9 * turn { skew - turn } else { skew };
+    let skew =
+        measured.into_iter().map(|skews| signed(median(skews).expect("some passes")).max(0.0));
+    Ok(Skews { skew: skew.collect(), first })
+}
+
+/// How far into each track it is read, pass by pass: from back to front, for what lies behind a
+/// block that was read may be in memory.
+fn passes(survey: &mut Survey<'_, '_>, sectors: u64) -> Vec<u64> {
+    let passes = PASSES[usize::from(survey.is_noisy)];
+    let places = (0..passes).rev().map(|pass| sectors / 4 + sectors * pass / (2 * passes));
+    places.map(|into| survey.probing.aligned(into)).collect()
+}
+
+/// The two values that skews have; none where they have one.
+fn split(skews: &[f64], apart: f64) -> Option<(f64, f64)> {
+    let mut sorted = skews.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    let (mut low, mut high) = (*sorted.first()?, *sorted.last()?);
+    for _ in 0..16 {
+        let limit = f64::midpoint(low, high);
+        let cut = sorted.partition_point(|&skew| skew <= limit);
+        let (small, large) = sorted.split_at(cut);
+        (low, high) = (median(small.to_vec())?, median(large.to_vec())?);
+    }
+    (high - low > apart).then_some((low, high))
+}
+
+/// Whether large skews are the rare kind, how often that comes, and where first: the shortest
+/// period that explains all but a few. Where both kinds come equally often the larger is taken
+/// for the rare one, as in a cylinder of two tracks.
+fn period(is_large: &[bool]) -> Option<(bool, usize, usize)> {
+    let wrong = |rare: bool, period: usize, rest: usize| {
+        let expected = |index: usize| index % period == rest;
+        let is_wrong = |&(index, &large): &(usize, &bool)| (large == rare) != expected(index);
+        is_large.iter().enumerate().filter(is_wrong).count()
+    };
+    let periods = 2..=is_large.len() / 2;
+    let places = periods.flat_map(|period| (0..period).map(move |rest| (period, rest)));
+    let all = places.flat_map(|(period, rest)| [true, false].map(|rare| (rare, period, rest)));
+    let key =
+        |&(rare, period, rest): &(bool, usize, usize)| (wrong(rare, period, rest), period, !rare);
+    let best = all.min_by_key(key)?;
+    (wrong(best.0, best.1, best.2) * WRONG <= is_large.len()).then_some(best)
+}
+
+/// In the order by surface: how many runs make a group, and where one begins. Where a group
+/// ends there is a large skew instead of a small one.
+fn surfaces(
+    survey: &mut Survey<'_, '_>,
+    first: &Track,
+    (rare_at, period): (u64, u64),
+    limit: f64,
+) -> Result<(u32, u64), Lost> {
+    let mut last = None;
+    for run in 0..RUNS_MAX {
+        let begin = rare_at + run * period * first.sectors;
+        if begin + first.sectors > survey.probing.sectors() / 4 {
+            break;
+        }
+        if skew_at(survey, begin, first.sectors)? <= limit {
+            continue;
+        }
+        if let Some(last) = last {
+            return Ok((u32::try_from(run - last).expect("few"), begin));
+        }
+        last = Some(run);
+    }
+    Ok((1, rare_at))
+}
+
+/// The skew before the track that begins here.
+fn skew_at(survey: &mut Survey<'_, '_>, begin: u64, sectors: u64) -> Result<f64, Lost> {
+    let mut skews = Vec::new();
+    for into in passes(survey, sectors) {
+        let before = survey.angle(survey.probing.aligned(begin + into - sectors))?;
+        let angle = survey.angle(survey.probing.aligned(begin + into))?;
+        skews.push(survey.platter.after(angle, before));
+    }
+    Ok(median(skews).expect("some passes"))
+}
+
+impl Skews {
+    /// What is left where all skews are alike.
+    fn unseen(&self, turn: f64) -> TracksSeen {
+        let middle = median(self.skew.clone()).unwrap_or(0.0);
+        let spread = median(self.skew.iter().map(|skew| (skew - middle).abs()).collect());
+        let [skew, unsure_ppm] =
+            [middle, spread.unwrap_or(0.0)].map(|skew| whole(skew / turn * 1e6));
+        TracksSeen {
+            order: TrackOrder::Cylinder,
+            surfaces: 1,
+            range_cylinders: None,
+            track_skew_ppm: skew,
+            cylinder_skew_ppm: skew,
+            unsure_ppm,
+            aligned_at: self.first.begin,
+        }
+    }
+
+    fn spread(&self, limit: f64, (small, large): (f64, f64)) -> f64 {
+        let off = |&skew: &f64| (skew - if skew > limit { large } else { small }).abs();
+        median(self.skew.iter().map(off).collect()).unwrap_or(0.0)
+    }
+}

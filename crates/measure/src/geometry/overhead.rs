@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! The experiment `overhead`: what a read costs where nothing moves.
+//!
+//! The least time between two reads of one track: nothing moves but the platter, and the block
+//! that is asked for comes just when the command is processed. And the time of a read that
+//! memory answers, by size: what processing and the bus take.
+//!
+//! # Source
+//! Reuther and Pohlack, Using SATF Scheduling in Real-Time Systems, section 2, take one figure
+//! for the overhead of a command from automated benchmarks; theirs is the least time here.
+
+use serde::{Deserialize, Serialize};
+
+use super::number::{float, median, whole};
+use super::probing::Probing;
+use super::rotation::Rotation;
+use super::tracks::{Survey, Track};
+use super::zones::{Lost, NotSeen};
+use crate::subject::SubjectError;
+
+/// Requests of the experiment, at most.
+pub(super) const REQUESTS_MAX: u64 = 4_000;
+
+/// Places at which it is measured.
+const PLACES: u64 = 5;
+/// Bisections in each.
+const REPEATS: usize = 3;
+/// Reads of memory in each, of either size.
+const HITS: usize = 5;
+/// Sectors of the larger of them.
+const LARGE: u64 = 128;
+
+/// What a read costs where nothing moves.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct OverheadSeen {
+    /// The least time of a read of one block from the medium: processing, the block itself, the
+    /// bus and the answer.
+    pub least_ns: u64,
+    /// How far its measurements spread in the middle.
+    pub unsure_ns: u64,
+    /// The time in which that block passes the head, which is in it, and in every seek.
+    pub block_ns: u64,
+    /// A read of one block that memory answers; none if memory answers none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub hit_ns: Option<u64>,
+    /// What each further sector from memory takes, in picoseconds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub bus_sector_ps: Option<u64>,
+    /// What lies behind a block is in memory soon after the block was read.
+    pub reads_ahead: bool,
+    /// Reads that it took.
+    pub requests: u64,
+}
+
+/// Measures what a read costs on a disk that turns.
+///
+/// # Errors
+/// The target failed.
+pub(crate) fn overhead(
+    probing: &mut Probing<'_>,
+    rotation: &Rotation,
+) -> Result<Result<OverheadSeen, NotSeen>, SubjectError> {
+    probing.begin(REQUESTS_MAX);
+    match seen(probing, rotation) {
+        Ok(found) => Ok(Ok(found)),
+        Err(lost) => lost.told(probing.spent()),
+    }
+}
+
+/// What reads of memory took in all places, in nanoseconds.
+#[derive(Default)]
+struct Hits {
+    small: Vec<f64>,
+    large: Vec<f64>,
+    ahead: Vec<f64>,
+}
+
+fn seen(probing: &mut Probing<'_>, rotation: &Rotation) -> Result<OverheadSeen, Lost> {
+    let mut survey = Survey::new(probing, rotation);
+    let (mut tracks, mut found) = (Vec::new(), Hits::default());
+    for place in 0..PLACES {
+        let near = survey.probing.sectors() / PLACES * place + survey.probing.sectors() / 10;
+        let track = survey.track_near(near)?.ok_or(Lost::Near(near))?;
+        hits(&mut survey, &track, &mut found)?;
+        tracks.push(track);
+    }
+    let (turn, block) = (survey.platter.turn, survey.probing.block());
+    let is_hit = |time: &f64| *time < turn / 4.0;
+    let hit = median(found.small).filter(is_hit);
+    survey.soonest = hit.unwrap_or(0.0);
+    let times = least(&mut survey, &tracks)?;
+    let least = median(times.clone()).ok_or(Lost::Near(0))?;
+    let unsure = median(times.iter().map(|each| (each - least).abs()).collect());
+    let large = median(found.large).filter(is_hit);
+    let further = float(survey.probing.at_least(LARGE) - block);
+    let bus = hit.zip(large).map(|(hit, large)| (large - hit) / further * 1e3);
+    let reads_ahead = hit.is_some() && median(found.ahead).is_some_and(|time| is_hit(&time));
+    let per_sector = median(tracks.iter().map(|track| track.per_sector(turn)).collect());
+    Ok(OverheadSeen {
+        least_ns: whole(least),
+        unsure_ns: whole(unsure.unwrap_or(0.0)),
+        block_ns: whole(per_sector.unwrap_or(0.0) * float(block)),
+        hit_ns: hit.map(whole),
+        bus_sector_ps: bus.filter(|&ps| ps > 0.0).map(whole),
+        reads_ahead,
+        requests: probing.spent(),
+    })
+}
+
+/// Least times on tracks near these.
+fn least(survey: &mut Survey<'_, '_>, tracks: &[Track]) -> Result<Vec<f64>, Lost> {
+    let mut times = Vec::new();
+    for near in tracks {
+        let mut next = 0;
+        for _ in 0..REPEATS {
+            let mut pairs = |survey: &mut Survey<'_, '_>| {
+                next += 1;
+                let track = survey.track_at(near.begin + next * near.sectors, near.sectors)?;
+                Ok(track.map(|track| (track.clone(), track)))
+            };
+            times.extend(survey.least(&mut pairs)?);
+        }
+    }
+    Ok(times)
+}
+
+/// Reads what was just read, and what lies behind it.
+fn hits(survey: &mut Survey<'_, '_>, track: &Track, found: &mut Hits) -> Result<(), Lost> {
+    let (block, large) = (survey.probing.block(), survey.probing.at_least(LARGE));
+    for _ in 0..HITS {
+        let end = (track.begin + track.sectors).max(track.begin + 2 * large + 1);
+        let start = survey.fresh_within(track.begin, end - 2 * large);
+        for (size, times) in [(large, &mut found.large), (block, &mut found.small)] {
+            survey.probing.read_sectors(start, size)?;
+            times.push(survey.probing.read_sectors(start, size)?.service());
+        }
+        // The second of these reads gave the drive time to read on.
+        let behind = start + large;
+        found.ahead.push(survey.probing.read_sectors(behind, block)?.service());
+    }
+    Ok(())
+}

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! A platter that turns, seen from outside: the angle of an instant.
+//!
+//! Angles are nanoseconds of a turn, from an index mark of our own choice: the clock's zero.
+//! A spindle drifts against the clock; what passes when it was expected keeps the mark in
+//! place.
+
+use model::Time;
+
+use super::number::{float, median};
+
+/// Of what a read tells of the mark, so much is believed: reads are late now and then.
+const BELIEF: f64 = 0.05;
+
+/// A platter.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Platter {
+    /// A turn, in nanoseconds.
+    pub(super) turn: f64,
+    /// How late the mark has become.
+    late: f64,
+}
+
+impl Platter {
+    /// A platter that takes `turn` nanoseconds for a turn.
+    pub(super) fn new(turn: f64) -> Self {
+        Self { turn, late: 0.0 }
+    }
+
+    /// The angle under the heads at an instant.
+    pub(super) fn angle(&self, at: Time) -> f64 {
+        (float(at.ns()) - self.late).rem_euclid(self.turn)
+    }
+
+    /// How far it turns from one angle until another is reached: below one turn.
+    pub(super) fn after(&self, angle: f64, from: f64) -> f64 {
+        (angle - from).rem_euclid(self.turn)
+    }
+
+    /// How far an angle is beyond another, the shorter way round: at most half a turn.
+    pub(super) fn beyond(&self, angle: f64, from: f64) -> f64 {
+        let after = self.after(angle, from);
+        if after > self.turn / 2.0 { after - self.turn } else { after }
+    }
+
+    /// The middle of angles that are not far apart; none of none.
+    pub(super) fn middle(&self, angles: &[f64]) -> Option<f64> {
+        let first = *angles.first()?;
+        let beyond = angles.iter().map(|&angle| self.beyond(angle, first)).collect();
+        Some((first + median(beyond)?).rem_euclid(self.turn))
+    }
+
+    /// Something passed so much later than expected.
+    pub(super) fn follow(&mut self, late: f64) {
+        self.late += BELIEF * late;
+    }
+}
+
+/// How far angles agree: the length of their mean, 0 for angles all round and 1 for one angle.
+///
+/// # Source
+/// Rayleigh's test: of n angles that are uniform, n times the square of this is
+/// exponentially distributed with mean 1.
+pub(super) fn concentration(angles: &[f64], turn: f64) -> f64 {
+    let directions = angles.iter().map(|angle| (angle / turn * std::f64::consts::TAU).sin_cos());
+    let (sin, cos) = directions.fold((0.0, 0.0), |sum, each| (sum.0 + each.0, sum.1 + each.1));
+    sin.hypot(cos) / super::number::count(angles).max(1.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_shorter_way_round_is_taken() {
+        let platter = Platter::new(100.0);
+        let is_about = |angle: f64, expected: f64| (angle - expected).abs() < 1e-9;
+        assert!(is_about(platter.after(5.0, 95.0), 10.0));
+        assert!(is_about(platter.beyond(5.0, 95.0), 10.0));
+        assert!(is_about(platter.beyond(95.0, 5.0), -10.0));
+        assert!(platter.middle(&[98.0, 2.0, 1.0]).is_some_and(|middle| is_about(middle, 1.0)));
+    }
+
+    #[test]
+    fn angles_all_round_agree_in_nothing() {
+        assert!(concentration(&[0.0, 25.0, 50.0, 75.0], 100.0) < 1e-9);
+        assert!(concentration(&[10.0; 7], 100.0) > 0.999);
+    }
+}

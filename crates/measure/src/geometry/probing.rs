@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! One read at a time, and when it was back: all that the experiments on geometry do.
+//!
+//! Reads only, at places that are multiples of the block; counted, so that no experiment goes
+//! on for ever; and stopped between two requests when the user wants it.
+
+use std::collections::VecDeque;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use model::{Bytes, Lba, Op, Tag, Time};
+use rand::RngExt as _;
+use rand_pcg::Pcg64;
+
+use super::number::float;
+use crate::subject::{Probe, Subject, SubjectError};
+
+/// A place that was read so few requests ago may still be in the drive's memory.
+const RECENT: usize = 128;
+
+/// So many sectors from where a read began may have been read on.
+const READ_ON: u64 = 8;
+
+/// What experiments on geometry work with.
+///
+/// # Invariants
+/// - `block >= 1` and `sectors` is a multiple of it.
+pub(crate) struct Probing<'a> {
+    subject: &'a mut dyn Subject,
+    /// Sectors of the target, in whole blocks.
+    sectors: u64,
+    /// Sectors of the smallest request.
+    block: u64,
+    random: Pcg64,
+    cancelled: &'a AtomicBool,
+    /// Is told how many requests are done and how many there may be at most.
+    progress: &'a mut dyn FnMut(u64, u64),
+    spent: u64,
+    limit: u64,
+    recent: VecDeque<u64>,
+}
+
+/// Why an experiment ended before it was done.
+#[derive(Debug)]
+pub(super) enum Stop {
+    /// The target failed.
+    Subject(SubjectError),
+    /// The user wanted it.
+    Cancelled,
+    /// It took more requests than it may.
+    Spent,
+}
+
+impl From<SubjectError> for Stop {
+    fn from(error: SubjectError) -> Self {
+        Self::Subject(error)
+    }
+}
+
+/// What an experiment has, if it was not stopped.
+pub(super) type Seen<T> = Result<T, Stop>;
+
+/// When a read was sent and when it was back.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Reading {
+    pub(super) sent: Time,
+    pub(super) done: Time,
+}
+
+impl Reading {
+    /// How long it took, in nanoseconds.
+    pub(super) fn service(self) -> f64 {
+        float(self.done.since(self.sent).ns())
+    }
+}
+
+impl<'a> Probing<'a> {
+    /// On a target of `capacity` whose requests are multiples of `block` and begin at
+    /// multiples of it.
+    ///
+    /// # Panics
+    /// When a block is no multiple of a sector.
+    pub(crate) fn new(
+        subject: &'a mut dyn Subject,
+        (capacity, block): (Bytes, Bytes),
+        random: Pcg64,
+        cancelled: &'a AtomicBool,
+        progress: &'a mut dyn FnMut(u64, u64),
+    ) -> Self {
+        let is_whole = block.get() > 0 && block.get().is_multiple_of(Lba::SECTOR_BYTES);
+        assert!(is_whole, "a block of whole sectors");
+        let block = block.get() / Lba::SECTOR_BYTES;
+        let sectors = capacity.get() / Lba::SECTOR_BYTES / block * block;
+        let recent = VecDeque::with_capacity(RECENT);
+        let (spent, limit) = (0, 0);
+        Self { subject, sectors, block, random, cancelled, progress, spent, limit, recent }
+    }
+
+    /// An experiment begins that may send so many requests.
+    pub(super) fn begin(&mut self, limit: u64) {
+        (self.spent, self.limit) = (0, limit);
+    }
+
+    /// Requests of this experiment so far.
+    pub(super) fn spent(&self) -> u64 {
+        self.spent
+    }
+
+    /// Sectors of the target.
+    pub(super) fn sectors(&self) -> u64 {
+        self.sectors
+    }
+
+    /// Sectors of the smallest request.
+    pub(super) fn block(&self) -> u64 {
+        self.block
+    }
+
+    /// The clock.
+    pub(super) fn now(&self) -> Time {
+        self.subject.now()
+    }
+
+    /// The multiple of the block at or below.
+    pub(super) fn aligned(&self, sector: u64) -> u64 {
+        sector / self.block * self.block
+    }
+
+    /// At least so many sectors, in whole blocks.
+    pub(super) fn at_least(&self, sectors: u64) -> u64 {
+        sectors.next_multiple_of(self.block)
+    }
+
+    /// A random block from `from` on and before `to`; `from` where there is none.
+    pub(super) fn block_within(&mut self, from: u64, to: u64) -> u64 {
+        let (first, end) = (from.div_ceil(self.block), to / self.block);
+        if end <= first {
+            return self.aligned(from);
+        }
+        self.random.random_range(first..end) * self.block
+    }
+
+    /// A random block of the target.
+    pub(super) fn anywhere(&mut self) -> u64 {
+        self.block_within(0, self.sectors)
+    }
+
+    /// Whether what begins here was not read just now.
+    pub(super) fn is_fresh(&self, start: u64) -> bool {
+        !self.recent.iter().any(|&read| (read..read + READ_ON.max(self.block)).contains(&start))
+    }
+
+    /// Reads one block.
+    pub(super) fn read(&mut self, start: u64) -> Seen<Reading> {
+        self.read_sectors(start, self.block)
+    }
+
+    /// Reads so many sectors and waits for them.
+    pub(super) fn read_sectors(&mut self, start: u64, sectors: u64) -> Seen<Reading> {
+        if self.cancelled.load(Ordering::Relaxed) {
+            return Err(Stop::Cancelled);
+        }
+        if self.spent >= self.limit {
+            return Err(Stop::Spent);
+        }
+        assert!(start + sectors <= self.sectors, "a read beyond the end of the target");
+        let size = Bytes::new(sectors * Lba::SECTOR_BYTES);
+        let probe = Probe { op: Op::Read, start: Lba::new(start), size };
+        let sent = self.subject.send(&[probe], Tag::Simple)?;
+        let done = self.subject.drain()?;
+        self.note(start);
+        Ok(Reading { sent, done })
+    }
+
+    fn note(&mut self, start: u64) {
+        if self.recent.len() == RECENT {
+            self.recent.pop_front();
+        }
+        self.recent.push_back(start);
+        self.spent += 1;
+        (self.progress)(self.spent, self.limit);
+    }
+}

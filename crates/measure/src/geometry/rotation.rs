@@ -1,0 +1,267 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! The experiment `rotation`: how long a turn takes, or that nothing turns.
+//!
+//! A disk that has just read a block comes to the one a little before it a little less than a
+//! turn later. Two such distances in one place tell the turn and the time of a sector. The
+//! same neighbourhoods are then read again after ever longer times: what turns passes them at
+//! whole multiples of the turn, so each doubling halves what is unsure. Reads elsewhere fill
+//! the time; they also tell a disk from a device whose every read takes equally long.
+//!
+//! # Source
+//! Worthington, Ganger, Patt and Wilkes, On-line extraction of SCSI disk drive parameters,
+//! SIGMETRICS 1995, take the turn from one sector read again and again. Reading backwards
+//! instead, so that memory does not answer, and both tests are ours.
+
+use model::Time;
+use serde::{Deserialize, Serialize};
+
+use super::number::{count, float, median, whole};
+use super::platter::{Platter, concentration};
+use super::probing::{Probing, Seen, Stop};
+use crate::subject::SubjectError;
+
+/// Requests of the experiment, at most.
+pub(super) const REQUESTS_MAX: u64 = 1_500;
+
+/// Places whose neighbourhood is read backwards.
+const PLACES: usize = 24;
+/// Of these so many are read again and again.
+const VISITED: usize = 8;
+/// How many reads elsewhere lie between two visits of all of them.
+const BETWEEN: [u32; 11] = [0, 0, 1, 2, 4, 8, 16, 32, 64, 128, 256];
+/// Sectors from a read back to the next, in turns.
+const STEPS: [u64; 2] = [4, 32];
+/// How often both steps are made in a place.
+const PAIRS: usize = 3;
+
+/// What turns faster or slower is no disk.
+const TURN_NS: std::ops::Range<f64> = 2e6..30e6;
+/// How far the visits must agree. Of 80 angles all round that happens once in 10^17 times.
+const AGREE_MIN: f64 = 0.7;
+/// And how far reads anywhere may.
+const ANYWHERE_MAX: f64 = 0.5;
+
+/// A turn, as it was measured.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Rotation {
+    /// How long it takes, in picoseconds.
+    pub turn_ps: u64,
+    /// How far the places disagree on it, in thousand-millionths.
+    pub unsure_ppb: u64,
+    /// How late a completion is taken beside the others, in the middle.
+    pub noise_ns: u64,
+    /// How far the visits of a place agree on its angle, in millionths: 0 if nothing turns.
+    pub agreement_ppm: u64,
+    /// How far reads of random places agree on an angle, in millionths: 0 on a disk.
+    pub anywhere_ppm: u64,
+    /// Reads that it took.
+    pub requests: u64,
+}
+
+impl Rotation {
+    /// A turn in nanoseconds.
+    pub(super) fn turn(&self) -> f64 {
+        float(self.turn_ps) / 1e3
+    }
+
+    /// Turns in a minute, to the nearest.
+    pub fn rpm(&self) -> u64 {
+        whole(60e12 / float(self.turn_ps.max(1)))
+    }
+}
+
+/// Why there is no turn.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
+#[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
+pub enum NoRotation {
+    /// The user stopped the experiment.
+    #[error("stopped before anything was seen")]
+    Cancelled,
+    /// There is too little to read.
+    #[error("a target of {sectors} sectors is too small to see it turn")]
+    Small {
+        /// Its sectors.
+        sectors: u64,
+    },
+    /// Reads side by side are too quick for a disk, which needs a turn for each.
+    #[error(
+        "nothing turns, or memory answers: the block before one just read came back after \
+         {gap_ns} ns, a disk would take a turn; if it is a disk, switch off what it keeps of \
+         reads (hdparm -A 0, or RCD in the caching page of SCSI) and measure again"
+    )]
+    Fast {
+        /// Between two completions, in the middle.
+        gap_ns: u64,
+    },
+    /// Reads of one place do not come back at multiples of any turn.
+    #[error(
+        "nothing turns: completions of one place agree on an angle to {agreement_ppm} ppm only"
+    )]
+    NotPeriodic {
+        /// How far they agree.
+        agreement_ppm: u64,
+    },
+    /// When a read comes back does not depend on its place.
+    #[error(
+        "nothing turns: reads of random places come back at one angle, to {anywhere_ppm} ppm, \
+         as if every read took equally long"
+    )]
+    NotOfPlace {
+        /// How far they agree.
+        anywhere_ppm: u64,
+    },
+}
+
+/// A place that was read backwards.
+#[derive(Debug, Clone)]
+struct Place {
+    /// Where it was read last.
+    at: u64,
+    /// When that was back.
+    done: Time,
+    /// The turn, and the time of a sector, as its steps tell them.
+    turn: f64,
+    sector: f64,
+    /// The middle of the shorter steps.
+    gap: f64,
+    /// Later visits: (time since the first, sectors further back).
+    visits: Vec<(f64, u64)>,
+}
+
+/// Measures how long a turn takes.
+///
+/// # Errors
+/// The target failed.
+pub(crate) fn rotation(
+    probing: &mut Probing<'_>,
+) -> Result<Result<Rotation, NoRotation>, SubjectError> {
+    probing.begin(REQUESTS_MAX);
+    if probing.sectors() < 4 * room(probing) {
+        return Ok(Err(NoRotation::Small { sectors: probing.sectors() }));
+    }
+    match seen(probing) {
+        Ok(found) => Ok(found),
+        Err(Stop::Subject(error)) => Err(error),
+        Err(Stop::Cancelled | Stop::Spent) => Ok(Err(NoRotation::Cancelled)),
+    }
+}
+
+/// Sectors that a place needs below it.
+fn room(probing: &Probing<'_>) -> u64 {
+    let steps: u64 = STEPS.iter().map(|&step| probing.at_least(step)).sum();
+    let visits = u64::try_from(BETWEEN.len()).expect("a few");
+    3 * steps + (visits + 2) * probing.block()
+}
+
+fn seen(probing: &mut Probing<'_>) -> Seen<Result<Rotation, NoRotation>> {
+    let mut places = (0..PLACES).map(|_| backwards(probing)).collect::<Seen<Vec<_>>>()?;
+    let gap = middle(places.iter().map(|place| place.gap));
+    if gap < TURN_NS.start {
+        return Ok(Err(NoRotation::Fast { gap_ns: whole(gap) }));
+    }
+    let first = middle(places.iter().map(|place| place.turn));
+    if !TURN_NS.contains(&first) {
+        return Ok(Err(NoRotation::NotPeriodic { agreement_ppm: 0 }));
+    }
+    let distance = |place: &Place| (place.turn - first).abs();
+    places.sort_by(|a, b| distance(a).total_cmp(&distance(b)));
+    places.truncate(VISITED);
+    let mut anywhere = Vec::new();
+    let mut estimates = vec![first; VISITED];
+    for (round, between) in BETWEEN.into_iter().enumerate() {
+        for _ in 0..between {
+            let start = probing.anywhere();
+            anywhere.push(probing.read(start)?.done);
+        }
+        visit(probing, &mut places)?;
+        // One turn alone would tell no more than the steps did.
+        if round > 0 {
+            let turn = middle(estimates.iter().copied());
+            estimates = places.iter().map(|place| refined(place, turn)).collect();
+        }
+    }
+    Ok(verdict(&places, &estimates, &anywhere, probing.spent()))
+}
+
+fn middle(numbers: impl Iterator<Item = f64>) -> f64 {
+    median(numbers.collect()).expect("some places")
+}
+
+/// Reads a random place and then backwards from it.
+fn backwards(probing: &mut Probing<'_>) -> Seen<Place> {
+    let room = room(probing);
+    let mut at = probing.block_within(room, probing.sectors());
+    let mut done = probing.read(at)?.done;
+    let mut gaps = [const { Vec::new() }; 2];
+    let steps = STEPS.map(|step| probing.at_least(step));
+    for _ in 0..PAIRS {
+        for (step, gaps) in steps.into_iter().zip(&mut gaps) {
+            at -= step;
+            let next = probing.read(at)?.done;
+            gaps.push(float(next.since(done).ns()));
+            done = next;
+        }
+    }
+    let [short, long] = gaps.map(|gaps| median(gaps).expect("some pairs"));
+    let sector = (short - long) / float(steps[1] - steps[0]);
+    let turn = short + sector * float(steps[0]);
+    Ok(Place { at, done, turn, sector, gap: short, visits: Vec::new() })
+}
+
+/// Reads the block before the last one, in each place.
+fn visit(probing: &mut Probing<'_>, places: &mut [Place]) -> Seen<()> {
+    let block = probing.block();
+    for place in places {
+        let back = place.visits.last().map_or(0, |&(_, back)| back) + block;
+        let done = probing.read(place.at - back)?.done;
+        place.visits.push((float(done.since(place.done).ns()), back));
+    }
+    Ok(())
+}
+
+/// The turn that the last visit tells, if it is about `turn`.
+fn refined(place: &Place, turn: f64) -> f64 {
+    let &(time, back) = place.visits.last().expect("it was visited");
+    let whole_turns = time + float(back) * place.sector;
+    whole_turns / (whole_turns / turn).round().max(1.0)
+}
+
+fn verdict(
+    places: &[Place],
+    estimates: &[f64],
+    anywhere: &[Time],
+    requests: u64,
+) -> Result<Rotation, NoRotation> {
+    let turn = middle(estimates.iter().copied());
+    let lateness: Vec<f64> = places.iter().flat_map(|place| lateness(place, turn)).collect();
+    let agreement = concentration(&lateness, turn);
+    let platter = Platter::new(turn);
+    let angles: Vec<f64> = anywhere.iter().map(|&done| platter.angle(done)).collect();
+    let alike = concentration(&angles, turn);
+    let [agreement_ppm, anywhere_ppm] = [agreement, alike].map(|share| whole(share * 1e6));
+    if agreement < AGREE_MIN {
+        return Err(NoRotation::NotPeriodic { agreement_ppm });
+    }
+    if alike > ANYWHERE_MAX {
+        return Err(NoRotation::NotOfPlace { anywhere_ppm });
+    }
+    let apart = middle(estimates.iter().map(|each| (each - turn).abs()));
+    Ok(Rotation {
+        turn_ps: whole(turn * 1e3),
+        unsure_ppb: whole(apart / turn * 1e9 / count(estimates).sqrt()),
+        noise_ns: whole(middle(lateness.iter().map(|late| late.abs()))),
+        agreement_ppm,
+        anywhere_ppm,
+        requests,
+    })
+}
+
+/// How late each visit of a place was beside the others.
+fn lateness(place: &Place, turn: f64) -> Vec<f64> {
+    let platter = Platter::new(turn);
+    let angles = place.visits.iter().map(|&(time, back)| time + float(back) * place.sector);
+    let angles: Vec<f64> = angles.map(|angle| angle.rem_euclid(turn)).collect();
+    let middle = platter.middle(&angles).expect("it was visited");
+    angles.iter().map(|&angle| platter.beyond(angle, middle)).collect()
+}

@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! The experiment `seek-curve`: how long the heads take from cylinder to cylinder.
+//!
+//! From tracks near the outer edge inwards, over distances that grow by a factor: the least
+//! time from a read there to a read here, less the same on one track. In the first zone the
+//! layout says where a cylinder is; further in a track is looked for first. From the same
+//! tracks: a head switch, and whether a read of many sectors begins in its middle.
+
+use model::Lba;
+use serde::{Deserialize, Serialize};
+
+use super::home::{FARTHEST, Home, Way};
+use super::number::{float, median, whole, whole_32};
+use super::overhead::OverheadSeen;
+use super::probing::Probing;
+use super::rotation::Rotation;
+use super::tracks::Survey;
+use super::transfer::beyond_half_way;
+use super::zones::{Lost, NotSeen, ZoneMap};
+use crate::subject::SubjectError;
+
+/// Requests of the experiment, at most.
+pub(super) const REQUESTS_MAX: u64 = 18_000;
+
+/// Bisections for each distance, and on a noisy host.
+const REPEATS: [usize; 2] = [3, 5];
+/// Bisections of the least time, which is taken from all others.
+const REPEATS_LEAST: usize = 7;
+/// Pairs of cylinders on which it is tried whether a read begins in its middle.
+const PAIRS: u32 = 12;
+/// The last cylinder that is gone to is so many parts of all before the last.
+const LAST_PART: u32 = 2_000;
+/// Each distance is this factor longer than the one before.
+const FACTOR: f64 = 1.27;
+
+/// How long a seek takes over a distance.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SeekPoint {
+    /// Cylinders, if the tracks of a cylinder were made out; otherwise tracks.
+    pub cylinders: u32,
+    /// Part of the target's sectors in between, in millionths.
+    pub share_ppm: u64,
+    /// Beyond what a read costs where nothing moves.
+    pub ns: u64,
+    /// How far its measurements spread in the middle.
+    pub unsure_ns: u64,
+}
+
+/// What the experiment found.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SeekSeen {
+    /// In order of distance.
+    pub points: Vec<SeekPoint>,
+    /// Distances at which the measurements made no sense.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub left_out: Vec<u32>,
+    /// The least time of a read on the track where the heads are, which is not in `points`.
+    pub least_ns: u64,
+    /// To another head of the same cylinder; none if cylinders were not made out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub head_switch_ns: Option<u64>,
+    /// Every other cylinder goes from the last head to the first; none if head switches are too
+    /// short to tell.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub is_serpentine: Option<bool>,
+    /// A read begins in its middle if the head arrives there; none if that was not seen.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub zero_latency: Option<bool>,
+    /// Reads that it took.
+    pub requests: u64,
+}
+
+/// Measures seeks on a disk whose zones are known. What memory costs helps to tell its answers from
+/// others, if it is known.
+///
+/// # Errors
+/// The target failed.
+pub(crate) fn seek_curve(
+    probing: &mut Probing<'_>,
+    rotation: &Rotation,
+    map: &ZoneMap,
+    overhead: Option<&OverheadSeen>,
+) -> Result<Result<SeekSeen, NotSeen>, SubjectError> {
+    probing.begin(REQUESTS_MAX);
+    match seen(probing, rotation, map, overhead) {
+        Ok(found) => Ok(Ok(found)),
+        Err(lost) => lost.told(probing.spent()),
+    }
+}
+
+fn seen(
+    probing: &mut Probing<'_>,
+    rotation: &Rotation,
+    map: &ZoneMap,
+    overhead: Option<&OverheadSeen>,
+) -> Result<SeekSeen, Lost> {
+    let mut survey = Survey::new(probing, rotation);
+    survey.soonest = overhead.and_then(|seen| seen.hit_ns).map_or(0.0, float);
+    let mut home = Home::new(map).ok_or(Lost::Near(0))?;
+    let least = least_of(&mut survey, &mut home, &Way::Nowhere, REPEATS_LEAST)?;
+    let (least, _) = least.ok_or(Lost::Near(0))?;
+    let is_serpentine = turned(&mut survey, &mut home)?;
+    let head_switch = Way::Head { cylinders: 0, head: 1 };
+    let repeats = REPEATS[usize::from(survey.is_noisy)];
+    let head_switch = least_of(&mut survey, &mut home, &head_switch, repeats)?;
+    let (mut points, mut left_out) = (Vec::new(), Vec::new());
+    for distance in distances(&home, map) {
+        match point(&mut survey, &mut home, (map, least), distance)? {
+            Some(point) => points.push(point),
+            None => left_out.push(distance),
+        }
+    }
+    points.sort_by_key(|point: &SeekPoint| point.cylinders);
+    points.dedup_by_key(|point| point.cylinders);
+    let nearest = points.first().map_or(0, |point| point.ns);
+    let bus = overhead.and_then(|seen| seen.bus_sector_ps);
+    let to_next = (least + float(nearest), bus);
+    Ok(SeekSeen {
+        left_out,
+        least_ns: whole(least),
+        head_switch_ns: head_switch.map(|(time, _)| whole(time - least)),
+        is_serpentine,
+        zero_latency: zero_latency(&mut survey, &mut home, to_next)?,
+        points,
+        requests: probing.spent(),
+    })
+}
+
+/// The least time of some bisections, and how far they spread.
+fn least_of(
+    survey: &mut Survey<'_, '_>,
+    home: &mut Home,
+    way: &Way,
+    repeats: usize,
+) -> Result<Option<(f64, f64)>, Lost> {
+    let mut times = Vec::new();
+    for _ in 0..repeats {
+        times.extend(survey.least(&mut |survey| home.pair(survey, way))?);
+    }
+    // What was made out once may be chance.
+    if times.len() < 2 {
+        return Ok(None);
+    }
+    let middle = median(times.clone()).expect("two at least");
+    let spread = median(times.iter().map(|time| (time - middle).abs()).collect());
+    Ok(Some((middle, spread.unwrap_or(0.0))))
+}
+
+/// Finds out whether the track of the neighbouring cylinder that is under the same head is
+/// that with the same number or the last one: where a head switch takes longer than a seek to
+/// the next cylinder, it is reached sooner. The layout of `home` is then that.
+fn turned(survey: &mut Survey<'_, '_>, home: &mut Home) -> Result<Option<bool>, Lost> {
+    let Some(last) = home.last_head() else { return Ok(None) };
+    let mut times = [None; 2];
+    for (head, time) in [0, last].into_iter().zip(&mut times) {
+        let way = Way::Head { cylinders: 1, head };
+        *time = least_of(survey, home, &way, REPEATS_LEAST)?;
+    }
+    let [Some((first, first_spread)), Some((last, last_spread))] = times else { return Ok(None) };
+    let unsure = 2.0 * (first_spread + last_spread) + survey.platter.turn / 500.0;
+    if (first - last).abs() <= unsure {
+        return Ok(None);
+    }
+    let is_serpentine = last < first;
+    home.turn(is_serpentine);
+    Ok(Some(is_serpentine))
+}
+
+fn distances(home: &Home, map: &ZoneMap) -> Vec<u32> {
+    let last = home.layout.position(Lba::new(map.sectors - 1)).cylinder;
+    let longest = (last - last / LAST_PART).saturating_sub(FARTHEST + 1).max(1);
+    let mut distances = vec![1];
+    while let Some(&before) = distances.last()
+        && before < longest
+    {
+        let next = whole_32((f64::from(before) * FACTOR).ceil()).max(before + 1);
+        distances.push(next.min(longest));
+    }
+    distances
+}
+
+fn point(
+    survey: &mut Survey<'_, '_>,
+    home: &mut Home,
+    (map, least): (&ZoneMap, f64),
+    distance: u32,
+) -> Result<Option<SeekPoint>, Lost> {
+    let Some((way, cylinders, sectors)) = home.way(survey, map, distance)? else { return Ok(None) };
+    let repeats = REPEATS[usize::from(survey.is_noisy)];
+    let Some((time, spread)) = least_of(survey, home, &way, repeats)? else { return Ok(None) };
+    // The block passes the more slowly the fewer a track has.
+    let turn = survey.platter.turn;
+    let outermost = map.zone.first().map_or(sectors, |zone| u64::from(zone.sectors_per_track));
+    let block = turn / float(sectors) - turn / float(outermost);
+    let seek = time - least - block * float(survey.probing.block());
+    Ok(Some(SeekPoint {
+        cylinders,
+        share_ppm: map.share_ppm(home.sectors_to(&way)),
+        ns: whole(seek),
+        unsure_ns: whole(spread),
+    }))
+}
+
+/// Whether reads begin in their middle: on pairs of neighbouring cylinders, each once, for
+/// what was read is in memory afterwards.
+fn zero_latency(
+    survey: &mut Survey<'_, '_>,
+    home: &mut Home,
+    (least, bus_sector_ps): (f64, Option<u64>),
+) -> Result<Option<bool>, Lost> {
+    let mut beyond = Vec::new();
+    for _ in 0..PAIRS {
+        let way = Way::Head { cylinders: 1, head: 0 };
+        let Some((from, to)) = home.pair(survey, &way)? else { continue };
+        beyond.extend(beyond_half_way(survey, (&from, &to), least, bus_sector_ps)?);
+    }
+    let is_seen = beyond.len() >= 3;
+    Ok(median(beyond).filter(|_| is_seen).map(|late| late < 0.0))
+}

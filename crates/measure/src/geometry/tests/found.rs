@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! What is found of every built-in disk, beside what was planted.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use model::mechanics::{Layout, Mechanics, Seek, TrackOrder};
+
+use super::late::Drifting;
+use super::planted::Compared;
+use super::*;
+use crate::geometry::NotSeen;
+
+fn layout(mechanics: &mut Mechanics) -> &mut model::mechanics::Zones {
+    match &mut mechanics.layout {
+        Layout::Zones(zones) => zones,
+        Layout::Index(_) => panic!("built-in disks have zones"),
+    }
+}
+
+/// All that is promised, and what tracks are like, which is promised to nobody.
+#[test]
+fn every_built_in_disk_is_what_was_planted() {
+    for (name, mut planted, _) in disks() {
+        let found = taken_to_pieces(&planted, SECTOR, 1);
+        let compared = Compared::new(&planted, &found);
+        assert!(compared.faults().is_empty(), "{name}: {:?}", compared.faults());
+        let tracks = found.zones.as_ref().and_then(|map| map.tracks.clone()).expect("tracks");
+        let zones = layout(&mut planted).clone();
+        let skews = (zones.zone[0].track_skew_ppm, zones.zone[0].cylinder_skew_ppm);
+        assert_eq!((tracks.track_skew_ppm, tracks.cylinder_skew_ppm), skews, "{name}");
+        assert_eq!(tracks.surfaces, planted.surfaces, "{name}");
+        assert_eq!(tracks.range_cylinders, zones.range_cylinders, "{name}");
+        let is_by_surface = zones.order == TrackOrder::SurfaceSerpentine;
+        assert_eq!(tracks.order == TrackOrder::SurfaceSerpentine, is_by_surface, "{name}");
+        let seek = found.seek.as_ref().expect("seeks");
+        assert_eq!(seek.zero_latency, Some(planted.zero_latency), "{name}");
+        let switch = seek.head_switch_ns.expect("a head switch");
+        assert!(switch.abs_diff(planted.head_switch_ns) < planted.head_switch_ns / 50, "{name}");
+        assert!(seek.left_out.is_empty(), "{name}: {:?}", seek.left_out);
+    }
+}
+
+/// Only where a head switch takes longer than a short seek does it matter which track of the
+/// next cylinder is under the same head; and there it is seen.
+#[test]
+fn the_way_that_cylinders_go_is_seen_where_it_matters() {
+    for (name, mut planted, _) in disks() {
+        let order = layout(&mut planted).order;
+        let Seek::Points(points) = &planted.seek else { panic!("built-in disks have points") };
+        let seen = taken_to_pieces(&planted, SECTOR, 2).seek.expect("seeks").is_serpentine;
+        let matters =
+            order != TrackOrder::SurfaceSerpentine && points[0].1 < planted.head_switch_ns;
+        assert_eq!(seen.is_some(), matters, "{name}");
+        assert!(seen.is_none_or(|seen| seen == (order == TrackOrder::CylinderSerpentine)));
+    }
+}
+
+/// Goal: a host that is late by tens of microseconds, and by milliseconds for one read in
+/// fifty, still finds turn and zones. Its lateness is in the overhead and stays there.
+#[test]
+fn a_late_host_finds_rotation_and_zones() {
+    for (name, planted, _) in disks() {
+        let compared = Compared::new(&planted, &taken_to_pieces_late(&planted, 3));
+        let is_excused =
+            |fault: &&String| fault.starts_with("overhead") || fault.starts_with("seek");
+        let faults = compared.faults();
+        let faults: Vec<_> = faults.iter().filter(|fault| !is_excused(fault)).collect();
+        assert!(faults.is_empty(), "{name}: {faults:?}");
+        let (planted, found) = compared.least;
+        assert!((planted..planted + 60_000.0).contains(&found), "{name}: {compared:?}");
+    }
+}
+
+/// Goal: a spindle that drifts by 20 parts per million, now ahead and now behind, is followed:
+/// all that is promised is found.
+#[test]
+fn a_spindle_that_drifts_is_followed() {
+    for name in ["ibm-40k1044", "seagate-36es2", "nearline-7200"] {
+        let (planted, _) = disk(name);
+        let mut drive = MechanicalDrive::new(&planted, 1, 1).expect("a disk");
+        let mut subject = Drifting { subject: SimulatedSubject::new(&mut drive) };
+        let found = geometry(&mut subject, planted.sectors, SECTOR, 1).expect("it turns");
+        let compared = Compared::new(&planted, &found);
+        assert!(compared.faults().is_empty(), "{name}: {:?}", compared.faults());
+    }
+}
+
+/// Goal: a block of 4 KiB, on a disk whose tracks are no multiple of it, still shows zones to
+/// a part in a hundred, of capacity and of density.
+#[test]
+fn blocks_of_4_kib_find_rotation_and_zones() {
+    for name in ["seagate-36es2", "nearline-7200"] {
+        let (planted, _) = disk(name);
+        let found = taken_to_pieces(&planted, Bytes::from_kib(4), 1);
+        let compared = Compared::new(&planted, &found);
+        assert!(compared.rotation.abs() < 1e-3, "{name}: {compared:?}");
+        assert!(compared.boundary < 0.01, "{name}: {compared:?}");
+        assert!(compared.sectors_per_track < 0.015, "{name}: {compared:?}");
+    }
+}
+
+/// Canaries: what was found is held against disks that are a little different. Each must be
+/// caught, by the check that is there for it.
+#[test]
+fn a_disk_that_is_a_little_different_is_caught() {
+    let (planted, _) = disk("seagate-36es2");
+    let found = taken_to_pieces(&planted, SECTOR, 1);
+    let caught = |change: fn(&mut Mechanics)| {
+        let mut other = planted.clone();
+        change(&mut other);
+        let faults = Compared::new(&other, &found).faults();
+        faults
+            .iter()
+            .filter_map(|fault| fault.split(':').next())
+            .map(str::to_owned)
+            .collect::<Vec<_>>()
+    };
+    assert!(caught(|_| ()).is_empty());
+    assert_eq!(caught(|disk| disk.rpm = 7_210), ["rotation"]);
+    assert_eq!(caught(|disk| disk.overhead.read_miss_after_read_ns += 40_000), ["overhead"]);
+    let slower = caught(|disk| {
+        let Seek::Points(points) = &mut disk.seek else { return };
+        for (_, ns) in points {
+            *ns += *ns / 25;
+        }
+    });
+    assert_eq!(slower, ["seek"]);
+    let moved = caught(|disk| {
+        let zones = &mut layout(disk).zone;
+        zones[4].cylinder_last -= 500;
+        zones[5].cylinder_first -= 500;
+        disk.sectors -= 500 * 4 * 26;
+    });
+    assert_eq!(moved, ["boundary"]);
+    let denser = caught(|disk| layout(disk).zone[3].sectors_per_track += 1);
+    assert_eq!(denser, ["sectors per track"]);
+}
+
+#[test]
+fn what_was_found_is_written_down_and_read_again() {
+    let (planted, _) = disk("fujitsu-max3036rc");
+    let found = taken_to_pieces(&planted, SECTOR, 1);
+    let text = toml::to_string(&found).expect("text");
+    assert_eq!(toml::from_str::<Geometry>(&text).expect("a geometry"), found);
+}
+
+/// Goal: a stop, whenever it comes, gives nothing rather than half of something. Method: stops
+/// after ever more requests of each experiment.
+#[test]
+fn a_stop_gives_nothing() {
+    let (planted, _) = disk("ibm-36z15");
+    let whole = taken_to_pieces(&planted, SECTOR, 1);
+    let (turn, map) = (whole.rotation.expect("a turn"), whole.zones.expect("zones"));
+    for after in [0, 1, 40, 300, 700, 2_000, 4_000] {
+        for experiment in 0..4 {
+            let stop = AtomicBool::new(after == 0);
+            let mut progress = |done, _| stop.store(done >= after, Ordering::Relaxed);
+            let mut drive = MechanicalDrive::new(&planted, 1, 1).expect("a disk");
+            let mut subject = SimulatedSubject::new(&mut drive);
+            let capacity = Bytes::new(planted.sectors * Lba::SECTOR_BYTES);
+            let random = Pcg64::seed_from_u64(1);
+            let mut probing =
+                Probing::new(&mut subject, (capacity, SECTOR), random, &stop, &mut progress);
+            let is_stopped = match experiment {
+                0 => rotation(&mut probing).expect("it answers") == Err(NoRotation::Cancelled),
+                1 => overhead(&mut probing, &turn).expect("it answers") == Err(NotSeen::Cancelled),
+                2 => zones(&mut probing, &turn).expect("it answers") == Err(NotSeen::Cancelled),
+                _ => {
+                    let found = seek_curve(&mut probing, &turn, &map, None).expect("it answers");
+                    found == Err(NotSeen::Cancelled)
+                }
+            };
+            // The shorter ones are done before the later stops.
+            let is_done = probing.spent() < after;
+            assert!(is_stopped || is_done, "experiment {experiment}, stopped after {after}");
+        }
+    }
+}
+
+/// Goal: no experiment goes on for ever; together they stay below 60,000 requests.
+#[test]
+fn requests_are_bounded() {
+    let bounds = [
+        crate::geometry::rotation::REQUESTS_MAX,
+        crate::geometry::overhead::REQUESTS_MAX,
+        crate::geometry::zones::REQUESTS_MAX,
+        crate::geometry::seek::REQUESTS_MAX,
+    ];
+    assert!(bounds[0] < 2_000 && bounds.iter().sum::<u64>() < 60_000, "{bounds:?}");
+}

@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! Disks unlike the built-in ones: what is still found, and what is not.
+
+use model::mechanics::{Faults, Layout, ReadAhead, Sparing, Zones};
+
+use super::planted::Compared;
+use super::round_trip::Behaviour;
+use super::*;
+use crate::geometry::mechanics;
+
+const NAMES: [&str; 2] = ["seagate-36es2", "nearline-7200"];
+
+fn zones(disk: &mut Mechanics) -> &mut Zones {
+    match &mut disk.layout {
+        Layout::Zones(zones) => zones,
+        Layout::Index(_) => panic!("built-in disks have zones"),
+    }
+}
+
+/// With as many sectors as its layout holds.
+fn filled(mut disk: Mechanics) -> Mechanics {
+    disk.sectors = drive::mechanical::Layout::held(&disk).expect("a layout").sectors;
+    disk
+}
+
+/// A change of a disk, and its name.
+type Change = (&'static str, fn(&mut Mechanics));
+
+/// What does not hide the disk.
+const CHANGES: [Change; 7] = [
+    ("without reading ahead", |disk| {
+        disk.cache.as_mut().expect("memory").read_ahead = ReadAhead::Off;
+    }),
+    ("without memory", |disk| disk.cache = None),
+    ("with much memory", |disk| {
+        let cache = disk.cache.as_mut().expect("memory");
+        (cache.segments, cache.segment_sectors) = (2_000, 4_096);
+    }),
+    ("that errs", |disk| {
+        let (retry_ppm, recalibration_ppm) = (5_000, 500);
+        let recalibration_ns = 20_000_000;
+        let faults = Faults { retry_ppm, retries_max: 3, recalibration_ppm, recalibration_ns };
+        disk.faults = Some(faults);
+    }),
+    ("with slipped sectors", |disk| {
+        for zone in &mut zones(disk).zone {
+            zone.slips = (0..200).map(|slip| 1_000 + slip * 20_011).collect();
+        }
+    }),
+    ("of one surface", |disk| disk.surfaces = 1),
+    ("of one zone", |disk| {
+        let last = disk.cylinders - 1;
+        let zones = &mut zones(disk).zone;
+        zones.truncate(1);
+        zones[0].cylinder_last = last;
+    }),
+];
+
+#[test]
+fn other_disks_are_found_as_well() {
+    for name in NAMES {
+        for (what, change) in CHANGES {
+            let (mut planted, _) = disk(name);
+            change(&mut planted);
+            let planted = filled(planted);
+            let compared = Compared::new(&planted, &taken_to_pieces(&planted, SECTOR, 1));
+            assert!(compared.faults().is_empty(), "{name} {what}: {:?}", compared.faults());
+        }
+    }
+}
+
+/// Goal: where spares end each track a track has the sectors that hold data, and capacity is
+/// right.
+#[test]
+fn spares_of_a_track_are_no_sectors_of_it() {
+    for name in NAMES {
+        let (mut planted, _) = disk(name);
+        let zones = zones(&mut planted);
+        zones.sparing = Sparing::Track;
+        zones.zone.iter_mut().for_each(|zone| zone.spares = 3);
+        let sectors: Vec<_> = zones.zone.iter().map(|zone| zone.sectors_per_track - 3).collect();
+        let found = taken_to_pieces(&filled(planted), SECTOR, 1);
+        let map = found.zones.expect("zones");
+        assert_eq!(map.zone.iter().map(|zone| zone.sectors_per_track).collect::<Vec<_>>(), sectors);
+    }
+}
+
+/// Goal: where the skews of head switches and seeks are alike, tracks are taken for cylinders;
+/// and that does no harm: the disk that is found behaves as the first.
+#[test]
+fn surfaces_that_skews_do_not_show_do_not_matter() {
+    let (mut planted, depth) = disk("seagate-36es2");
+    for zone in &mut zones(&mut planted).zone {
+        zone.cylinder_skew_ppm = zone.track_skew_ppm;
+    }
+    let found = taken_to_pieces(&planted, SECTOR, 1);
+    let again = mechanics(&found, planted.queue.clone()).expect("all was seen");
+    assert_eq!(again.surfaces, 1);
+    assert!(again.chosen.iter().any(|line| line.starts_with("surfaces")), "{:?}", again.chosen);
+    let apart = Behaviour::of(&planted, depth).apart(&Behaviour::of(&again, depth));
+    assert!(apart.iter().all(|apart| apart.abs() < 0.05), "{apart:?}");
+}
+
+/// Goal: tracks that are not all equally long, for spares end each cylinder, are not understood;
+/// turn and overhead are, and nothing is made up.
+#[test]
+fn spares_of_a_cylinder_are_not_understood_and_that_is_said() {
+    let (mut planted, _) = disk("seagate-36es2");
+    let zones = zones(&mut planted);
+    zones.sparing = Sparing::Cylinder;
+    zones.zone.iter_mut().for_each(|zone| zone.spares = 5);
+    let found = taken_to_pieces(&filled(planted), SECTOR, 1);
+    assert!(found.rotation.is_some() && found.zones.is_none() && found.seek.is_none());
+    assert!(mechanics(&found, model::mechanics::Queue::default()).is_none());
+}
+
+/// Goal: a disk that keeps what passes before the sector that was asked for answers backward
+/// reads from memory. That it turns is not seen then, and what is said does not deny it.
+#[test]
+fn a_disk_that_reads_on_arrival_is_not_understood_and_that_is_said() {
+    let (mut planted, _) = disk("seagate-36es2");
+    planted.cache.as_mut().expect("memory").reads_on_arrival = true;
+    let mut drive = MechanicalDrive::new(&planted, 1, 1).expect("a disk");
+    let mut subject = SimulatedSubject::new(&mut drive);
+    let none = geometry(&mut subject, planted.sectors, SECTOR, 1).expect_err("it is hidden");
+    assert!(matches!(none, NoRotation::Fast { .. }), "{none:?}");
+    assert!(none.to_string().contains("or memory answers"), "{none}");
+}
+
+/// Goal: a target that ends somewhere within a disk, however early, is measured or not, but
+/// nothing falls over.
+#[test]
+fn small_targets_do_no_harm() {
+    let (planted, _) = disk("seagate-36es2");
+    for sectors in (6..26).map(|power| (1_u64 << power) + 37 * power) {
+        for block in [SECTOR, Bytes::from_kib(4)] {
+            let mut drive = MechanicalDrive::new(&planted, 1, 1).expect("a disk");
+            let mut subject = SimulatedSubject::new(&mut drive);
+            if let Ok(found) = geometry(&mut subject, sectors, block, 1) {
+                let fitted = mechanics(&found, planted.queue.clone());
+                assert!(fitted.is_none_or(|disk| disk.sectors <= sectors), "{sectors}");
+            }
+        }
+    }
+}

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! From a disk to what is found of it to a disk again: the second behaves as the first.
+
+use drive::mechanical::MechanicalDrive;
+use model::Op;
+use model::mechanics::Scheduler;
+
+use super::super::number::{float, median};
+use super::super::{QueueSeen, mechanics, queues};
+use super::*;
+use crate::kind::Kind;
+use crate::places::Places;
+use crate::subject::Probe;
+
+/// Batches of each size.
+const BATCHES: u32 = 400;
+/// Requests in them.
+pub(super) const SIZES: [usize; 5] = [1, 2, 4, 8, 16];
+
+/// How a disk behaves under random and sequential reads.
+#[derive(Debug, Clone)]
+pub(super) struct Behaviour {
+    /// Medians of b(i), in nanoseconds.
+    pub(super) batches: Vec<f64>,
+    /// Time of 64 MiB in sequence, at either end.
+    sequences: [f64; 2],
+}
+
+impl Behaviour {
+    /// Of reads of 128 KiB.
+    pub(super) fn of(mechanics: &Mechanics, depth: u32) -> Self {
+        let mut drive = MechanicalDrive::new(mechanics, depth, 1).expect("a disk");
+        let mut subject = SimulatedSubject::new(&mut drive);
+        let capacity = Bytes::new(mechanics.sectors * Lba::SECTOR_BYTES);
+        let places = Places::of(capacity, Kind { op: Op::Read, size: Bytes::from_kib(128) });
+        let mut random = Pcg64::seed_from_u64(11);
+        let sizes = SIZES.into_iter().filter(|&size| size <= depth as usize);
+        let batches = sizes.map(|size| {
+            let mut time = || {
+                let probes = places.different(size, &mut random);
+                float(subject.serve(&probes).expect("it answers").ns())
+            };
+            median((0..BATCHES).map(|_| time()).collect()).expect("some batches")
+        });
+        let batches = batches.collect();
+        let sequences = [0, places.count - 513].map(|first| sequence(&mut subject, places, first));
+        Self { batches, sequences }
+    }
+
+    /// By how much another behaves differently: each figure as a part of ours.
+    pub(super) fn apart(&self, other: &Self) -> Vec<f64> {
+        let ours = self.batches.iter().chain(&self.sequences);
+        let others = other.batches.iter().chain(&other.sequences);
+        ours.zip(others).map(|(ours, other)| other / ours - 1.0).collect()
+    }
+}
+
+fn sequence(subject: &mut SimulatedSubject<'_>, places: Places, first: usize) -> f64 {
+    let begun = subject.now();
+    for index in first..first + 512 {
+        let probe: Probe = places.at(index);
+        subject.serve(&[probe]).expect("it answers");
+    }
+    float(subject.now().since(begun).ns())
+}
+
+/// The disk that is found, with the queue of the one it is found of: one request at a time
+/// shows nothing of that.
+pub(super) fn again(planted: &Mechanics) -> Mechanics {
+    let found = taken_to_pieces(planted, SECTOR, 1);
+    mechanics(&found, planted.queue.clone()).expect("all was seen")
+}
+
+/// Goal: what is found is good enough to simulate the disk: medians of batches and times of
+/// sequences within 5 %.
+#[test]
+fn the_disk_that_is_found_behaves_as_the_first() {
+    for (name, planted, depth) in disks() {
+        let again = again(&planted);
+        again.check().expect("a disk");
+        let apart = Behaviour::of(&planted, depth).apart(&Behaviour::of(&again, depth));
+        assert!(apart.iter().all(|apart| apart.abs() < 0.05), "{name}: {apart:?}");
+    }
+}
+
+/// Canary: a disk whose seeks are a quarter slower does not pass for the first.
+#[test]
+fn a_disk_with_slower_seeks_behaves_differently() {
+    let (planted, depth) = disk("nearline-7200");
+    let mut slower = again(&planted);
+    let model::mechanics::Seek::Points(points) = &mut slower.seek else { panic!("points") };
+    for (_, ns) in points {
+        *ns += *ns / 4;
+    }
+    let apart = Behaviour::of(&planted, depth).apart(&Behaviour::of(&slower, depth));
+    assert!(apart.iter().any(|apart| apart.abs() > 0.05), "{apart:?}");
+}
+
+/// Goal: the order in which a disk serves is seen from its tables of batches, where it matters:
+/// with it, batches of the disk that is found take as long as in the table, to 5 %.
+#[test]
+fn the_order_is_seen_from_batches() {
+    for (name, planted, depth) in disks() {
+        let file = drive::builtin::load(name).expect("a built-in");
+        let table = file.batch.iter().find(|table| !table.quantiles_ns[2].is_empty());
+        let Some(table) = table.filter(|_| depth > 1) else { continue };
+        let seen = queues(&again(&planted), table).expect("medians");
+        assert!(seen[0].apart_ppm < 50_000, "{name}: {seen:?}");
+        let planted = match planted.queue.scheduler {
+            Scheduler::SatfAging => Scheduler::Satf,
+            other => other,
+        };
+        let is_planted = |seen: &&QueueSeen| seen.scheduler == planted;
+        let ours = seen.iter().find(is_planted).expect("all orders");
+        println!("{name}: planted {planted:?}, seen {seen:?}");
+        assert!(ours.apart_ppm < seen[0].apart_ppm + 10_000, "{name}: {seen:?}");
+    }
+}
+
+/// What was not seen is said, and what was is not.
+#[test]
+fn what_was_chosen_is_said() {
+    let (planted, _) = disk("maxtor-atlas-10k-v");
+    let again = again(&planted);
+    let says = |word: &str| again.chosen.iter().any(|line| line.starts_with(word));
+    assert!(says("writes") && says("cache: none") && says("bus"), "{:?}", again.chosen);
+    assert!(!says("surfaces") && !says("zero_latency"), "{:?}", again.chosen);
+}

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! What does not turn is not said to turn.
+
+use drive::recorded::Recording;
+use drive::{Drive, PseudoDisk, RecordedDrive};
+use model::{BatchTable, DriveKind, Duration, Op};
+
+use super::late::Late;
+use super::*;
+
+/// What the experiment says of a drive of 64 GiB, on a punctual and on a late host.
+fn verdicts(
+    mut drives: impl FnMut() -> Box<dyn Drive>,
+    sectors: u64,
+) -> [Result<(), NoRotation>; 2] {
+    [false, true].map(|is_late| {
+        let mut drive = drives();
+        let subject = SimulatedSubject::new(&mut *drive);
+        let mut late = Late::new(subject, 1);
+        let subject: &mut dyn Subject = if is_late { &mut late } else { &mut late.subject };
+        let stop = AtomicBool::new(false);
+        let mut progress = |_, _| ();
+        let capacity = Bytes::new(sectors * Lba::SECTOR_BYTES);
+        let random = Pcg64::seed_from_u64(1);
+        let mut probing = Probing::new(subject, (capacity, SECTOR), random, &stop, &mut progress);
+        rotation(&mut probing).expect("it answers").map(|_| ())
+    })
+}
+
+#[test]
+fn flash_is_too_fast_to_turn() {
+    for name in ["sata-ssd", "nvme-ssd"] {
+        let file = drive::builtin::load(name).expect("a built-in");
+        let make =
+            || -> Box<dyn Drive> { drive::from_parts(DriveKind::Ssd, &file, 1).expect("an ssd") };
+        for verdict in verdicts(make, 1 << 20) {
+            assert!(matches!(verdict, Err(NoRotation::Fast { .. })), "{name}: {verdict:?}");
+        }
+    }
+}
+
+/// Goal: a device whose every read takes 5 ms completes at multiples of 5 ms, as if it turned;
+/// that it does so for all places alike gives it away. A late host moves all that follows.
+#[test]
+fn a_device_that_always_takes_equally_long_does_not_turn() {
+    let table = BatchTable::new(&[Duration::from_ms(5)]).expect("a table");
+    let make = || -> Box<dyn Drive> { Box::new(PseudoDisk::new(1, table.clone(), 1)) };
+    let [punctual, late] = verdicts(make, 1 << 27);
+    assert!(matches!(punctual, Err(NoRotation::NotOfPlace { .. })), "{punctual:?}");
+    assert!(matches!(late, Err(NoRotation::NotPeriodic { .. })), "{late:?}");
+}
+
+/// Goal: times as a disk has them, but at random, show no turn.
+#[test]
+fn times_of_a_disk_drawn_at_random_do_not_turn() {
+    let file = drive::builtin::load("seagate-36es2").expect("a built-in");
+    let table = drive::measured_table(&file, Op::Read, Bytes::from_kib(64)).expect("a table");
+    let make = || -> Box<dyn Drive> {
+        let recording = Recording::new(table).expect("quantiles");
+        Box::new(RecordedDrive::new(file.depth, recording, 1))
+    };
+    for verdict in verdicts(make, 1 << 26) {
+        assert!(matches!(verdict, Err(NoRotation::NotPeriodic { .. })), "{verdict:?}");
+    }
+}
+
+#[test]
+fn a_target_of_few_sectors_is_too_small() {
+    let table = BatchTable::new(&[Duration::from_ms(5)]).expect("a table");
+    let make = || -> Box<dyn Drive> { Box::new(PseudoDisk::new(1, table.clone(), 1)) };
+    for verdict in verdicts(make, 64) {
+        assert_eq!(verdict, Err(NoRotation::Small { sectors: 64 }));
+    }
+}

@@ -1,0 +1,313 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! Finds a track: where it begins, how many sectors it has, at which angles they lie.
+//!
+//! ```text
+//! angle          /  <- a track: a turn for its sectors
+//!               /|
+//!     skew ->  | '
+//!          /   '
+//!         /    <- where the track begins: the angle jumps by the skew
+//!        /
+//!       --------------> sector
+//! ```
+//!
+//! Always backwards, never forwards: what lies behind a block that was read may be in the
+//! drive's memory, what lies before it is not. Whether a block lies on the line that its
+//! neighbours make is asked once if it does, and again beside it if it does not: completions are
+//! late now and then.
+
+use super::ladder::{Edge, Ladder};
+use super::line::Line;
+use super::number::{float, floor, median, whole};
+use super::platter::Platter;
+use super::probing::{Probing, Seen};
+use super::rotation::Rotation;
+
+/// The first two blocks of a line are so many sectors apart.
+const FIRST: u64 = 16;
+/// Part of a turn by which a block may miss its line: less than any skew.
+const TOLERANCE: f64 = 0.05;
+/// Completions are late by so many times the noise at most, but for a few; and that is a part of
+/// a turn between these.
+const NOISE: f64 = 8.0;
+const LATE: std::ops::Range<f64> = 0.004..0.1;
+/// From this part of a turn on noise counts.
+const NOISY: f64 = 0.0003;
+/// A line is long enough when it covers this part of a turn.
+const REACH: f64 = 0.45;
+/// Parts of a track by which its end is approached.
+const PARTS: u64 = 8;
+/// How far the first line may err in the sectors of a track.
+const UNSURE: f64 = 0.04;
+/// Where a track may begin is gone through in so many steps,
+const STEPS: u64 = 16;
+/// track after track, at most so many.
+const RUNGS: u64 = 40;
+/// How often another place is tried.
+const TRIES: u32 = 12;
+/// A track has no more sectors than this.
+const SECTORS_MAX: u64 = 1 << 16;
+
+/// A track.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Track {
+    /// Its first sector.
+    pub(super) begin: u64,
+    /// Its sectors.
+    pub(super) sectors: u64,
+    /// The angle at which the first block ends.
+    pub(super) angle: f64,
+}
+
+impl Track {
+    /// The angle at which the block that begins at `start` ends.
+    pub(super) fn angle(&self, start: u64, turn: f64) -> f64 {
+        (self.angle + (float(start) - float(self.begin)) * self.per_sector(turn)).rem_euclid(turn)
+    }
+
+    /// The time in which a sector passes.
+    pub(super) fn per_sector(&self, turn: f64) -> f64 {
+        turn / float(self.sectors)
+    }
+}
+
+/// Reads angles.
+pub(super) struct Survey<'b, 'a> {
+    pub(super) probing: &'b mut Probing<'a>,
+    pub(super) platter: Platter,
+    /// A completion that comes so much later than expected is not what was expected.
+    pub(super) late_max: f64,
+    /// What comes sooner after its request comes from memory.
+    pub(super) soonest: f64,
+    /// Completions are late by so much that more of them are needed.
+    pub(super) is_noisy: bool,
+}
+
+impl<'b, 'a> Survey<'b, 'a> {
+    /// Of a disk that turns like that.
+    pub(super) fn new(probing: &'b mut Probing<'a>, rotation: &Rotation) -> Self {
+        let turn = rotation.turn();
+        let noise = float(rotation.noise_ns);
+        let late_max = (NOISE * noise).clamp(LATE.start * turn, LATE.end * turn);
+        let is_noisy = noise > NOISY * turn;
+        let platter = Platter::new(turn);
+        Self { probing, platter, late_max, soonest: 0.0, is_noisy }
+    }
+
+    /// The angle at which a block ends.
+    pub(super) fn angle(&mut self, start: u64) -> Seen<f64> {
+        let done = self.probing.read(start)?.done;
+        Ok(self.platter.angle(done))
+    }
+
+    /// A track below `near`, or above it where there is no room below; none if the angles make
+    /// no sense.
+    pub(super) fn track_near(&mut self, near: u64) -> Seen<Option<Track>> {
+        self.track_like(near, &[])
+    }
+
+    /// The same; where it has as many sectors as one of `known`, its begin is not exact.
+    pub(super) fn track_like(&mut self, near: u64, known: &[u64]) -> Seen<Option<Track>> {
+        let mut from = near;
+        for _ in 0..TRIES {
+            if let Some(line) = self.line(from)?
+                && let Some(track) = self.track_of(line, known)?
+            {
+                return Ok(Some(track));
+            }
+            let room = SECTORS_MAX.min(self.probing.sectors() / 64);
+            // The search goes down: near the outer edge it has to begin further in.
+            let low = near.saturating_sub(room).max(near.min(room));
+            let high = (near + room).min(self.probing.sectors());
+            from = self.probing.block_within(low, high);
+        }
+        Ok(None)
+    }
+
+    /// A line from `at` backwards over half a turn.
+    fn line(&mut self, mut at: u64) -> Seen<Option<Line>> {
+        let block = self.probing.block();
+        let first = self.probing.at_least(FIRST);
+        for _ in 0..TRIES {
+            at = self.probing.aligned(at).min(self.probing.sectors() - block);
+            let Some(low) = at.checked_sub(first) else { return Ok(None) };
+            let (angle, low_angle) = (self.angle(at)?, self.angle(low)?);
+            let per_sector = self.platter.beyond(angle, low_angle) / float(first);
+            let read = vec![(at, angle), (low, low_angle)];
+            let mut line = Line { from: at, angle, per_sector, low, read };
+            match self.lengthened(&mut line)? {
+                Grown::Whole => return Ok(Some(line)),
+                // What is below the break has a whole track before it.
+                Grown::Broken(below) => at = below,
+                Grown::NoRoom => return Ok(None),
+            }
+        }
+        Ok(None)
+    }
+
+    fn lengthened(&mut self, line: &mut Line) -> Seen<Grown> {
+        let turn = self.platter.turn;
+        loop {
+            let reach = line.from - line.low;
+            if line.per_sector * float(reach) >= REACH * turn {
+                return Ok(Grown::Whole);
+            }
+            let Some(next) = line.from.checked_sub(2 * reach).filter(|_| reach < SECTORS_MAX)
+            else {
+                return Ok(Grown::NoRoom);
+            };
+            if !self.is_on(line, next)? {
+                return Ok(Grown::Broken(next));
+            }
+        }
+    }
+
+    /// Whether a block lies on a line. Further out than any before it, it makes the line more
+    /// exact.
+    fn is_on(&mut self, line: &mut Line, start: u64) -> Seen<bool> {
+        let block = self.probing.block();
+        let mut off = 0;
+        for beside in [0, block, 2 * block] {
+            let Some(start) = start.checked_sub(beside) else { break };
+            let angle = self.angle(start)?;
+            let beyond = self.platter.beyond(angle, line.angle(start));
+            if beyond.abs() < TOLERANCE * self.platter.turn {
+                line.take(start, angle, beyond);
+                return Ok(true);
+            }
+            off += 1;
+            // Two that miss it by the same tell the truth.
+            if off == 2 {
+                return Ok(false);
+            }
+        }
+        Ok(false)
+    }
+
+    /// Goes down from `top` by steps until a block is not on the line any more; none if that
+    /// does not come in so many steps, or `top` is not on it.
+    fn edge(&mut self, line: &mut Line, top: u64, step: u64, most: u64) -> Seen<Option<Edge>> {
+        if top < line.from && top < line.low && !self.is_on(line, top)? {
+            return Ok(None);
+        }
+        let mut on = top;
+        for _ in 0..most {
+            let Some(next) = on.checked_sub(step) else { return Ok(None) };
+            if !self.is_on(line, next)? {
+                return Ok(Some(Edge { off: next, on }));
+            }
+            on = next;
+        }
+        Ok(None)
+    }
+
+    /// The track below that of a line. Each begin of a track is looked for with smaller steps
+    /// than the one above it, so that the search never comes back to what it has read.
+    ///
+    /// One of `known` is believed to be the number of sectors when only it is left of them.
+    fn track_of(&mut self, mut line: Line, known: &[u64]) -> Seen<Option<Track>> {
+        let block = self.probing.block();
+        let part =
+            self.probing.at_least((floor(self.platter.turn / line.per_sector) / PARTS).max(1));
+        let low = line.low;
+        let Some(mut edge) = self.edge(&mut line, low, part, PARTS + 2)? else { return Ok(None) };
+        line.fit(&self.platter);
+        let sectors = self.platter.turn / line.per_sector;
+        let unsure = (whole(sectors * (1.0 - UNSURE)), whole(sectors * (1.0 + UNSURE)));
+        let mut ladder = Ladder::new(unsure, block);
+        ladder.add(edge);
+        let mut was_exact = false;
+        for _ in 0..RUNGS {
+            let Some(mut below) = self.line_below(&line, edge.off)? else { return Ok(None) };
+            let Some((top, bottom)) = ladder.below() else { return Ok(None) };
+            let step = self.probing.at_least(((top - bottom) / STEPS).max(1));
+            let most = (top - bottom) / step + 3;
+            let Some(next) = self.edge(&mut below, top, step, most)? else { return Ok(None) };
+            ladder.add(next);
+            (edge, line) = (next, below);
+            let Some(begin) = ladder.begin() else { return Ok(None) };
+            if let Some(sectors) = ladder.known(known) {
+                return Ok(Some(self.track(&line, begin, sectors)));
+            }
+            // A length is believed when the next track has it too.
+            let exact = ladder.exact(edge);
+            if let Some(sectors) = exact.filter(|_| was_exact) {
+                return Ok(Some(self.track(&line, begin, sectors)));
+            }
+            was_exact = exact.is_some();
+        }
+        Ok(None)
+    }
+
+    /// A line on the track below `off`, which is the last that was read.
+    fn line_below(&mut self, line: &Line, off: u64) -> Seen<Option<Line>> {
+        let block = self.probing.block();
+        for step in 1..5 {
+            let Some(at) = off.checked_sub(6 * step * block) else { return Ok(None) };
+            let angle = self.angle(at)?;
+            let (from, per_sector, read) = (at, line.per_sector, vec![(at, angle)]);
+            let mut below = Line { from: at, angle, per_sector, low: at, read };
+            let Some(next) = at.checked_sub(2 * block) else { return Ok(None) };
+            let second = self.angle(next)?;
+            let beyond = self.platter.beyond(second, below.angle(next));
+            if beyond.abs() < TOLERANCE / 4.0 * self.platter.turn {
+                below.read.push((next, second));
+                below.angle += beyond / 2.0;
+                (below.from, below.low) = (from, next);
+                return Ok(Some(below));
+            }
+        }
+        Ok(None)
+    }
+
+    /// The track of a line that begins here and is known to have so many sectors.
+    fn track(&self, line: &Line, begin: u64, sectors: u64) -> Track {
+        let per_sector = self.platter.turn / float(sectors);
+        let to_begin =
+            |&(start, angle): &(u64, f64)| angle - (float(start) - float(begin)) * per_sector;
+        let angles: Vec<f64> = line.read.iter().map(to_begin).collect();
+        let angle = self.platter.middle(&angles).expect("a line has two blocks");
+        Track { begin, sectors, angle }
+    }
+
+    /// A track whose place is known, with its angles; none if they make no sense.
+    pub(super) fn track_at(&mut self, begin: u64, sectors: u64) -> Seen<Option<Track>> {
+        let turn = self.platter.turn;
+        if begin + sectors > self.probing.sectors() {
+            return Ok(None);
+        }
+        let mut angles = Vec::new();
+        let mut start = self.fresh_within(begin + sectors / 2, begin + sectors);
+        for _ in 0..5 {
+            let track = Track { begin, sectors, angle: self.angle(start)? };
+            angles.push(track.angle - (float(start) - float(begin)) * track.per_sector(turn));
+            start -= self.probing.block();
+        }
+        let middle = self.platter.middle(&angles).expect("some blocks");
+        let agree = angles.iter().map(|&angle| self.platter.beyond(angle, middle).abs());
+        let agree = median(agree.collect()).expect("some blocks") < TOLERANCE / 4.0 * turn;
+        Ok(agree.then_some(Track { begin, sectors, angle: middle }))
+    }
+
+    /// A block in a range, if possible one that was not read just now.
+    pub(super) fn fresh_within(&mut self, from: u64, to: u64) -> u64 {
+        let mut start = self.probing.block_within(from, to);
+        for _ in 0..16 {
+            if self.probing.is_fresh(start) {
+                break;
+            }
+            start = self.probing.block_within(from, to);
+        }
+        start
+    }
+}
+
+/// How a line became longer.
+enum Grown {
+    /// It is long enough.
+    Whole,
+    /// This block is not on it.
+    Broken(u64),
+    /// The target ends.
+    NoRoom,
+}

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! Whether a read begins in its middle if the head arrives there.
+//!
+//! A read is sent so that the head arrives in its middle. A drive that begins there is done
+//! after a turn, when the first half has passed, but for the bus; one that waits for the first
+//! sector is done half the read later.
+
+use super::number::{float, floor};
+use super::probing::Seen;
+use super::tracks::{Survey, Track};
+
+/// Sectors of a read, at most: no host splits it.
+const SECTORS_MAX: u64 = 512;
+/// Where the bus is not known, a sector takes this part of the time under the head.
+const BUS: f64 = 0.5;
+/// Where the read cannot lie on the track, it is tried again from another angle.
+const TRIES: u32 = 6;
+
+/// How much longer than half way between the two a read took, on the second of two tracks that are
+/// `least` apart, from the first; none if it could not be placed.
+pub(super) fn beyond_half_way(
+    survey: &mut Survey<'_, '_>,
+    (from, to): (&Track, &Track),
+    least: f64,
+    bus_sector_ps: Option<u64>,
+) -> Seen<Option<f64>> {
+    let turn = survey.platter.turn;
+    let per_sector = to.per_sector(turn);
+    let half = survey.probing.aligned((to.sectors / 4).min(SECTORS_MAX / 2));
+    let half = half.max(survey.probing.block());
+    let span = float(half) * per_sector;
+    let bus = bus_sector_ps.map_or(BUS * span, |ps| float(ps) / 1e3 * float(half));
+    let limit = least + turn + f64::midpoint(bus.min(span), span);
+    for _ in 0..TRIES {
+        if !survey.start_on(from)? {
+            continue;
+        }
+        let arrives = survey.platter.angle(survey.probing.now()) + least;
+        let into = survey.platter.after(arrives - span, to.angle) / per_sector;
+        let start = survey.probing.aligned(to.begin + floor(into));
+        if start >= to.begin && start + 2 * half <= to.begin + to.sectors {
+            let reading = survey.probing.read_sectors(start, 2 * half)?;
+            return Ok(Some(reading.service() - limit));
+        }
+    }
+    Ok(None)
+}
