@@ -124,6 +124,10 @@ pub(crate) struct ProfileArguments {
     /// drain: from the end of a flow of requests until the device is empty; policies that stop
     /// best effort need it; it takes about ten times as long as batch.
     /// throughput: what flows of requests move, by depth and place.
+    /// rotation, overhead, zones, seek-curve: what a disk that turns is made of, from the angle
+    /// at which each read comes back; at most 60,000 reads, one at a time.
+    /// stripe: how a device that does not turn spreads data over chips, and, where writes are
+    /// measured, how long a read takes beside them.
     /// starvation: how long others can hold up one request; seconds for each sample.
     /// mixed: batches of several kinds of requests, where several are asked for.
     /// priority: requests of the drive's own priority; simulated drives only.

@@ -21,15 +21,30 @@ pub enum Experiment {
     Starvation,
     /// What flows of requests move.
     Throughput,
+    /// How long the medium takes to turn, if it does.
+    Rotation,
+    /// What a request costs where nothing moves.
+    Overhead,
+    /// Where tracks are denser.
+    Zones,
+    /// How long seeks take.
+    SeekCurve,
+    /// How data is spread over chips.
+    Stripe,
 }
 
 impl Experiment {
     /// All, in the order in which they are made: what every guarantee needs comes first.
-    pub const ALL: [Self; 8] = [
+    pub const ALL: [Self; 13] = [
         Self::Batch,
         Self::Single,
         Self::Drain,
         Self::Throughput,
+        Self::Rotation,
+        Self::Overhead,
+        Self::Zones,
+        Self::SeekCurve,
+        Self::Stripe,
         Self::Starvation,
         Self::Mixed,
         Self::Priority,
@@ -47,6 +62,11 @@ impl Experiment {
             Self::Priority => "priority",
             Self::Starvation => "starvation",
             Self::Throughput => "throughput",
+            Self::Rotation => "rotation",
+            Self::Overhead => "overhead",
+            Self::Zones => "zones",
+            Self::SeekCurve => "seek-curve",
+            Self::Stripe => "stripe",
         }
     }
 
@@ -57,7 +77,13 @@ impl Experiment {
 
     /// Whether what it says about the longest time depends on the number of samples.
     pub(crate) const fn is_about_maxima(self) -> bool {
-        !matches!(self, Self::Throughput)
+        !matches!(self, Self::Throughput | Self::Stripe)
+    }
+
+    /// Whether it is made once, and not with each kind of request.
+    pub(crate) const fn is_of_several(self) -> bool {
+        use Experiment::{Mixed, Overhead, Rotation, SeekCurve, Stripe, Zones};
+        matches!(self, Mixed | Rotation | Overhead | Zones | SeekCurve | Stripe)
     }
 
     /// What an entry of its table is called: b(3), drain(3).

@@ -33,6 +33,7 @@ mod run;
 mod single;
 mod starvation;
 pub mod stripe;
+mod structure;
 mod subject;
 mod throughput;
 pub mod warning;
@@ -49,5 +50,6 @@ pub use profile::{
 };
 pub use record::device_identity;
 pub use rounds::Progress;
+pub use stripe::Stripe;
 pub use subject::SubjectError;
 pub use warning::{Entries, Skip, Warning};

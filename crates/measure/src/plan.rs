@@ -18,7 +18,7 @@ use crate::profile::ProfileParams;
 use crate::run::skip;
 use crate::starvation::{self, Others};
 use crate::subject::{Subject, SubjectError};
-use crate::throughput;
+use crate::{geometry, stripe, throughput};
 
 /// How often one request alone is timed for the pace.
 const ALONE: u32 = 8;
@@ -93,7 +93,7 @@ pub(crate) fn steps(params: &ProfileParams, has_tags: bool, paces: &[Pace]) -> V
     chosen
         .flat_map(|experiment| {
             let kinds: Vec<_> = match experiment {
-                Experiment::Mixed => slowest.map(|pace| (None, pace)).into_iter().collect(),
+                it if it.is_of_several() => slowest.map(|pace| (None, pace)).into_iter().collect(),
                 _ => params.kinds.iter().copied().map(Some).zip(paces.iter().copied()).collect(),
             };
             kinds.into_iter().map(move |(kind, pace)| step(params, experiment, kind, pace))
@@ -108,6 +108,11 @@ fn step(params: &ProfileParams, experiment: Experiment, kind: Option<Kind>, pace
     let half = depth.div_ceil(2);
     let (trials, requests_each) = match experiment {
         Experiment::Single => (samples, 1),
+        Experiment::Rotation => (geometry::REQUESTS[0], 1),
+        Experiment::Overhead => (geometry::REQUESTS[1], 1),
+        Experiment::Zones => (geometry::REQUESTS[2], 1),
+        Experiment::SeekCurve => (geometry::REQUESTS[3], 1),
+        Experiment::Stripe => (u64::from(stripe::samples(params.samples)) * 20, 4),
         Experiment::Batch => (samples * depth, half),
         Experiment::Mixed => {
             let cells = mixed::compositions(params.kinds.len(), params.depth).len();

@@ -16,6 +16,7 @@ use device::steal::ProcessorTime;
 use device::{Access, Clock, DeviceFacts, Ring, RingError, Target, Temperature};
 use drive::Drive;
 use model::drive_file::{Identity, MeasuredTable};
+use model::mechanics::{Mechanics, Queue};
 use model::{Bytes, CostModel, DriveFile, DriveKind, Duration, Op, Time};
 
 use crate::confidence::{CONFIDENCE, FOUR_SIGMA, samples_needed};
@@ -23,6 +24,7 @@ use crate::drain::Start;
 use crate::envelope::{self, EnvelopeError, Point};
 use crate::experiment::Experiment;
 use crate::finding::Finding;
+use crate::geometry;
 use crate::held_up::HeldUpMeter;
 use crate::journal::Journal;
 use crate::kind::Kind;
@@ -34,6 +36,12 @@ use crate::rounds::{Followers, Progress};
 use crate::run::{Found, Run};
 use crate::subject::{RealSubject, SimulatedSubject, Subject, SubjectError};
 use crate::warning::{self, Warning};
+
+/// A simulated drive takes requests of whole sectors.
+const SECTOR: Bytes = Bytes::new(512);
+
+/// The largest request of the experiments that look at what a device is made of.
+const PROBE_MAX: Bytes = Bytes::from_kib(256);
 
 /// What is measured.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -104,6 +112,11 @@ impl ProfileParams {
 
     fn writes(&self) -> bool {
         self.kinds.iter().any(|kind| kind.op == Op::Write)
+    }
+
+    /// What the ring has room for: also for the requests that look at what a device is made of.
+    fn ring_size(&self) -> Bytes {
+        self.size_max().max(PROBE_MAX)
     }
 
     fn size_max(&self) -> Bytes {
@@ -206,7 +219,7 @@ pub fn profile(
         return Err(ProfileError::ReadOnly);
     }
     let measured_at = SystemTime::now();
-    let mut ring = Ring::new(target, params.depth, params.size_max())?;
+    let mut ring = Ring::new(target, params.depth, params.ring_size())?;
     let (clock, setup) = (Clock::start(), ring.setup());
     let lateness = lateness::highest(&mut ring, clock)?;
     let meter = Meter::start(target.facts());
@@ -216,7 +229,8 @@ pub fn profile(
     let mut subject = RealSubject { ring, clock, facts: target.facts(), sent, meter: held_up };
     let followers = Followers { progress: &mut progress, cancelled, kinds: &params.kinds, journal };
     let (capacity, begun) = (target.size(), clock.now());
-    let mut run = Run { params, capacity, has_tags: false, begun, followers };
+    let block = target.alignment();
+    let mut run = Run { params, capacity, block, has_tags: false, begun, followers };
     let found = run.make(&mut subject)?;
     let (processor, other_load) = meter.stop(target.facts(), subject.sent);
     let temperature = [warmth_before, Temperature::read(target.facts())];
@@ -254,7 +268,8 @@ pub fn profile_drive(
     params.check(capacity)?;
     let mut subject = SimulatedSubject::new(drive);
     let followers = Followers { progress: &mut progress, cancelled, kinds: &params.kinds, journal };
-    let mut run = Run { params, capacity, has_tags: true, begun: Time::ZERO, followers };
+    let (begun, block) = (Time::ZERO, SECTOR);
+    let mut run = Run { params, capacity, block, has_tags: true, begun, followers };
     let found = run.make(&mut subject)?;
     let identity = Identity {
         model: Some(model.to_owned()),
@@ -272,7 +287,7 @@ pub fn profile_drive(
 /// [`ProfileError`].
 pub fn plan(target: &Target, params: &ProfileParams) -> Result<Vec<Step>, ProfileError> {
     params.check(target.size())?;
-    let ring = Ring::new(target, params.depth, params.size_max())?;
+    let ring = Ring::new(target, params.depth, params.ring_size())?;
     let sent = Completed { reads: 0, writes: 0 };
     let (clock, meter) = (Clock::start(), HeldUpMeter::of_this_thread());
     let mut subject = RealSubject { ring, clock, facts: target.facts(), sent, meter };
@@ -365,20 +380,53 @@ fn cost(params: &ProfileParams, found: &Found) -> Option<Result<CostModel, Envel
     Some(envelope::fit(&params.kinds, &points).map(model))
 }
 
-/// What the samples tell beside their tables, in words.
-fn fit(findings: &[Finding]) -> Option<toml::Table> {
+/// What was found out that no table holds: what the samples tell, in words; what the device is
+/// made of.
+fn fit(found: &Found) -> Option<toml::Table> {
     let of = |finding: &Finding| {
         let said = finding.sentences().into_iter().map(toml::Value::String).collect();
         (finding.name(), toml::Value::Array(said))
     };
-    let samples: toml::Table = findings.iter().map(of).collect();
-    (!samples.is_empty())
-        .then(|| [("samples".to_owned(), toml::Value::Table(samples))].into_iter().collect())
+    let samples: toml::Table = found.findings.iter().map(of).collect();
+    let structure = &found.structure;
+    let geometry = structure.geometry.rotation.as_ref().and(value(&structure.geometry));
+    let no_rotation = structure.no_rotation.as_ref().map(|why| why.to_string().into());
+    let stripe = found.stripe.as_ref().and_then(value);
+    let samples = (!samples.is_empty()).then_some(toml::Value::Table(samples));
+    let all = [
+        ("samples", samples),
+        ("geometry", geometry),
+        ("no_rotation", no_rotation),
+        ("stripe", stripe),
+    ];
+    let all = all.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?)));
+    Some(all.collect::<toml::Table>()).filter(|table| !table.is_empty())
+}
+
+/// Plain data as TOML; what is too large for it is left out.
+fn value(of: &impl serde::Serialize) -> Option<toml::Value> {
+    toml::Value::try_from(of).ok()
+}
+
+/// A disk that behaves as what was seen, and why its queue is what it is; none where not all of
+/// it was seen.
+fn mechanics(found: &Found) -> Option<Box<Mechanics>> {
+    let geometry = &found.structure.geometry;
+    let bare = geometry::mechanics(geometry, Queue::default())?;
+    let reads = found.batch.iter().find(|table| table.op == Some(Op::Read));
+    let order = reads.and_then(|table| geometry::queues(&bare, table)?.into_iter().next());
+    // What waited for so long was served next, behind what was in service, and took its time.
+    let longest = reads.and_then(|table| table.ns_max.first()).copied().unwrap_or(0);
+    let starvation_ns =
+        found.starvation_max.map(|it| it.ns().saturating_sub(2 * longest)).filter(|&ns| ns > 0);
+    let queue = Queue { starvation_ns, ..order.map_or_else(Queue::default, |it| it.queue()) };
+    geometry::mechanics(geometry, queue).map(Box::new)
 }
 
 fn drive_file(params: &ProfileParams, identity: Identity, found: Found) -> DriveFile {
     let tables = [&found.batch, &found.drain, &found.priority].into_iter().flatten();
     let entries = tables.map(|table| table.table.batch_max());
+    let (fit, mechanics) = (fit(&found), mechanics(&found));
     DriveFile {
         name: params.name.clone(),
         kind: DriveKind::Recorded,
@@ -392,9 +440,9 @@ fn drive_file(params: &ProfileParams, identity: Identity, found: Found) -> Drive
         cost: None,
         starvation_max: found.starvation_max,
         flush_max: None,
-        mechanics: None,
+        mechanics,
         ssd: None,
-        fit: fit(&found.findings),
+        fit,
     }
 }
 

@@ -105,7 +105,8 @@ pub(crate) fn how(params: &ProfileParams) -> String {
     let (ops, sizes) = (list(kinds, |kind| kind.op.name()), list(kinds, |kind| kind.size));
     let chosen = Experiment::ALL.into_iter().filter(|it| params.experiments.contains(it));
     let names: Vec<_> = chosen.clone().map(Experiment::name).collect();
-    let times: Vec<_> = chosen.map(what_a_time_is).collect();
+    let mut times: Vec<_> = chosen.map(what_a_time_is).collect();
+    times.dedup();
     format!(
         "tidegate profile --only {} --op {ops} --size {sizes} --depth {depth} --samples {samples} \
          --seed {seed}; {}",
@@ -140,6 +141,10 @@ fn what_a_time_is(experiment: Experiment) -> &'static str {
         Experiment::Throughput => {
             "throughput: stretches of a flow that keeps so many outstanding, their median"
         }
+        Experiment::Rotation | Experiment::Overhead | Experiment::Zones | Experiment::SeekCurve => {
+            "rotation, overhead, zones and seek-curve: one read at a time, from when it is back"
+        }
+        Experiment::Stripe => "stripe: reads of 4KiB, several at once",
         Experiment::DrainAdversary => "drains after requests far apart are not in the table",
         Experiment::Priority => {
             "a time of priority runs from one submission of all requests of priority to their \

@@ -5,7 +5,7 @@
 //! was stopped what has a sample.
 
 use model::drive_file::{FlowPlace, MeasuredTable, SingleTimes, Throughput};
-use model::{Bytes, Duration, Time};
+use model::{Bytes, Duration, Op, Time};
 use rand_pcg::Pcg64;
 
 use crate::drain::{Drain, Start};
@@ -18,6 +18,8 @@ use crate::places::Places;
 use crate::profile::{ProfileParams, StartTimes};
 use crate::rounds::{Followers, Measured, Rounds, Trial};
 use crate::starvation::{self, Others};
+use crate::stripe::{self, Stripe};
+use crate::structure::Structure;
 use crate::subject::{Subject, SubjectError};
 use crate::warning::{Entries, Skip, Warning};
 use crate::{mixed, priority, record, single, throughput};
@@ -37,6 +39,10 @@ pub(crate) struct Found {
     pub(crate) mixed: Vec<(Composition, Duration)>,
     /// The longest drains from each start.
     pub(crate) starts: Vec<StartTimes>,
+    /// What the device is made of.
+    pub(crate) structure: Structure,
+    /// How it spreads data over chips.
+    pub(crate) stripe: Option<Stripe>,
     /// What the samples of each experiment tell beside.
     pub(crate) findings: Vec<Finding>,
     pub(crate) warnings: Vec<Warning>,
@@ -49,6 +55,8 @@ pub(crate) struct Found {
 pub(crate) struct Run<'a> {
     pub(crate) params: &'a ProfileParams,
     pub(crate) capacity: Bytes,
+    /// The smallest request.
+    pub(crate) block: Bytes,
     /// Whether the device is told which requests have priority.
     pub(crate) has_tags: bool,
     pub(crate) begun: Time,
@@ -82,8 +90,14 @@ impl Run<'_> {
         subject: &mut dyn Subject,
         found: &mut Found,
     ) -> Result<(), SubjectError> {
-        if experiment == Experiment::Mixed {
-            return self.mix(subject, found);
+        match experiment {
+            Experiment::Mixed => return self.mix(subject, found),
+            Experiment::Rotation
+            | Experiment::Overhead
+            | Experiment::Zones
+            | Experiment::SeekCurve => return self.look_inside(experiment, subject, found),
+            Experiment::Stripe => return self.spread(subject, found),
+            _ => (),
         }
         for kind in self.params.kinds.clone() {
             if !found.is_cancelled {
@@ -128,7 +142,7 @@ impl Run<'_> {
             }
             Experiment::Starvation => self.starve(kind, subject, found)?,
             Experiment::Throughput => self.flow(kind, subject, found)?,
-            Experiment::Mixed => unreachable!("it is not of one kind"),
+            _ => unreachable!("it is not of one kind"),
         }
         Ok(())
     }
@@ -217,6 +231,36 @@ impl Run<'_> {
         found
             .mixed
             .extend(tried.filter_map(|(composition, longest)| Some((composition, longest?))));
+        Ok(())
+    }
+
+    /// How data is spread over chips; a disk that turns has none.
+    fn spread(&mut self, subject: &mut dyn Subject, found: &mut Found) -> Result<(), SubjectError> {
+        let experiment = Experiment::Stripe;
+        if self.turns(subject, found)? {
+            found.warnings.push(Warning::Skipped { experiment, skip: Skip::Turns });
+            return Ok(());
+        }
+        if found.is_cancelled {
+            found.warnings.push(Warning::NotBegun { experiment });
+            return Ok(());
+        }
+        let depth = self.params.depth;
+        let writes = self.params.kinds.iter().copied().find(|kind| kind.op == Op::Write);
+        let reads = stripe::places(self.capacity);
+        let places = (reads, writes.map(|kind| self.places(kind)));
+        let cells = stripe::cells(reads, depth, writes);
+        let kind = reads.kind;
+        let rounds = Rounds {
+            samples: stripe::samples(self.params.samples),
+            ..self.rounds(experiment, kind, cells.len())
+        };
+        let trial = |subject: &mut dyn Subject, cell: usize, random: &mut Pcg64| {
+            stripe::sample(subject, cells[cell], places, depth, random)
+        };
+        let measured = rounds.measure(subject, trial, &mut self.followers)?;
+        found.note(rounds, &measured, None);
+        found.stripe = stripe::found(&cells, &measured.cells);
         Ok(())
     }
 

@@ -34,6 +34,9 @@ const APART_MAX: u64 = 1 << 14;
 /// Two at once that take longer than one by this part got in each other's way.
 const CONFLICT_PERCENT: u64 = 130;
 
+/// See [`samples`].
+const SAMPLES_PART: u32 = 4;
+
 /// One read of a few: what is measured in a cell.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Cell {
@@ -45,6 +48,11 @@ pub(crate) enum Cell {
     AtOnce(u32),
     /// One beside a flow of writes.
     BesideWrites,
+}
+
+/// Of each cell a part of the samples of other experiments is enough: medians are told.
+pub(crate) fn samples(samples: u32) -> u32 {
+    samples.div_ceil(SAMPLES_PART)
 }
 
 /// What there is to measure; `writes` is what the neighbour does, if it may.

@@ -65,6 +65,15 @@ pub enum Warning {
         /// How.
         drift: String,
     },
+    /// The device is no disk that turns.
+    NoRotation(String),
+    /// Something of the device could not be seen.
+    NotSeen {
+        /// By which experiment.
+        experiment: Experiment,
+        /// Why.
+        why: String,
+    },
     /// No costs were found.
     NoCosts(String),
     /// The drive gives no meaning to the tag of priority.
@@ -142,6 +151,10 @@ pub enum Skip {
     Alone,
     /// There is nothing to mix.
     OneKind,
+    /// The medium turns: it has no chips.
+    Turns,
+    /// Seeks are between tracks, and these were not seen.
+    NoZones,
 }
 
 impl fmt::Display for Skip {
@@ -149,6 +162,8 @@ impl fmt::Display for Skip {
         f.write_str(match self {
             Self::NoTags => "no request carries the drive's own priority to a real device",
             Self::OneKind => "one operation and one size leave nothing to mix: ask for several",
+            Self::Turns => "the medium turns",
+            Self::NoZones => "where tracks are is not known",
             Self::Alone => "with a depth of 1 nothing overtakes a request",
         })
     }
@@ -193,6 +208,10 @@ impl fmt::Display for Warning {
             ),
             Self::HeldUp { of, disturbance } => write!(f, "{of}: {disturbance}"),
             Self::Drifted { of, drift } => write!(f, "{of}: {drift}"),
+            Self::NoRotation(why) => write!(f, "no rotation: {why}"),
+            Self::NotSeen { experiment, why } => {
+                write!(f, "{} found nothing: {why}", experiment.name())
+            }
             Self::NoCosts(error) => {
                 write!(
                     f,

@@ -57,6 +57,10 @@ pub(crate) use rotation::rotation;
 pub(crate) use seek::seek_curve;
 pub(crate) use zones::zones;
 
+/// Requests of rotation, overhead, zones and seek-curve, at most.
+pub(crate) const REQUESTS: [u64; 4] =
+    [rotation::REQUESTS_MAX, overhead::REQUESTS_MAX, zones::REQUESTS_MAX, seek::REQUESTS_MAX];
+
 /// What was found out about a hard disk; what was not measured, or not seen, is missing.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Geometry {
@@ -116,7 +120,8 @@ pub fn of_drive(
     let mut subject = SimulatedSubject::new(drive);
     let random = Pcg64::seed_from_u64(seed);
     let sizes = (capacity, block);
-    let mut probing = Probing::new(&mut subject, sizes, random, cancelled, &mut progress);
+    let mut told = |done, limit, _| progress(done, limit);
+    let mut probing = Probing::new(&mut subject, sizes, random, cancelled, &mut told);
     all(&mut probing)
 }
 

@@ -32,8 +32,8 @@ pub(crate) struct Probing<'a> {
     block: u64,
     random: Pcg64,
     cancelled: &'a AtomicBool,
-    /// Is told how many requests are done and how many there may be at most.
-    progress: &'a mut dyn FnMut(u64, u64),
+    /// Is told how many requests are done, how many there may be at most, and the time.
+    progress: &'a mut dyn FnMut(u64, u64, Time),
     spent: u64,
     limit: u64,
     recent: VecDeque<u64>,
@@ -84,7 +84,7 @@ impl<'a> Probing<'a> {
         (capacity, block): (Bytes, Bytes),
         random: Pcg64,
         cancelled: &'a AtomicBool,
-        progress: &'a mut dyn FnMut(u64, u64),
+        progress: &'a mut dyn FnMut(u64, u64, Time),
     ) -> Self {
         let is_whole = block.get() > 0 && block.get().is_multiple_of(Lba::SECTOR_BYTES);
         assert!(is_whole, "a block of whole sectors");
@@ -177,6 +177,6 @@ impl<'a> Probing<'a> {
         }
         self.recent.push_back(start);
         self.spent += 1;
-        (self.progress)(self.spent, self.limit);
+        (self.progress)(self.spent, self.limit, self.subject.now());
     }
 }

@@ -154,7 +154,7 @@ fn a_stop_gives_nothing() {
     for after in [0, 1, 40, 300, 700, 2_000, 4_000] {
         for experiment in 0..4 {
             let stop = AtomicBool::new(after == 0);
-            let mut progress = |done, _| stop.store(done >= after, Ordering::Relaxed);
+            let mut progress = |done, _, _| stop.store(done >= after, Ordering::Relaxed);
             let mut drive = MechanicalDrive::new(&planted, 1, 1).expect("a disk");
             let mut subject = SimulatedSubject::new(&mut drive);
             let capacity = Bytes::new(planted.sectors * Lba::SECTOR_BYTES);

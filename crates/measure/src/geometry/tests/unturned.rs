@@ -19,7 +19,7 @@ fn verdicts(
         let mut late = Late::new(subject, 1);
         let subject: &mut dyn Subject = if is_late { &mut late } else { &mut late.subject };
         let stop = AtomicBool::new(false);
-        let mut progress = |_, _| ();
+        let mut progress = |_, _, _| ();
         let capacity = Bytes::new(sectors * Lba::SECTOR_BYTES);
         let random = Pcg64::seed_from_u64(1);
         let mut probing = Probing::new(subject, (capacity, SECTOR), random, &stop, &mut progress);
