@@ -67,16 +67,13 @@ impl Run<'_> {
     /// Makes them all.
     pub(crate) fn make(&mut self, subject: &mut dyn Subject) -> Result<Found, SubjectError> {
         let mut found = Found::default();
-        for experiment in Experiment::ALL {
-            if !self.params.experiments.contains(&experiment) {
-                continue;
-            }
+        for (experiment, op) in self.steps() {
             if found.is_cancelled {
-                found.warnings.push(Warning::NotBegun { experiment });
+                found.warn_once(Warning::NotBegun { experiment });
             } else if let Some(skip) = skip(self.params, self.has_tags, experiment) {
-                found.warnings.push(Warning::Skipped { experiment, skip });
+                found.warn_once(Warning::Skipped { experiment, skip });
             } else {
-                self.make_one(experiment, subject, &mut found)?;
+                self.make_one(experiment, op, subject, &mut found)?;
             }
         }
         let failure = self.followers.journal.as_mut().and_then(|journal| journal.take_failure());
@@ -84,9 +81,25 @@ impl Run<'_> {
         Ok(found)
     }
 
+    /// What is made, in its order: all that only reads comes before the first write, for a
+    /// device is not the same after it.
+    fn steps(&self) -> Vec<(Experiment, Op)> {
+        let chosen =
+            || Experiment::ALL.into_iter().filter(|it| self.params.experiments.contains(it));
+        let has = |op| self.params.kinds.iter().any(|kind| kind.op == op);
+        let of = |op: Op| {
+            chosen().filter(move |it| !it.is_of_several() && has(op)).map(move |it| (it, op))
+        };
+        let is_structure = |it: &Experiment| it.is_of_several() && *it != Experiment::Mixed;
+        let structure = chosen().filter(is_structure).map(|it| (it, Op::Read));
+        let mixed = chosen().filter(|it| *it == Experiment::Mixed).map(|it| (it, Op::Write));
+        of(Op::Read).chain(structure).chain(of(Op::Write)).chain(mixed).collect()
+    }
+
     fn make_one(
         &mut self,
         experiment: Experiment,
+        op: Op,
         subject: &mut dyn Subject,
         found: &mut Found,
     ) -> Result<(), SubjectError> {
@@ -99,7 +112,8 @@ impl Run<'_> {
             Experiment::Stripe => return self.spread(subject, found),
             _ => (),
         }
-        for kind in self.params.kinds.clone() {
+        let kinds = self.params.kinds.clone();
+        for kind in kinds.into_iter().filter(|kind| kind.op == op) {
             if !found.is_cancelled {
                 self.make_of_kind(experiment, kind, subject, found)?;
             }
@@ -249,18 +263,24 @@ impl Run<'_> {
         let writes = self.params.kinds.iter().copied().find(|kind| kind.op == Op::Write);
         let reads = stripe::places(self.capacity);
         let places = (reads, writes.map(|kind| self.places(kind)));
-        let cells = stripe::cells(reads, depth, writes);
-        let kind = reads.kind;
-        let rounds = Rounds {
-            samples: stripe::samples(self.params.samples),
-            ..self.rounds(experiment, kind, cells.len())
-        };
-        let trial = |subject: &mut dyn Subject, cell: usize, random: &mut Pcg64| {
-            stripe::sample(subject, cells[cell], places, depth, random)
-        };
-        let measured = rounds.measure(subject, trial, &mut self.followers)?;
-        found.note(rounds, &measured, None);
-        found.stripe = stripe::found(&cells, &measured.cells);
+        let mut made = Vec::new();
+        // Reads beside writes come last, by themselves.
+        for cells in [stripe::cells(reads, depth), stripe::beside_cells(depth, writes)] {
+            let kind = writes.filter(|_| cells.contains(&stripe::Cell::BesideWrites));
+            let rounds = Rounds {
+                samples: stripe::samples(self.params.samples),
+                ..self.rounds(experiment, kind.unwrap_or(reads.kind), cells.len())
+            };
+            let trial = |subject: &mut dyn Subject, cell: usize, random: &mut Pcg64| {
+                stripe::sample(subject, cells[cell], places, depth, random)
+            };
+            if !cells.is_empty() && !found.is_cancelled {
+                let measured = rounds.measure(subject, trial, &mut self.followers)?;
+                found.note(rounds, &measured, None);
+                made.extend(cells.into_iter().zip(measured.cells));
+            }
+        }
+        found.stripe = stripe::found(&made);
         Ok(())
     }
 
@@ -341,6 +361,12 @@ impl Found {
         let entries = table.as_ref().map_or(0, |table| table.table.batch_max());
         self.note(rounds, measured, Some(Entries { entries, asked }));
         table
+    }
+
+    fn warn_once(&mut self, warning: Warning) {
+        if !self.warnings.contains(&warning) {
+            self.warnings.push(warning);
+        }
     }
 
     /// Counts the samples, says whether it was stopped, and what the host did.

@@ -55,20 +55,20 @@ pub(crate) fn samples(samples: u32) -> u32 {
     samples.div_ceil(SAMPLES_PART)
 }
 
-/// What there is to measure; `writes` is what the neighbour does, if it may.
-pub(crate) fn cells(places: Places, depth: u32, writes: Option<Kind>) -> Vec<Cell> {
+/// What there is to measure by reading.
+pub(crate) fn cells(places: Places, depth: u32) -> Vec<Cell> {
     let count = u64::try_from(places.count).unwrap_or(u64::MAX);
     let distances = std::iter::successors(Some(1_u64), |distance| distance.checked_mul(2));
     let apart = distances.take_while(|&distance| distance <= APART_MAX.min(count / 2));
     let many = std::iter::successors(Some(2_u32), |many| many.checked_mul(2));
     let at_once = many.take_while(|&many| many <= depth);
     let apart = apart.filter(|_| depth > 1).map(Cell::Apart);
-    let beside = writes.filter(|_| depth > 1).map(|_| Cell::BesideWrites);
-    std::iter::once(Cell::Alone)
-        .chain(apart)
-        .chain(at_once.map(Cell::AtOnce))
-        .chain(beside)
-        .collect()
+    std::iter::once(Cell::Alone).chain(apart).chain(at_once.map(Cell::AtOnce)).collect()
+}
+
+/// What there is to measure beside what a neighbour writes, if it may.
+pub(crate) fn beside_cells(depth: u32, writes: Option<Kind>) -> Vec<Cell> {
+    writes.filter(|_| depth > 1).map(|_| Cell::BesideWrites).into_iter().collect()
 }
 
 /// One time.
@@ -137,12 +137,12 @@ pub struct Stripe {
 }
 
 /// What the samples say; none without one of each cell.
-pub(crate) fn found(cells: &[Cell], measured: &[Vec<Sample>]) -> Option<Stripe> {
+pub(crate) fn found(cells: &[(Cell, Vec<Sample>)]) -> Option<Stripe> {
     let times = |cell: &Vec<Sample>| cell.iter().map(|it| it.took).collect::<Vec<_>>();
-    let summary = |cell: &Vec<Sample>| Summary::of(&mut times(cell));
-    let summaries: Vec<Summary> = measured.iter().map(summary).collect::<Option<_>>()?;
+    let summary = |(_, cell): &(Cell, Vec<Sample>)| Summary::of(&mut times(cell));
+    let summaries: Vec<Summary> = cells.iter().map(summary).collect::<Option<_>>()?;
     let median = |summary: &Summary| summary.quantiles[2].ns();
-    let of_alone = cells.iter().position(|cell| *cell == Cell::Alone)?;
+    let of_alone = cells.iter().position(|(cell, _)| *cell == Cell::Alone)?;
     let alone_ns = median(&summaries[of_alone]);
     let mut stripe = Stripe {
         read_bytes: READ.get(),
@@ -153,7 +153,7 @@ pub(crate) fn found(cells: &[Cell], measured: &[Vec<Sample>]) -> Option<Stripe> 
         parallel_permille: 1000,
         beside_writes_ns: None,
     };
-    for ((cell, samples), summary) in cells.iter().zip(measured).zip(&summaries) {
+    for ((cell, samples), summary) in cells.iter().zip(&summaries) {
         match *cell {
             Cell::Alone => (),
             Cell::Apart(distance) => {

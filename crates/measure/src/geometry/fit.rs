@@ -4,6 +4,7 @@
 //! What cannot be seen from outside without writing is chosen and said, in the section's
 //! `chosen`: writes cost what reads cost, and memory is a small one.
 
+use drive::mechanical::MechanicalDrive;
 use model::mechanics::{
     Bus, Cache, Layout, Mechanics, Overhead, Queue, ReadAhead, Seek, TrackOrder, Zone, Zones,
 };
@@ -19,7 +20,7 @@ const SEGMENTS: (u32, u32) = (8, 1_024);
 const BUS_SECTOR_PS: u64 = 1_706_667;
 
 /// A disk that behaves as what was seen; none if rotation, overhead, zones or seeks are
-/// missing. `queue` is the order in which it serves, which geometry does not show.
+/// missing, or make no disk. `queue` is the order in which it serves, which geometry does not show.
 ///
 /// What was chosen is said in its `chosen`.
 pub fn mechanics(geometry: &Geometry, queue: Queue) -> Option<Mechanics> {
@@ -31,10 +32,13 @@ pub fn mechanics(geometry: &Geometry, queue: Queue) -> Option<Mechanics> {
     }
     let sector_ps = overhead.bus_sector_ps.unwrap_or(BUS_SECTOR_PS);
     let transfer = whole(float(geometry.block * sector_ps) / 1e3);
-    // What is left of a read when the block has passed and went over the bus.
-    let miss = overhead.least_ns.saturating_sub(overhead.block_ns + transfer);
+    // What is left of a read when the block has passed and went over the bus. The least time is
+    // that which seeks are above.
+    let outermost = float(u64::from(map.zone.first()?.sectors_per_track));
+    let block = whole(rotation.turn() / outermost * float(geometry.block));
+    let miss = seek.least_ns.saturating_sub(block + transfer);
     let hit = overhead.hit_ns.map_or(miss, |hit| hit.saturating_sub(transfer));
-    Some(Mechanics {
+    let found = Mechanics {
         chosen: chosen(geometry),
         rpm: u32::try_from(rotation.rpm()).ok()?,
         head_switch_ns: seek.head_switch_ns.unwrap_or(0),
@@ -45,7 +49,8 @@ pub fn mechanics(geometry: &Geometry, queue: Queue) -> Option<Mechanics> {
         cache: overhead.hit_ns.map(|_| cache(overhead.reads_ahead)),
         queue,
         ..bare(map, seek.is_serpentine)?
-    })
+    };
+    MechanicalDrive::new(&found, 1, 0).is_ok().then_some(found)
 }
 
 fn overheads(hit: u64, miss: u64) -> Overhead {

@@ -7,18 +7,17 @@
 
 use drive::mechanical::{Layout, Position};
 use model::Lba;
+use model::mechanics::TrackOrder;
 
 use super::fit::bare;
 use super::probing::Seen;
 use super::tracks::{Survey, Track};
 use super::zones::ZoneMap;
-use model::mechanics::TrackOrder;
 
 /// The first cylinder that the heads set out from.
 const FIRST: u32 = 4;
 /// From so many they do.
 const CYLINDERS: u32 = 40;
-
 /// The farthest of them.
 pub(super) const FARTHEST: u32 = FIRST + CYLINDERS - 1;
 

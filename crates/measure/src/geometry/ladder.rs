@@ -3,10 +3,15 @@
 //!
 //! Of each begin is known between which two blocks it lies. All tracks of a zone are equally
 //! long, so the begins of two tracks that are n apart bound the length to an n-th of what is
-//! unsure of them: with blocks of several sectors, too, it becomes exact.
+//! unsure of them: with blocks of several sectors, too, it becomes exact. Now and then one is a
+//! little shorter, where spare sectors end a cylinder or some were slipped: there the ladder
+//! begins anew.
 
 /// Of known lengths one is believed when less than this part of it is unsure.
 const CLOSE: u64 = 100;
+
+/// A track may be shorter than others by this part.
+const SHORTER: u64 = 64;
 
 /// Where a track begins: with a sector after `off`, and not after the last of the block at `on`. Of
 /// a block on two tracks the drive may read either part first, so it may seem to be on either.
@@ -41,6 +46,20 @@ impl Ladder {
             self.most = self.most.min(last_above.saturating_sub(first) / apart);
         }
         self.begins.push((first, last));
+        if self.least > self.most && self.begins.len() > 1 {
+            // A shorter track is among them: what was known before holds for the others, or
+            // nearly so.
+            let shorter = self.most.div_ceil(SHORTER);
+            (self.least, self.most) = (self.most - shorter, self.least + shorter);
+            self.begins = vec![(first, last)];
+        }
+    }
+
+    /// Forgets the begins so far, but not how long tracks were; how much shorter than that one may
+    /// be, in sectors.
+    pub(super) fn anew(&mut self) -> u64 {
+        self.begins.clear();
+        self.most.div_ceil(SHORTER)
     }
 
     /// Between which blocks the next track below begins: the first surely belongs to it.
@@ -100,12 +119,18 @@ mod tests {
         assert_eq!(lengths.last(), Some(&Some(783)));
     }
 
+    /// A track that is shorter by 1: of what was known before, some is given up, and the next
+    /// ones tell the length again.
     #[test]
-    fn tracks_of_two_lengths_are_no_ladder() {
+    fn a_shorter_track_begins_a_new_ladder() {
         let mut ladder = Ladder::new((90, 110), 1);
-        for begin in [1_000, 900, 795] {
-            ladder.add(Edge { off: begin - 1, on: begin });
+        let mut lengths = Vec::new();
+        for begin in [1_000, 900, 801, 701, 601] {
+            let edge = Edge { off: begin - 1, on: begin };
+            ladder.add(edge);
+            lengths.push(ladder.exact(edge));
         }
-        assert_eq!(ladder.begin(), None);
+        assert_eq!(lengths, [None, Some(100), None, Some(100), Some(100)]);
+        assert_eq!(ladder.begin(), Some(601));
     }
 }

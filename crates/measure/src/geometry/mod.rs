@@ -57,9 +57,13 @@ pub(crate) use rotation::rotation;
 pub(crate) use seek::seek_curve;
 pub(crate) use zones::zones;
 
-/// Requests of rotation, overhead, zones and seek-curve, at most.
-pub(crate) const REQUESTS: [u64; 4] =
-    [rotation::REQUESTS_MAX, overhead::REQUESTS_MAX, zones::REQUESTS_MAX, seek::REQUESTS_MAX];
+/// Requests of rotation, overhead, zones and seek-curve on a quiet host.
+pub(crate) const REQUESTS: [u64; 4] = [
+    rotation::REQUESTS.usual,
+    overhead::REQUESTS.usual,
+    zones::REQUESTS.usual,
+    seek::REQUESTS.usual,
+];
 
 /// What was found out about a hard disk; what was not measured, or not seen, is missing.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -80,10 +84,14 @@ pub struct Geometry {
     pub seek: Option<SeekSeen>,
 }
 
+/// All experiments together make no more requests.
+pub const REQUESTS_MAX: u64 =
+    rotation::REQUESTS.most + overhead::REQUESTS.most + zones::REQUESTS.most + seek::REQUESTS.most;
+
 /// Takes a simulated disk of `capacity` to pieces, in virtual time, with requests of `block`.
 ///
-/// `progress` is told after each request how many the experiment made and how many it may at
-/// most. What an experiment did not see is missing from what is found, and so is what was not
+/// `progress` is told after each request how many the experiment made and about how many it
+/// will. What an experiment did not see is missing from what is found, and so is what was not
 /// begun when the user stopped.
 ///
 /// # Errors
@@ -93,7 +101,7 @@ pub struct Geometry {
 /// When `block` is no multiple of a sector.
 ///
 /// # Complexity
-/// Fewer than 60,000 requests, mostly a third of that.
+/// At most [`REQUESTS_MAX`] requests, on a quiet host about a third of that.
 ///
 /// # Example
 /// ```

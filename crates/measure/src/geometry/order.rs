@@ -57,23 +57,14 @@ struct Skews {
     skew: Vec<f64>,
 }
 
-/// Looks at tracks near the outer edge; none where their skews make no pattern.
+/// Looks at tracks near the outer edge, which have so many sectors; none if there is no such
+/// track.
 pub(super) fn order(
     survey: &mut Survey<'_, '_>,
     sectors: u64,
     noise_ns: u64,
 ) -> Result<Option<TracksSeen>, Lost> {
-    let near = (TRACKS / 4 * sectors).min(survey.probing.sectors() / 4);
-    let mut first = None;
-    for _ in 0..TRIES {
-        first = survey.track_near(near)?.filter(|track| track.sectors == sectors);
-        if first.is_some() {
-            break;
-        }
-    }
-    let end = survey.probing.sectors() / 2;
-    let has_room = |track: &Track| track.begin + (TRACKS + 2) * sectors < end;
-    let Some(first) = first.filter(has_room) else { return Ok(None) };
+    let Some(first) = first_track(survey, sectors)? else { return Ok(None) };
     let skews = skews(survey, first)?;
     let turn = survey.platter.turn;
     let apart = (ALIKE * turn).max(float(noise_ns) / 4.0);
@@ -82,30 +73,38 @@ pub(super) fn order(
     };
     let limit = f64::midpoint(small, large);
     let is_large: Vec<bool> = skews.skew.iter().map(|&skew| skew > limit).collect();
-    let Some((rarer, period, rest)) = period(&is_large) else {
+    let Some((is_large_rare, period, rest)) = period(&is_large) else {
         return Ok(Some(skews.unseen(turn)));
     };
-    let unsure = skews.spread(limit, (small, large));
-    let [track, cylinder, unsure] = [small, large, unsure].map(|skew| whole(skew / turn * 1e6));
     let rare_at = skews.first.begin + (u64::try_from(rest).expect("few") + 1) * sectors;
-    let period = u64::try_from(period).expect("few");
-    let mut seen = TracksSeen {
-        order: TrackOrder::Cylinder,
-        surfaces: u32::try_from(period).expect("few"),
-        range_cylinders: None,
-        track_skew_ppm: track,
-        cylinder_skew_ppm: cylinder,
-        unsure_ppm: unsure,
-        aligned_at: rare_at,
-    };
-    if !rarer {
-        let (surfaces, group_at) = surfaces(survey, &skews.first, (rare_at, period), limit)?;
-        seen.order = TrackOrder::SurfaceSerpentine;
-        seen.range_cylinders = Some(seen.surfaces);
-        seen.surfaces = surfaces;
-        seen.aligned_at = group_at;
+    let period = u32::try_from(period).expect("few");
+    let by_cylinder = skews.seen((small, large), turn, (period, rare_at));
+    if is_large_rare {
+        return Ok(Some(by_cylinder));
     }
-    Ok(Some(seen))
+    let run = u64::from(period) * sectors;
+    let (surfaces, aligned_at) = surfaces(survey, &skews.first, (rare_at, run), limit)?;
+    Ok(Some(TracksSeen {
+        order: TrackOrder::SurfaceSerpentine,
+        surfaces,
+        range_cylinders: Some(period),
+        aligned_at,
+        ..by_cylinder
+    }))
+}
+
+/// A track near the outer edge with room for the others behind it.
+fn first_track(survey: &mut Survey<'_, '_>, sectors: u64) -> Result<Option<Track>, Lost> {
+    let near = (TRACKS / 4 * sectors).min(survey.probing.sectors() / 4);
+    let end = survey.probing.sectors() / 2;
+    for _ in 0..TRIES {
+        let track = survey.track_near(near)?.filter(|track| track.sectors == sectors);
+        let track = track.filter(|track| track.begin + (TRACKS + 2) * sectors < end);
+        if track.is_some() {
+            return Ok(track);
+        }
+    }
+    Ok(None)
 }
 
 /// Measures the skews behind a track.
@@ -173,12 +172,12 @@ fn period(is_large: &[bool]) -> Option<(bool, usize, usize)> {
 fn surfaces(
     survey: &mut Survey<'_, '_>,
     first: &Track,
-    (rare_at, period): (u64, u64),
+    (rare_at, run_sectors): (u64, u64),
     limit: f64,
 ) -> Result<(u32, u64), Lost> {
     let mut last = None;
     for run in 0..RUNS_MAX {
-        let begin = rare_at + run * period * first.sectors;
+        let begin = rare_at + run * run_sectors;
         if begin + first.sectors > survey.probing.sectors() / 4 {
             break;
         }
@@ -222,8 +221,25 @@ impl Skews {
         }
     }
 
-    fn spread(&self, limit: f64, (small, large): (f64, f64)) -> f64 {
+    /// Tracks by cylinder, of two skews.
+    fn seen(
+        &self,
+        (small, large): (f64, f64),
+        turn: f64,
+        (surfaces, aligned_at): (u32, u64),
+    ) -> TracksSeen {
+        let limit = f64::midpoint(small, large);
         let off = |&skew: &f64| (skew - if skew > limit { large } else { small }).abs();
-        median(self.skew.iter().map(off).collect()).unwrap_or(0.0)
+        let spread = median(self.skew.iter().map(off).collect()).unwrap_or(0.0);
+        let [small, large, unsure] = [small, large, spread].map(|skew| whole(skew / turn * 1e6));
+        TracksSeen {
+            order: TrackOrder::Cylinder,
+            surfaces,
+            range_cylinders: None,
+            track_skew_ppm: small,
+            cylinder_skew_ppm: large,
+            unsure_ppm: unsure,
+            aligned_at,
+        }
     }
 }

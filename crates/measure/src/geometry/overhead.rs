@@ -12,14 +12,14 @@
 use serde::{Deserialize, Serialize};
 
 use super::number::{float, median, whole};
-use super::probing::Probing;
+use super::probing::{Bounds, Probing};
 use super::rotation::Rotation;
 use super::tracks::{Survey, Track};
 use super::zones::{Lost, NotSeen};
 use crate::subject::SubjectError;
 
-/// Requests of the experiment, at most.
-pub(super) const REQUESTS_MAX: u64 = 4_000;
+/// Requests of the experiment.
+pub(super) const REQUESTS: Bounds = Bounds { usual: 900, most: 4_000 };
 
 /// Places at which it is measured.
 const PLACES: u64 = 5;
@@ -60,7 +60,7 @@ pub(crate) fn overhead(
     probing: &mut Probing<'_>,
     rotation: &Rotation,
 ) -> Result<Result<OverheadSeen, NotSeen>, SubjectError> {
-    probing.begin(REQUESTS_MAX);
+    probing.begin(REQUESTS);
     match seen(probing, rotation) {
         Ok(found) => Ok(Ok(found)),
         Err(lost) => lost.told(probing.spent()),

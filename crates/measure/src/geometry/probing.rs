@@ -32,11 +32,20 @@ pub(crate) struct Probing<'a> {
     block: u64,
     random: Pcg64,
     cancelled: &'a AtomicBool,
-    /// Is told how many requests are done, how many there may be at most, and the time.
+    /// Is told how many requests an experiment has made, about how many it will, and the time.
     progress: &'a mut dyn FnMut(u64, u64, Time),
     spent: u64,
-    limit: u64,
+    bounds: Bounds,
     recent: VecDeque<u64>,
+}
+
+/// How many requests an experiment makes.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) struct Bounds {
+    /// Usually, on a quiet host.
+    pub(super) usual: u64,
+    /// At most.
+    pub(super) most: u64,
 }
 
 /// Why an experiment ended before it was done.
@@ -91,13 +100,13 @@ impl<'a> Probing<'a> {
         let block = block.get() / Lba::SECTOR_BYTES;
         let sectors = capacity.get() / Lba::SECTOR_BYTES / block * block;
         let recent = VecDeque::with_capacity(RECENT);
-        let (spent, limit) = (0, 0);
-        Self { subject, sectors, block, random, cancelled, progress, spent, limit, recent }
+        let (spent, bounds) = (0, Bounds::default());
+        Self { subject, sectors, block, random, cancelled, progress, spent, bounds, recent }
     }
 
-    /// An experiment begins that may send so many requests.
-    pub(super) fn begin(&mut self, limit: u64) {
-        (self.spent, self.limit) = (0, limit);
+    /// An experiment begins that sends so many requests.
+    pub(super) fn begin(&mut self, bounds: Bounds) {
+        (self.spent, self.bounds) = (0, bounds);
     }
 
     /// Requests of this experiment so far.
@@ -159,7 +168,7 @@ impl<'a> Probing<'a> {
         if self.cancelled.load(Ordering::Relaxed) {
             return Err(Stop::Cancelled);
         }
-        if self.spent >= self.limit {
+        if self.spent >= self.bounds.most {
             return Err(Stop::Spent);
         }
         assert!(start + sectors <= self.sectors, "a read beyond the end of the target");
@@ -177,6 +186,6 @@ impl<'a> Probing<'a> {
         }
         self.recent.push_back(start);
         self.spent += 1;
-        (self.progress)(self.spent, self.limit, self.subject.now());
+        (self.progress)(self.spent, self.bounds.usual.max(self.spent), self.subject.now());
     }
 }

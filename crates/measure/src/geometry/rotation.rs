@@ -17,11 +17,11 @@ use serde::{Deserialize, Serialize};
 
 use super::number::{count, float, median, whole};
 use super::platter::{Platter, concentration};
-use super::probing::{Probing, Seen, Stop};
+use super::probing::{Bounds, Probing, Seen, Stop};
 use crate::subject::SubjectError;
 
-/// Requests of the experiment, at most.
-pub(super) const REQUESTS_MAX: u64 = 1_500;
+/// Requests of the experiment.
+pub(super) const REQUESTS: Bounds = Bounds { usual: 767, most: 1_500 };
 
 /// Places whose neighbourhood is read backwards.
 const PLACES: usize = 24;
@@ -136,7 +136,7 @@ struct Place {
 pub(crate) fn rotation(
     probing: &mut Probing<'_>,
 ) -> Result<Result<Rotation, NoRotation>, SubjectError> {
-    probing.begin(REQUESTS_MAX);
+    probing.begin(REQUESTS);
     if probing.sectors() < 4 * room(probing) {
         return Ok(Err(NoRotation::Small { sectors: probing.sectors() }));
     }

@@ -12,15 +12,15 @@ use serde::{Deserialize, Serialize};
 use super::home::{FARTHEST, Home, Way};
 use super::number::{float, median, whole, whole_32};
 use super::overhead::OverheadSeen;
-use super::probing::Probing;
+use super::probing::{Bounds, Probing};
 use super::rotation::Rotation;
 use super::tracks::Survey;
 use super::transfer::beyond_half_way;
 use super::zones::{Lost, NotSeen, ZoneMap};
 use crate::subject::SubjectError;
 
-/// Requests of the experiment, at most.
-pub(super) const REQUESTS_MAX: u64 = 18_000;
+/// Requests of the experiment.
+pub(super) const REQUESTS: Bounds = Bounds { usual: 6_500, most: 18_000 };
 
 /// Bisections for each distance, and on a noisy host.
 const REPEATS: [usize; 2] = [3, 5];
@@ -81,7 +81,7 @@ pub(crate) fn seek_curve(
     map: &ZoneMap,
     overhead: Option<&OverheadSeen>,
 ) -> Result<Result<SeekSeen, NotSeen>, SubjectError> {
-    probing.begin(REQUESTS_MAX);
+    probing.begin(REQUESTS);
     match seen(probing, rotation, map, overhead) {
         Ok(found) => Ok(Ok(found)),
         Err(lost) => lost.told(probing.spent()),

@@ -216,27 +216,40 @@ impl<'b, 'a> Survey<'b, 'a> {
         let unsure = (whole(sectors * (1.0 - UNSURE)), whole(sectors * (1.0 + UNSURE)));
         let mut ladder = Ladder::new(unsure, block);
         ladder.add(edge);
-        let mut was_exact = false;
+        let mut exact = Vec::new();
         for _ in 0..RUNGS {
             let Some(mut below) = self.line_below(&line, edge.off)? else { return Ok(None) };
-            let Some((top, bottom)) = ladder.below() else { return Ok(None) };
-            let step = self.probing.at_least(((top - bottom) / STEPS).max(1));
-            let most = (top - bottom) / step + 3;
-            let Some(next) = self.edge(&mut below, top, step, most)? else { return Ok(None) };
+            let Some(next) = self.rung(&mut below, &mut ladder)? else { return Ok(None) };
             ladder.add(next);
             (edge, line) = (next, below);
             let Some(begin) = ladder.begin() else { return Ok(None) };
             if let Some(sectors) = ladder.known(known) {
                 return Ok(Some(self.track(&line, begin, sectors)));
             }
-            // A length is believed when the next track has it too.
-            let exact = ladder.exact(edge);
-            if let Some(sectors) = exact.filter(|_| was_exact) {
-                return Ok(Some(self.track(&line, begin, sectors)));
+            // A length is believed when another track has it too.
+            if let Some(sectors) = ladder.exact(edge) {
+                if exact.contains(&sectors) {
+                    return Ok(Some(self.track(&line, begin, sectors)));
+                }
+                exact.push(sectors);
             }
-            was_exact = exact.is_some();
         }
         Ok(None)
+    }
+
+    /// Where the track of a line begins, which is the next one down the ladder. Where it is a
+    /// little shorter than it should be, as the last of a cylinder with spares, the ladder begins
+    /// anew.
+    fn rung(&mut self, line: &mut Line, ladder: &mut Ladder) -> Seen<Option<Edge>> {
+        let Some((top, bottom)) = ladder.below() else { return Ok(None) };
+        let step = self.probing.at_least(((top - bottom) / STEPS).max(1));
+        let most = (top - bottom) / step + 3;
+        if let Some(edge) = self.edge(line, top, step, most)? {
+            return Ok(Some(edge));
+        }
+        let margin = self.probing.at_least(ladder.anew());
+        let step = self.probing.at_least((margin / STEPS).max(1));
+        self.edge(line, top + margin, step, margin / step + 1)
     }
 
     /// A line on the track below `off`, which is the last that was read.

@@ -10,13 +10,13 @@ use serde::{Deserialize, Serialize};
 
 use super::number::{float, whole};
 use super::order::{TracksSeen, order};
-use super::probing::{Probing, Stop};
+use super::probing::{Bounds, Probing, Stop};
 use super::rotation::Rotation;
 use super::tracks::Survey;
 use crate::subject::SubjectError;
 
-/// Requests of the experiment, at most.
-pub(super) const REQUESTS_MAX: u64 = 36_000;
+/// Requests of the experiment.
+pub(super) const REQUESTS: Bounds = Bounds { usual: 12_000, most: 36_000 };
 
 /// Places at which tracks are found first: so many intervals between them.
 const INTERVALS: u64 = 48;
@@ -123,7 +123,7 @@ pub(crate) fn zones(
     probing: &mut Probing<'_>,
     rotation: &Rotation,
 ) -> Result<Result<ZoneMap, NotSeen>, SubjectError> {
-    probing.begin(REQUESTS_MAX);
+    probing.begin(REQUESTS);
     match seen(probing, rotation) {
         Ok(map) => Ok(Ok(map)),
         Err(lost) => lost.told(probing.spent()),

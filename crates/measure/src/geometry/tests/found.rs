@@ -177,14 +177,26 @@ fn a_stop_gives_nothing() {
     }
 }
 
-/// Goal: no experiment goes on for ever; together they stay below 60,000 requests.
+// No experiment goes on for ever.
+const _: () = assert!(crate::geometry::rotation::REQUESTS.most < 2_000);
+const _: () = assert!(crate::geometry::REQUESTS_MAX < 60_000);
+
+/// Goal: an experiment that finds nothing stops at its bound. Method: a host so late that hardly
+/// an angle is right.
 #[test]
 fn requests_are_bounded() {
-    let bounds = [
-        crate::geometry::rotation::REQUESTS_MAX,
-        crate::geometry::overhead::REQUESTS_MAX,
-        crate::geometry::zones::REQUESTS_MAX,
-        crate::geometry::seek::REQUESTS_MAX,
-    ];
-    assert!(bounds[0] < 2_000 && bounds.iter().sum::<u64>() < 60_000, "{bounds:?}");
+    let (planted, _) = disk("seagate-36es2");
+    let turn = taken_to_pieces(&planted, SECTOR, 1).rotation.expect("a turn");
+    let (stop, most) = (AtomicBool::new(false), std::cell::Cell::new(0));
+    let mut progress = |done, _, _| most.set(most.get().max(done));
+    let mut drive = MechanicalDrive::new(&planted, 1, 1).expect("a disk");
+    let mut subject = late::Late::new(SimulatedSubject::new(&mut drive), 1).worse();
+    let sizes = (Bytes::new(planted.sectors * Lba::SECTOR_BYTES), SECTOR);
+    let random = Pcg64::seed_from_u64(1);
+    let mut probing = Probing::new(&mut subject, sizes, random, &stop, &mut progress);
+    let none = zones(&mut probing, &turn).expect("it answers");
+    assert!(matches!(none, Err(NotSeen::NoTrack { .. } | NotSeen::Spent { .. })), "{none:?}");
+    let none = overhead(&mut probing, &turn).expect("it answers");
+    assert!(matches!(none, Err(NotSeen::NoTrack { .. } | NotSeen::Spent { .. })), "{none:?}");
+    assert!(most.get() <= crate::geometry::zones::REQUESTS.most);
 }

@@ -20,15 +20,21 @@ const OUTLIER_NS: u64 = 3_000_000;
 pub(super) struct Late<'a> {
     pub(super) subject: SimulatedSubject<'a>,
     random: Pcg64,
+    outlier: u32,
 }
 
 impl<'a> Late<'a> {
     pub(super) fn new(subject: SimulatedSubject<'a>, seed: u64) -> Self {
-        Self { subject, random: Pcg64::seed_from_u64(seed) }
+        Self { subject, random: Pcg64::seed_from_u64(seed), outlier: OUTLIER }
+    }
+
+    /// The same host with every other read an outlier.
+    pub(super) fn worse(self) -> Self {
+        Self { outlier: 2, ..self }
     }
 
     fn lateness(&mut self) -> Duration {
-        let is_outlier = self.random.random_range(0..OUTLIER) == 0;
+        let is_outlier = self.random.random_range(0..self.outlier) == 0;
         let max = if is_outlier { OUTLIER_NS } else { LATE_NS };
         Duration::from_ns(self.random.random_range(0..max))
     }

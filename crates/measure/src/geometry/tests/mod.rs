@@ -32,7 +32,7 @@ fn geometry(
     seed: u64,
 ) -> Result<Geometry, NoRotation> {
     let cancelled = AtomicBool::new(false);
-    let mut progress = |done: u64, limit: u64, _| assert!(done <= limit);
+    let mut progress = |done: u64, about: u64, _| assert!(done <= about);
     let random = Pcg64::seed_from_u64(seed);
     let capacity = Bytes::new(sectors * Lba::SECTOR_BYTES);
     let mut probing = Probing::new(subject, (capacity, block), random, &cancelled, &mut progress);

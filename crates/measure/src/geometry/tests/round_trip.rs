@@ -112,7 +112,6 @@ fn the_order_is_seen_from_batches() {
         };
         let is_planted = |seen: &&QueueSeen| seen.scheduler == planted;
         let ours = seen.iter().find(is_planted).expect("all orders");
-        println!("{name}: planted {planted:?}, seen {seen:?}");
         assert!(ours.apart_ppm < seen[0].apart_ppm + 10_000, "{name}: {seen:?}");
     }
 }
