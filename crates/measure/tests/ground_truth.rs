@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! What is measured on the built-in disks against what the disks themselves did.
+//!
+//! A witness stands between the measurement and the disk and notes when the disk was given what
+//! and when it was empty: the tables must hold the same maxima, to the nanosecond. Rotation,
+//! zones and seeks have tests of their own, beside the experiments.
+
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+use std::rc::Rc;
+use std::sync::atomic::AtomicBool;
+
+use device::DeviceFacts;
+use drive::{Completion, Drive};
+use measure::{Experiment, Kind, ProfileParams, profile_drive};
+use model::{Bytes, DriveFile, DriveKind, Duration, Op, Request, RequestId, Time};
+
+/// One stretch in which the disk was busy.
+#[derive(Debug, Clone, Copy)]
+struct Busy {
+    begun: Time,
+    /// When it was last given something.
+    last_sent: Time,
+    /// What it held then.
+    held: usize,
+    ended: Time,
+}
+
+/// Notes what a disk does; the log is shared with who follows the measurement.
+struct Witness<D> {
+    disk: D,
+    held: usize,
+    current: Option<Busy>,
+    log: Rc<RefCell<Vec<Busy>>>,
+}
+
+impl<D: Drive> Drive for Witness<D> {
+    fn submit(&mut self, now: Time, batch: &[Request]) {
+        self.held += batch.len();
+        let fresh = Busy { begun: now, last_sent: now, held: 0, ended: now };
+        let busy = self.current.get_or_insert(fresh);
+        (busy.last_sent, busy.held) = (now, self.held);
+        self.disk.submit(now, batch);
+    }
+
+    fn next_event(&self) -> Option<Time> {
+        self.disk.next_event()
+    }
+
+    fn flush(&mut self, _now: Time, _id: RequestId) {
+        unreachable!("nothing is flushed");
+    }
+
+    fn advance(&mut self, now: Time, out: &mut Vec<Completion>) {
+        let before = out.len();
+        self.disk.advance(now, out);
+        self.held -= out.len() - before;
+        if self.held == 0
+            && let Some(busy) = self.current.take()
+        {
+            self.log.borrow_mut().push(Busy { ended: now, ..busy });
+        }
+    }
+}
+
+/// The built-in disks of which the mechanics are known.
+fn disks() -> impl Iterator<Item = DriveFile> {
+    drive::builtin::names()
+        .map(|name| drive::builtin::load(name).expect("it is built in"))
+        .filter(|file| file.mechanics.is_some())
+}
+
+fn params(file: &DriveFile, experiment: Experiment, samples: u32) -> ProfileParams {
+    ProfileParams {
+        depth: file.depth.min(12),
+        samples,
+        experiments: vec![experiment],
+        kinds: vec![Kind { op: Op::Read, size: Bytes::from_kib(128) }],
+        ..ProfileParams::new(file.name.as_str(), &DeviceFacts::default())
+    }
+}
+
+/// What is measured, and the last stretch of each trial after the first `warm_up`: a flow of one
+/// request leaves the disk idle each time that it is back.
+fn witnessed(file: &DriveFile, params: &ProfileParams, warm_up: usize) -> (DriveFile, Vec<Busy>) {
+    let disk = drive::from_parts(DriveKind::Mechanical, file, 1).expect("it has mechanics");
+    let log = Rc::new(RefCell::new(Vec::new()));
+    let mut witness = Witness { disk, held: 0, current: None, log: Rc::clone(&log) };
+    let mut trials = Vec::new();
+    let after_trial = |_| trials.extend(log.borrow().last().copied());
+    let never = AtomicBool::new(false);
+    let capacity = file.capacity().expect("mechanics have a capacity");
+    let profile =
+        profile_drive(&mut witness, &file.name, capacity, params, after_trial, &never, None);
+    (profile.expect("a profile").file, trials.split_off(warm_up))
+}
+
+/// The longest of each number of requests.
+fn longest(log: &[Busy], time: fn(&Busy) -> Duration) -> Vec<u64> {
+    let mut longest = BTreeMap::new();
+    for busy in log {
+        let known = longest.entry(busy.held).or_insert(0);
+        *known = time(busy).ns().max(*known);
+    }
+    longest.into_values().collect()
+}
+
+#[test]
+fn batch_maxima_are_those_of_the_trials() {
+    for file in disks() {
+        let params = params(&file, Experiment::Batch, 20);
+        let (measured, log) = witnessed(&file, &params, params.depth as usize);
+        let direct = longest(&log, |busy| busy.ended.since(busy.begun));
+        assert_eq!(measured.batch[0].ns_max, direct, "{}", file.name);
+        assert_eq!(direct.len(), params.depth as usize);
+    }
+}
+
+#[test]
+fn drain_maxima_are_those_of_the_trials() {
+    for file in disks() {
+        let params = params(&file, Experiment::Drain, 5);
+        let starts = measure::Start::RANDOM.len();
+        let (measured, log) = witnessed(&file, &params, params.depth as usize * starts);
+        let direct = longest(&log, |busy| busy.ended.since(busy.last_sent));
+        assert_eq!(measured.drain[0].ns_max, direct, "{}", file.name);
+        assert_eq!(log.len(), 5 * params.depth as usize * starts);
+    }
+}
+
+/// Goal: the bound of each drive's queue, within 2 %, and none where there is none. Method: the
+/// bound that stands in the file and in no other of its figures. A queue that forgives access
+/// time for waiting serves the starved request before its bound.
+#[test]
+fn starvation_bounds_are_found() {
+    for file in disks().filter(|file| file.depth > 1) {
+        let params =
+            ProfileParams { depth: file.depth, ..params(&file, Experiment::Starvation, 3) };
+        let (measured, _) = witnessed(&file, &params, 0);
+        let queue = &file.mechanics.as_ref().expect("a disk").queue;
+        let found = measured.starvation_max.map(Duration::ns);
+        println!("{}: planted {:?}, found {found:?}", file.name, queue.starvation_ns);
+        match (queue.starvation_ns, queue.aging_ns_per_ms) {
+            (None, _) => assert_eq!(found, None, "{}", file.name),
+            (Some(planted), None) => {
+                let found = found.expect("a bound");
+                assert!(planted <= found && found * 100 <= planted * 102, "{}: {found}", file.name);
+            }
+            (Some(planted), Some(_)) => {
+                let found = found.expect("a bound");
+                assert!(found * 100 <= planted * 102, "{}: {found}", file.name);
+            }
+        }
+    }
+}
