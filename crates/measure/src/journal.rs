@@ -113,8 +113,6 @@ impl Journal {
             whole += u64::try_from(text.len()).expect("a length fits");
             lines.push(std::mem::take(&mut text));
         }
-        // What a crash cut short: the next line must not be its end.
-        file.set_len(whole)?;
         let (head, lines) = lines.split_first().ok_or(JournalError::NotAJournal)?;
         let head: Head = serde_json::from_str(head).map_err(|_| JournalError::NotAJournal)?;
         if head.version != VERSION {
@@ -129,6 +127,9 @@ impl Journal {
         for line in lines {
             journal.read(serde_json::from_str(line).map_err(|_| JournalError::NotAJournal)?);
         }
+        // What a crash cut short, now that the file is known to be ours: the next line must not
+        // be its end.
+        journal.file.set_len(whole)?;
         Ok(journal)
     }
 
@@ -257,6 +258,7 @@ mod tests {
             fs::write(&path, text).expect("the file");
             let refused = Journal::resume(&path, "reads").expect_err("no journal");
             assert!(matches!(refused, JournalError::NotAJournal), "{text:?}: {refused}");
+            assert_eq!(fs::read(&path).expect("the file"), text.as_bytes(), "it is not ours");
         }
     }
 }

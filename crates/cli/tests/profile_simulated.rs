@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! `tidegate profile` of simulated drives, and `tidegate drive compare`: plans, interruptions,
+//! and what two profiles have in common. Needs no disk.
+
+mod common;
+
+use std::path::Path;
+
+use common::Folder;
+
+/// A disk that is measured in no time.
+const DRIVE: &str = "fujitsu-max3036rc";
+
+fn names(folder: &Folder) -> Vec<String> {
+    let entries = std::fs::read_dir(folder.path()).unwrap();
+    let mut names: Vec<_> =
+        entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+    names.sort();
+    names
+}
+
+fn profile(folder: &Folder, more: &[&str]) -> (i32, String, String) {
+    folder.run(&[&["profile", DRIVE, "--depth", "4"], more].concat())
+}
+
+#[test]
+fn a_plan_names_every_experiment_and_writes_nothing() {
+    let folder = Folder::new();
+    let (code, stdout, _) = profile(&folder, &["--plan", "-o", "d.toml"]);
+    assert_eq!(code, 0);
+    for experiment in ["batch", "drain", "rotation", "zones", "seek-curve", "starvation"] {
+        assert!(stdout.contains(experiment), "{stdout}");
+    }
+    assert!(stdout.contains("Together") && stdout.contains(" h "), "{stdout}");
+    assert!(names(&folder).is_empty());
+}
+
+#[test]
+fn number_of_samples_follows_from_the_confidence() {
+    let folder = Folder::new();
+    let samples = |more: &[&str]| profile(&folder, &[&["--plan", "--only=single"], more].concat());
+    let (_, _, sure) = samples(&["--confidence", "99%"]);
+    assert!(sure.contains("72704 samples of each"), "{sure}");
+    let (_, _, quick) = samples(&["--quick"]);
+    assert!(quick.contains(" 100 samples of each"), "{quick}");
+    let (code, _, both) = samples(&["--quick", "--samples=5"]);
+    assert!(code == 2 && both.contains("cannot be used with"), "{both}");
+    for odd in ["99", "100%", "0%", "x%"] {
+        let (code, _, said) = samples(&["--confidence", odd]);
+        assert!(code == 2 && said.contains("for example 99%"), "{odd}: {said}");
+    }
+}
+
+/// Goal: a whole profile is a drive file that `check` and `sim` take, with what the disk is
+/// made of beside its tables.
+#[test]
+fn a_whole_profile_is_a_drive_file() {
+    let folder = Folder::new();
+    let (code, stdout, stderr) = profile(&folder, &["--samples=20", "-o", "d.toml"]);
+    assert_eq!(code, 0, "{stderr}");
+    for said in
+        ["Rotation     4.000ms a turn, 15000 rpm", "Zones        14", "Starvation   at most"]
+    {
+        assert!(stdout.contains(said), "{said}: {stdout}");
+    }
+    assert!(stderr.contains("stripe was not measured: the medium turns"), "{stderr}");
+    assert_eq!(names(&folder), ["d.toml"], "samples are not kept");
+    let text = std::fs::read_to_string(folder.path().join("d.toml")).unwrap();
+    for section in
+        ["[[batch]]", "[[drain]]", "[[single]]", "[[throughput]]", "[cost]", "[fit.geometry"]
+    {
+        assert!(text.contains(section), "{section}");
+    }
+    folder.file("w.toml", "drive = \"d.toml\"\n[policy]\nname = \"rtio-limit\"\n[[task]]\nname = \"t\"\nperiod = \"100ms\"\nsize = \"128KiB\"\n[[best_effort]]\nname = \"b\"\noutstanding = 8\nsize = \"128KiB\"\n");
+    assert_eq!(folder.run(&["check", "w.toml"]).0, 0);
+}
+
+/// Goal: what was measured before an interruption is not measured again, and the result is as
+/// large as if there had been none. Method: the first run is told to stop at once; the samples
+/// that the second has beside it are counted.
+#[test]
+fn an_interrupted_profile_goes_on() {
+    let folder = Folder::new();
+    let only = ["--only=batch,single", "-o", "d.toml"];
+    let stopped = [&only[..], &["--samples=400000", "--time-limit=500ms"]].concat();
+    let (code, _, stderr) = profile(&folder, &stopped);
+    assert_eq!(code, 0, "{stderr}");
+    assert!(stderr.contains("go on with --resume"), "{stderr}");
+    assert_eq!(names(&folder), ["d.toml", "d.toml.samples"]);
+    let rounds = count_of_rounds(&folder.path().join("d.toml.samples"), "batch");
+    assert!(rounds > 0);
+
+    let samples = format!("--samples={}", rounds + 3);
+    let (code, _, stderr) = profile(&folder, &[&only[..], &[&samples]].concat());
+    assert_eq!(code, 2, "neither the file nor its samples are overwritten: {stderr}");
+    let again = [&only[..], &[&samples, "--resume", "--keep-samples"]].concat();
+    let (code, _, stderr) = profile(&folder, &again);
+    assert_eq!(code, 0, "{stderr}");
+    assert_eq!(count_of_rounds(&folder.path().join("d.toml.samples"), "batch"), rounds + 3);
+    let text = std::fs::read_to_string(folder.path().join("d.toml")).unwrap();
+    assert!(text.contains(&format!("samples = {}\n", rounds + 3)), "{stderr}");
+}
+
+fn count_of_rounds(path: &Path, experiment: &str) -> usize {
+    let text = std::fs::read_to_string(path).unwrap();
+    text.lines().filter(|line| line.contains(&format!("\"of\":\"{experiment} of "))).count()
+}
+
+#[test]
+fn samples_of_another_device_are_refused() {
+    let folder = Folder::new();
+    let only = ["--only=batch", "--samples=3", "-o", "d.toml"];
+    let (code, _, stderr) = profile(&folder, &[&only[..], &["--resume"]].concat());
+    assert!(code == 2 && stderr.contains("nothing to go on with"), "{stderr}");
+    for (text, said) in [
+        ("precious", "does not hold samples"),
+        ("{\"measured\":\"another disk\",\"version\":1}\n", "it holds samples of `another disk`"),
+    ] {
+        let path = folder.file("d.toml.samples", text);
+        let (code, _, stderr) = profile(&folder, &[&only[..], &["--resume"]].concat());
+        assert!(code == 2 && stderr.contains(said), "{stderr}");
+        assert_eq!(std::fs::read_to_string(path).unwrap(), text, "it is left as it was");
+    }
+}
+
+#[test]
+fn profiles_of_one_drive_are_alike_and_of_two_are_not() {
+    let folder = Folder::new();
+    for (seed, name) in [("--seed=1", "a.toml"), ("--seed=2", "b.toml")] {
+        let arguments = ["--only=batch,single", "--samples=2000", seed, "-o", name];
+        assert_eq!(profile(&folder, &arguments).0, 0);
+    }
+    let compared = |arguments: &[&str]| folder.json(&[&["drive", "compare"], arguments].concat());
+    let (code, value) = compared(&["a.toml", "b.toml", "--tolerance=10%"]);
+    assert_eq!(code, 0, "{value:#}");
+    assert_eq!(value["tables"][0]["entries"], 4);
+    let (code, value) = compared(&["a.toml", "ibm-36z15"]);
+    assert_eq!((code, &value["moved"]), (1, &true.into()), "{value:#}");
+    assert!(value["facts"].as_array().unwrap().iter().any(|fact| fact["what"] == "model"));
+    let (code, stdout, _) = folder.run(&["drive", "compare", "a.toml", "a.toml"]);
+    assert!(code == 0 && stdout.contains("0 of 7 tables"), "{stdout}");
+    assert_eq!(folder.run(&["drive", "compare", "a.toml", "none.toml"]).0, 2);
+}
