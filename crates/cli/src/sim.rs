@@ -81,11 +81,12 @@ fn try_policy(
     let capacity = input.drive.capacity().unwrap_or(defaults.capacity);
     let params = SimParams { seed, capacity, ..defaults };
     let watch = ContractWatch::new(workload.table.clone(), &workload.contracts);
-    let mut observers = (Checkers::of_policy(policy, &plan), watch);
     // Of the other kinds the mechanics in the file tell nothing: their times come from tables.
     let is_mechanical = kind == DriveKind::Mechanical;
     let access = is_mechanical.then(|| drive::access_time(&input.drive)).flatten();
-    let built = policy::build(policy, &plan, access).map_err(|error| Failure::unusable(&error))?;
+    let (built, checkers) =
+        Checkers::watching(policy, &plan, access).map_err(|error| Failure::unusable(&error))?;
+    let mut observers = (checkers, watch);
     let start = Instant::now();
     let run = sim::simulate(&params, built, drive, &mut observers);
     let wall_ns = u64::try_from(start.elapsed().as_nanos()).unwrap_or(u64::MAX);

@@ -4,7 +4,7 @@
 
 use drive::PseudoDisk;
 use model::parameters::{
-    BestEffortRate, MdnParameters, Parameters, Shaping, TokenBucketParameters, TokenRate, TokenUnit,
+    BestEffortRate, MdnParameters, Shaping, TokenBucketParameters, TokenRate, TokenUnit,
 };
 use model::{
     Bandwidth, BatchTable, BestEffort, Bytes, Class, Duration, Intensity, Op, Place, Plan,
@@ -122,19 +122,9 @@ proptest! {
         name in prop::sample::select(&[PolicyName::Noop, PolicyName::Fifo, PolicyName::Dqf, PolicyName::TokenBucket][..]),
         seed: u64,
     ) {
-        let mut plan = plan;
-        if name == PolicyName::Dqf {
-            // A stream that is found rides as real time, which the checker of batches cannot know.
-            let Parameters { token_bucket, mdn, mdn_extended, .. } = &mut plan.parameters;
-            let shapings = [&mut token_bucket.shaping, &mut mdn.shaping, &mut mdn_extended.shaping];
-            for shaping in shapings {
-                shaping.is_detecting = false;
-            }
-        }
         let params = SimParams { seed, ..SimParams::new(&workload, Length::Jobs(30)) };
-        let mut checkers = Checkers::of_policy(name, &plan);
+        let (policy, mut checkers) = Checkers::watching(name, &plan, None).unwrap();
         let drive = PseudoDisk::new(workload.depth, workload.table.clone(), seed);
-        let policy = policy::build(name, &plan, None).unwrap();
         let run = simulate(&params, policy, drive, &mut checkers);
         prop_assert_eq!(checkers.violations(), vec![]);
         prop_assert_eq!(run.real_time_left, 0);

@@ -8,6 +8,7 @@ mod endings;
 mod full_policies;
 mod invariants;
 mod outcomes;
+mod regulated;
 mod releases;
 mod replay;
 mod scenarios;
