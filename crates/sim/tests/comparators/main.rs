@@ -6,3 +6,4 @@
 mod aging;
 mod fujitsu;
 mod overload;
+mod slopes;
