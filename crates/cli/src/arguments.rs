@@ -89,6 +89,10 @@ pub(crate) struct SimArguments {
     pub(crate) model: Option<Model>,
     #[command(flatten)]
     pub(crate) length: LengthArguments,
+    /// Soft tasks that report a miss after every job, late or not: to see that a policy which
+    /// hears reports (mdn, mdn-extended) does not believe them.
+    #[arg(long, value_name = "TASK,..", value_delimiter = ',')]
+    pub(crate) cheat: Vec<String>,
     /// Fixes everything random.
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub(crate) seed: u64,

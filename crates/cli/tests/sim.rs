@@ -146,3 +146,18 @@ fn drive_that_breaks_its_drain_times_is_named_and_not_tidegate() {
     assert!(policy["contracts"]["drain"]["observed"].as_u64().unwrap() > 300);
     assert!(policy["contracts"]["starvation"].is_null());
 }
+
+#[test]
+fn cheat_is_a_soft_task_and_is_not_believed() {
+    let folder = Folder::new();
+    folder.file("w.toml", &RECORDER.replace("count = 16", "count = 2\nclass = \"soft\""));
+    let sim = ["sim", "w.toml", "--policy", "mdn", "--jobs", "50"];
+    let served = |cheat: &[&str]| {
+        let (_, sim) = folder.json(&[&sim[..], cheat].concat());
+        sim["policies"][0]["best_effort"]["requests"].as_u64().unwrap()
+    };
+    assert!(served(&["--cheat", "camera"]) > 0 && served(&["--cheat", "camera-2"]) > 0);
+    let (code, _, stderr) = folder.run(&[&sim[..], &["--cheat", "backup"]].concat());
+    assert_eq!(code, 2);
+    assert!(stderr.contains("no soft task `backup`"), "{stderr}");
+}

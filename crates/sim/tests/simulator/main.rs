@@ -7,6 +7,7 @@ mod due_order;
 mod endings;
 mod full_policies;
 mod invariants;
+mod late_drives;
 mod outcomes;
 mod regulated;
 mod releases;
