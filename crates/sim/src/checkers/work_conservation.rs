@@ -116,7 +116,9 @@ impl Observer for WorkConservation {
 
     fn dispatched(&mut self, now: Time, batch: &[Request]) {
         self.in_flight_count += count(batch.len());
-        batch.iter().for_each(|request| self.forget(request));
+        for request in batch {
+            self.forget(request);
+        }
         let size = u32::try_from(batch.len()).expect("at most the depth");
         let table = self.table.as_ref();
         self.due_back = table.map(|table| now + table.time_max(size.min(table.batch_max())));

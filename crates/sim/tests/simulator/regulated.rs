@@ -156,13 +156,13 @@ fn breaches(name: PolicyName, canary: impl Fn() -> Box<dyn Policy>) -> Vec<(Stri
 fn policy_that_idles_with_work_it_may_send_is_caught_behind_every_regulator() {
     for name in [PolicyName::Fifo, PolicyName::Scan, PolicyName::Dqf, PolicyName::DqEdf] {
         // It keeps the last one back until another comes.
-        let idler = || -> Box<dyn Policy> {
+        let lazy = || -> Box<dyn Policy> {
             let next = |queue: &mut VecDeque<Request>| {
                 if queue.len() > 1 { queue.pop_front() } else { None }
             };
             Box::new(Broken { queue: VecDeque::new(), is_busy: false, next })
         };
-        for (case, found) in breaches(name, idler) {
+        for (case, found) in breaches(name, lazy) {
             let idles = |breach: &Breach| matches!(breach, Breach::RoomUnused { .. });
             assert!(found.iter().any(idles), "{case}: {found:?}");
         }
