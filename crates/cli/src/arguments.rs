@@ -56,7 +56,7 @@ pub(crate) struct WorkloadArguments {
 pub(crate) struct CheckArguments {
     #[command(flatten)]
     pub(crate) workload: WorkloadArguments,
-    /// The policy to check, instead of the one the workload names.
+    /// The policy to check, instead of the one the workload names; any other word lists all.
     #[arg(long, value_name = "POLICY", value_parser = policy)]
     pub(crate) policy: Option<PolicyName>,
     /// Print one JSON object.
@@ -80,7 +80,8 @@ pub(crate) struct LengthArguments {
 pub(crate) struct SimArguments {
     #[command(flatten)]
     pub(crate) workload: WorkloadArguments,
-    /// Policies to try, one after the other on the same workload: noop, fifo, dqf.
+    /// Policies to try, one after the other on the same workload, for example noop,fifo,dqf; any
+    /// other word lists all, and docs/policies.md says what they do.
     #[arg(long, value_name = "A,B,..", value_delimiter = ',', value_parser = policy)]
     pub(crate) policy: Vec<PolicyName>,
     /// The simulated drive, instead of the drive file's own kind.
@@ -88,6 +89,10 @@ pub(crate) struct SimArguments {
     pub(crate) model: Option<Model>,
     #[command(flatten)]
     pub(crate) length: LengthArguments,
+    /// Soft tasks that report a miss after every job, late or not: to see that a policy which
+    /// hears reports (mdn, mdn-extended) does not believe them.
+    #[arg(long, value_name = "TASK,..", value_delimiter = ',')]
+    pub(crate) cheat: Vec<String>,
     /// Fixes everything random.
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub(crate) seed: u64,
@@ -237,7 +242,8 @@ pub(crate) struct RunArguments {
     /// The block device or file to run against.
     #[arg(long, value_name = "PATH")]
     pub(crate) device: PathBuf,
-    /// Policies to run one after the other: noop, fifo, dqf.
+    /// Policies to run one after the other, for example noop,fifo,dqf; any other word lists all,
+    /// and docs/policies.md says what they do.
     #[arg(long, value_name = "A,B,..", value_delimiter = ',', value_parser = policy)]
     pub(crate) policy: Vec<PolicyName>,
     #[command(flatten)]

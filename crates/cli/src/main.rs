@@ -14,6 +14,7 @@ mod input;
 mod interrupt;
 mod made_target;
 mod output_file;
+mod priority;
 mod profile;
 mod profile_plan;
 mod profile_simulated;

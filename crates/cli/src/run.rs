@@ -6,7 +6,7 @@ use device::realtime::{self, RealTime};
 use device::{Access, Target};
 use engine::{DeviceRun, DeviceWatch, RingExecutor, RunParams};
 use host::{Distribution, Length, RunEnd};
-use model::{DriveFile, Duration, Plan, PolicyName, Time, Workload};
+use model::{Contracts, DriveFile, Duration, Plan, PolicyName, Time, Workload};
 use serde_json::{Value, json};
 
 use crate::Answer;
@@ -14,6 +14,7 @@ use crate::arguments::{LengthArguments, RunArguments};
 use crate::failure::Failure;
 use crate::input::{self, Input};
 use crate::interrupt;
+use crate::priority::Priority;
 use crate::results::{self, P50, P99, P999, PolicyResult, TaskResult};
 use crate::show::{self, out, outln};
 
@@ -35,7 +36,12 @@ pub(crate) fn run(arguments: &RunArguments) -> Result<Answer, Failure> {
         Target::open(&arguments.device, access).map_err(|error| Failure::unusable(&error))?;
     let interrupted = interrupt::flag()?;
     let real_time = realtime::request(realtime::PRIORITY);
-    let notes = notes(&workload, &drive, &target);
+    let mut notes = notes(&workload, &drive, &target);
+    let is_priority_asked = policies.contains(&PolicyName::RtioPriority);
+    let priority = Priority::found(is_priority_asked, target.facts().ncq_priority);
+    if is_priority_asked {
+        notes.extend(priority.note());
+    }
     if !arguments.json {
         print_head(&workload, &target, real_time, arguments.seed, &notes);
     }
@@ -49,7 +55,13 @@ pub(crate) fn run(arguments: &RunArguments) -> Result<Answer, Failure> {
             not_run.push(policy);
             continue;
         }
-        let assessment = assess(&workload, policy);
+        let is_ranking = policy == PolicyName::RtioPriority;
+        executor.rank(is_ranking && priority.is_sent());
+        let assessment = if is_ranking && !priority.is_honoured() {
+            assess(&without_priority(&workload), policy)
+        } else {
+            assess(&workload, policy)
+        };
         let plan: Plan = assessment.plan(&workload);
         let params = RunParams {
             workload: &workload,
@@ -84,6 +96,12 @@ pub(crate) fn run(arguments: &RunArguments) -> Result<Answer, Failure> {
     }
     // A policy that was asked for and not run kept no deadline.
     Ok(if not_run.is_empty() { results::worst_answer(&results) } else { Answer::No })
+}
+
+/// The workload on a device that keeps no times for requests with priority.
+fn without_priority(workload: &Workload) -> Workload {
+    let contracts = Contracts { priority: None, ..workload.contracts.clone() };
+    Workload { contracts, ..workload.clone() }
 }
 
 fn length(arguments: &LengthArguments) -> Length {

@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use analysis::assess;
 use host::{ContractWatch, Length};
-use model::{DriveKind, Duration, PolicyName, Workload};
+use model::{Class, DriveKind, Duration, PolicyName, Task, TaskIndex, Workload};
 use serde_json::{Value, json};
 use sim::SimParams;
 use sim::checkers::{Checkers, Violation};
@@ -39,10 +39,13 @@ pub(crate) fn sim(arguments: &SimArguments) -> Result<Answer, Failure> {
     let input = input::read(&arguments.workload)?;
     let kind = arguments.model.map_or(input.drive.kind, DriveKind::from);
     let policies = input::policies(&arguments.policy, &input.workload);
+    let cheats = cheats(&arguments.cheat, &input.workload)?;
     let length = length(&arguments.length);
+    let defaults = SimParams::new(&input.workload, length);
+    let params = SimParams { seed: arguments.seed, cheats: &cheats, ..defaults };
     let tried = policies
         .iter()
-        .map(|&policy| try_policy(&input, kind, policy, length, arguments.seed))
+        .map(|&policy| try_policy(&input, kind, policy, &params))
         .collect::<Result<Vec<Tried<'_>>, Failure>>()?;
     let results: Vec<&PolicyResult<'_>> = tried.iter().map(|tried| &tried.result).collect();
     if arguments.json {
@@ -65,27 +68,48 @@ fn length(arguments: &LengthArguments) -> Length {
     }
 }
 
-fn try_policy(
-    input: &Input,
+/// The tasks of these names, which are to be soft: nobody hears the others.
+fn cheats(names: &[String], workload: &Workload) -> Result<Vec<TaskIndex>, Failure> {
+    let mut cheats = Vec::new();
+    for name in names {
+        let is_meant = |task: &&(TaskIndex, &Task)| {
+            let (_, task) = task;
+            task.class == Class::Soft
+                && (task.name == *name || workload.entries[task.entry as usize] == *name)
+        };
+        let tasks: Vec<_> = (0..).map(TaskIndex).zip(&workload.tasks).collect();
+        let before = cheats.len();
+        cheats.extend(tasks.iter().filter(is_meant).map(|(index, _)| *index));
+        if cheats.len() == before {
+            return Err(Failure::input(
+                format!("there is no soft task `{name}` that could cheat"),
+                "name a task of the workload that has class = \"soft\"",
+            ));
+        }
+    }
+    Ok(cheats)
+}
+
+fn try_policy<'a>(
+    input: &'a Input,
     kind: DriveKind,
     policy: PolicyName,
-    length: Length,
-    seed: u64,
-) -> Result<Tried<'_>, Failure> {
+    params: &SimParams<'_>,
+) -> Result<Tried<'a>, Failure> {
     let workload = &input.workload;
     let assessment = assess(workload, policy);
     let plan = assessment.plan(workload);
-    let drive = drive::build(kind, workload, Some(&input.drive), seed)
+    let drive = drive::build(kind, workload, Some(&input.drive), params.seed)
         .map_err(|error| Failure::unusable(&error))?;
-    let defaults = SimParams::new(workload, length);
-    let capacity = input.drive.capacity().unwrap_or(defaults.capacity);
-    let params = SimParams { seed, capacity, ..defaults };
+    let capacity = input.drive.capacity().unwrap_or(params.capacity);
+    let params = SimParams { capacity, ..*params };
     let watch = ContractWatch::new(workload.table.clone(), &workload.contracts);
-    let mut observers = (Checkers::of_policy(policy, &plan), watch);
     // Of the other kinds the mechanics in the file tell nothing: their times come from tables.
     let is_mechanical = kind == DriveKind::Mechanical;
     let access = is_mechanical.then(|| drive::access_time(&input.drive)).flatten();
-    let built = policy::build(policy, &plan, access).map_err(|error| Failure::unusable(&error))?;
+    let (built, checkers) =
+        Checkers::watching(policy, &plan, access).map_err(|error| Failure::unusable(&error))?;
+    let mut observers = (checkers, watch);
     let start = Instant::now();
     let run = sim::simulate(&params, built, drive, &mut observers);
     let wall_ns = u64::try_from(start.elapsed().as_nanos()).unwrap_or(u64::MAX);

@@ -82,6 +82,30 @@ fn a_measured_file_can_be_checked_simulated_and_run_on() {
     assert!(run["policies"][2]["batches"].as_u64().unwrap() > 0);
 }
 
+/// A file's device says nothing of priority, so a bound that rests on it is not given, and that
+/// is said once; every request is served all the same.
+#[test]
+fn priority_that_no_device_is_seen_to_honour_gives_no_bound() {
+    let folder = Folder::new();
+    if !is_profiled(&folder) {
+        return;
+    }
+    let drive = "[drive]\nkind = \"pseudo\"\ndepth = 4\nbatch_ns_max = [50_000_000, 80_000_000]\n\
+                 priority_ns_max = [20_000_000, 28_000_000]\n";
+    let sources = SHARED.replace("drive = \"d.toml\"", "").replace("50ms", "100ms");
+    folder.file("w.toml", &format!("{drive}{sources}"));
+    let policy = ["--policy", "rtio-priority"];
+    let (_, check) = folder.json(&[&["check", "w.toml"], &policy[..]].concat());
+    assert!(check["tasks"][0]["bounds"].as_object().is_some_and(|bounds| !bounds.is_empty()));
+    let run = ["run", "w.toml", "--device", "disk.img", "--jobs", "3"];
+    let (_, run) = folder.json(&[&run[..], &policy[..]].concat());
+    let said = run["notes"].as_array().unwrap().iter().filter_map(|note| note.as_str());
+    assert_eq!(said.filter(|note| note.starts_with("rtio-priority")).count(), 1, "{run}");
+    let ran = &run["policies"][0];
+    assert_eq!((&ran["end"], &ran["requests_failed"]), (&"complete".into(), &0.into()));
+    assert!(ran["tasks"][0]["bound_ns"].is_null(), "{ran}");
+}
+
 #[test]
 fn a_measurement_is_not_overwritten_and_can_be_added_to() {
     let folder = Folder::new();

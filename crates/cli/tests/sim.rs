@@ -146,3 +146,59 @@ fn drive_that_breaks_its_drain_times_is_named_and_not_tidegate() {
     assert!(policy["contracts"]["drain"]["observed"].as_u64().unwrap() > 300);
     assert!(policy["contracts"]["starvation"].is_null());
 }
+
+#[test]
+fn cheat_is_a_soft_task_and_is_not_believed() {
+    let folder = Folder::new();
+    folder.file("w.toml", &RECORDER.replace("count = 16", "count = 2\nclass = \"soft\""));
+    let sim = ["sim", "w.toml", "--policy", "mdn", "--jobs", "50"];
+    let served = |cheat: &[&str]| {
+        let (_, sim) = folder.json(&[&sim[..], cheat].concat());
+        sim["policies"][0]["best_effort"]["requests"].as_u64().unwrap()
+    };
+    assert!(served(&["--cheat", "camera"]) > 0 && served(&["--cheat", "camera-2"]) > 0);
+    let (code, _, stderr) = folder.run(&[&sim[..], &["--cheat", "backup"]].concat());
+    assert_eq!(code, 2);
+    assert!(stderr.contains("no soft task `backup`"), "{stderr}");
+}
+
+/// Regulators hold requests back, change their class and their order: no policy behind them is
+/// accused of it.
+#[test]
+fn policies_behind_regulators_are_not_called_defective() {
+    let folder = Folder::new();
+    let drive = "[drive]\nkind = \"pseudo\"\ndepth = 8\n\
+                 batch_ns_max = [5_000_000, 8_000_000, 11_000_000]\n[policy]\nname = \"noop\"\n";
+    let person =
+        "[[task]]\nname = \"ui\"\nperiod = \"20ms\"\nsize = \"4KiB\"\nclass = \"interactive\"\n";
+    let stream = "[[best_effort]]\nname = \"stream\"\nrate = \"1MB/s\"\nsize = \"64KiB\"\n";
+    let backlog = "[[best_effort]]\nname = \"b\"\noutstanding = 40\nsize = \"4KiB\"\n";
+    for (regulators, bucket, source) in [
+        ("\"token-bucket\"", "rate = \"8MB/s\"\ninteractive_rate = \"10/s\"", person),
+        ("\"token-bucket\"", "rate = \"8MB/s\"\ndetect = true", stream),
+        ("\"tokens-per-task\", \"token-bucket\"", "rate = \"10/s\"", backlog),
+    ] {
+        let policy = format!("regulators = [{regulators}]\n[policy.token-bucket]\n{bucket}\n");
+        folder.file("w.toml", &format!("{drive}{policy}{source}"));
+        let policies = "noop,fifo,sstf,scan,c-look,edf,dqf,dq-edf,dqf-elastic,rtio,token-bucket";
+        let (code, _, stderr) =
+            folder.run(&["sim", "w.toml", "--jobs", "300", "--policy", policies]);
+        assert!(code <= 1 && stderr.is_empty(), "{bucket}: {code}, {stderr}");
+    }
+}
+
+#[test]
+fn help_says_how_to_list_the_policies_and_a_wrong_name_does() {
+    let folder = Folder::new();
+    folder.file("w.toml", RECORDER);
+    for command in ["sim", "run", "check"] {
+        let (_, help, _) = folder.run(&[command, "--help"]);
+        let words: Vec<&str> = help.split_whitespace().collect();
+        assert!(words.join(" ").contains("other word lists all"), "{command}: {help}");
+    }
+    let (code, _, stderr) = folder.run(&["sim", "w.toml", "--policy", "list"]);
+    assert_eq!(code, 2);
+    for name in ["noop", "gated-drain", "bfq-strict"] {
+        assert!(stderr.contains(name), "{stderr}");
+    }
+}

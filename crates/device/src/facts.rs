@@ -42,6 +42,9 @@ pub struct DeviceFacts {
     pub requests_max: Option<u32>,
     /// Requests that the device itself accepts at once, where it says so (`queue_depth`).
     pub queue_depth: Option<u32>,
+    /// Whether the device is told of I/O priorities (NCQ priority, `ncq_prio_enable`); `None`
+    /// where its driver has no such switch.
+    pub ncq_priority: Option<bool>,
     /// What happens to a write when the device reports it complete.
     pub write_cache: Option<WriteCache>,
     /// The smallest unit that can be addressed.
@@ -156,6 +159,7 @@ impl DeviceFacts {
             segments_max: device.number_attribute("queue/max_segments"),
             requests_max: count("queue/nr_requests"),
             queue_depth: count("device/queue_depth"),
+            ncq_priority: device.number_attribute(NCQ_PRIORITY).map(|value| value == 1),
             write_cache: device
                 .attribute("queue/write_cache")
                 .as_deref()
@@ -226,6 +230,9 @@ fn below_loop(device: &SysfsDevice) -> Option<SysfsDevice> {
     SysfsDevice::find(device_below(DeviceNumber::from_stat(status.st_dev))?)
 }
 
+/// The switch of libata for the priority of NCQ.
+const NCQ_PRIORITY: &str = "device/ncq_prio_enable";
+
 /// Marks of disks that a hypervisor provides, in the names of drivers and models.
 const VIRTUAL_MARKS: [&str; 7] =
     ["virtio", "vbd", "QEMU", "VBOX", "VMware", "Virtual", "Elastic Block Store"];
@@ -262,6 +269,19 @@ mod tests {
         assert!(with("sd", "QEMU HARDDISK").is_virtual());
         assert!(!with("nvme", "Samsung SSD 990 PRO").is_virtual());
         assert!(!DeviceFacts::default().is_virtual());
+    }
+
+    #[test]
+    fn priority_is_told_where_its_switch_says_so() {
+        let root = tempfile::tempdir().expect("a temporary directory");
+        let disk = root.path().join("sdz");
+        std::fs::create_dir_all(disk.join("device")).expect("directories");
+        let about = || DeviceFacts::about(&SysfsDevice::at(disk.clone())).ncq_priority;
+        assert_eq!(about(), None, "no switch");
+        for (text, expected) in [("0\n", Some(false)), ("1\n", Some(true))] {
+            std::fs::write(disk.join(NCQ_PRIORITY), text).expect("the switch");
+            assert_eq!(about(), expected);
+        }
     }
 
     #[test]

@@ -23,6 +23,7 @@ use model::{Bytes, Duration, Lba, Op};
 use rustix::io::Errno;
 
 use crate::buffers::Buffers;
+use crate::io_priority;
 use crate::ring_error::{IoError, RingError};
 use crate::target::{Access, Target};
 
@@ -48,6 +49,19 @@ pub struct Io {
     pub size: Bytes,
     /// A write that must be on the medium before it counts as complete.
     pub fua: bool,
+}
+
+/// The kernel's I/O priority class of a request. The kernel's own scheduler orders by it, and a
+/// driver may tell the device: NCQ knows a high priority, that of `RealTime`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum IoClass {
+    /// That of the thread: real time for a thread with real-time scheduling.
+    #[default]
+    Inherited,
+    /// Above all others; needs permission, see [`crate::io_priority::is_permitted`].
+    RealTime,
+    /// Below real time.
+    BestEffort,
 }
 
 /// How one request ended.
@@ -181,12 +195,22 @@ impl Ring {
     /// aligned, or reaches beyond the target; when it writes to a target opened read-only;
     /// when a read asks for FUA.
     pub fn push(&mut self, io: Io) {
+        self.push_as(io, IoClass::Inherited);
+    }
+
+    /// As [`Ring::push`], with a priority class of its own. Without permission the kernel fails
+    /// each request of class `RealTime`.
+    ///
+    /// # Panics
+    /// As [`Ring::push`].
+    pub fn push_as(&mut self, io: Io, class: IoClass) {
         self.check(&io);
+        let class = io_priority::value(class);
         let slot = self.free.pop().expect("push needs a free slot: reap first");
         self.slots[usize::from(slot)] = Slot { token: io.token, size: io.size };
         let entry = match io.op {
-            Op::Read => self.read_entry(slot, &io),
-            Op::Write => self.write_entry(slot, &io),
+            Op::Read => self.read_entry(slot, &io, class),
+            Op::Write => self.write_entry(slot, &io, class),
         };
         push_entry(&mut self.uring, &entry.user_data(u64::from(slot)));
         self.pushed_count += 1;
@@ -298,16 +322,19 @@ impl Ring {
         );
     }
 
-    fn read_entry(&self, slot: u16, io: &Io) -> squeue::Entry {
+    fn read_entry(&self, slot: u16, io: &Io, class: u16) -> squeue::Entry {
         let address = self.reads.address(usize::from(slot));
         let (offset, length) = (io.start.offset_bytes(), length_u32(io.size));
         if self.setup.fixed_buffers {
-            return opcode::ReadFixed::new(TARGET, address, length, slot).offset(offset).build();
+            return opcode::ReadFixed::new(TARGET, address, length, slot)
+                .offset(offset)
+                .ioprio(class)
+                .build();
         }
-        opcode::Read::new(TARGET, address, length).offset(offset).build()
+        opcode::Read::new(TARGET, address, length).offset(offset).ioprio(class).build()
     }
 
-    fn write_entry(&mut self, slot: u16, io: &Io) -> squeue::Entry {
+    fn write_entry(&mut self, slot: u16, io: &Io, class: u16) -> squeue::Entry {
         let buffers = self.writes.as_mut().expect("checked before");
         self.written_count += 1;
         stamp(&mut buffers.slot_mut(usize::from(slot))[..length(io.size)], self.written_count);
@@ -319,9 +346,14 @@ impl Ring {
             return opcode::WriteFixed::new(TARGET, address, length, index)
                 .offset(offset)
                 .rw_flags(flags)
+                .ioprio(class)
                 .build();
         }
-        opcode::Write::new(TARGET, address, length).offset(offset).rw_flags(flags).build()
+        opcode::Write::new(TARGET, address, length)
+            .offset(offset)
+            .rw_flags(flags)
+            .ioprio(class)
+            .build()
     }
 
     /// Waits until the device is done with all buffers, within reason.

@@ -8,9 +8,9 @@ use std::collections::VecDeque;
 use std::convert::Infallible;
 
 use device::target::Access;
-use device::{Clock, Io, Ring, RingError, Target};
+use device::{Clock, Io, IoClass, Ring, RingError, Target};
 use host::{Completion, Executor};
-use model::{Bytes, Duration, Outcome, Request, RequestId, Time};
+use model::{Bytes, Duration, Outcome, Request, RequestId, Tag, Time};
 
 use crate::limits::Limits;
 
@@ -51,6 +51,7 @@ pub struct RingExecutor {
     limits: Limits,
     /// Came back and was not handed over yet.
     returned: VecDeque<Completion>,
+    is_ranking: bool,
 }
 
 impl RingExecutor {
@@ -71,7 +72,22 @@ impl RingExecutor {
         };
         let ring = Ring::new(target, in_flight_max, size_max)?;
         let returned = VecDeque::with_capacity(in_flight_max as usize);
-        Ok(Self { ring, clock: Clock::start(), limits, returned })
+        Ok(Self { ring, clock: Clock::start(), limits, returned, is_ranking: false })
+    }
+
+    /// Whether requests go with the priority that policies give them from now on: those with
+    /// a tag of priority as the kernel's class "real time", all others as "best effort". It
+    /// takes [`device::io_priority::is_permitted`]. Otherwise all are of the thread's class.
+    pub fn rank(&mut self, is_ranking: bool) {
+        self.is_ranking = is_ranking;
+    }
+
+    fn class(&self, tag: Tag) -> IoClass {
+        match tag {
+            _ if !self.is_ranking => IoClass::Inherited,
+            Tag::Priority | Tag::HeadOfQueue => IoClass::RealTime,
+            _ => IoClass::BestEffort,
+        }
     }
 
     /// What the target can take.
@@ -94,8 +110,9 @@ impl Executor for RingExecutor {
     }
 
     fn submit(&mut self, batch: &[Request]) -> Result<(), ExecutorError> {
-        for &Request { id: RequestId(token), op, start, size, fua, .. } in batch {
-            self.ring.push(Io { token, op, start, size, fua });
+        for &Request { id: RequestId(token), op, start, size, fua, tag, .. } in batch {
+            let class = self.class(tag);
+            self.ring.push_as(Io { token, op, start, size, fua }, class);
         }
         let action = "submit to the device";
         self.ring.submit().map_err(|source| ExecutorError { action, source })

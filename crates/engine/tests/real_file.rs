@@ -98,6 +98,20 @@ fn real_file_serves_every_job_under_every_policy() {
     }
 }
 
+/// Requests with priority and without are served alike where the kernel permits the first.
+#[test]
+fn requests_of_either_class_are_served() {
+    let scratch = Scratch::path("engine-priority");
+    let Some(mut executor) = executor(&scratch, Access::ReadOnly) else { return };
+    if !device::io_priority::is_permitted() {
+        eprintln!("skipped: no permission for the I/O class \"real time\"");
+        return;
+    }
+    executor.rank(true);
+    let metrics = run(Op::Read, PolicyName::RtioPriority, &mut executor).unwrap().run.metrics;
+    assert_eq!((metrics.tasks()[0].jobs(), metrics.all().failed_requests), (20, 0));
+}
+
 #[test]
 fn writes_need_a_target_opened_for_them() {
     let scratch = Scratch::path("engine-write");

@@ -51,6 +51,8 @@ pub struct Host<'a, E, P, O> {
     /// Streams whose last job was dropped in this round: a policy is told of nothing while it
     /// decides.
     ended_by_drop: Vec<TaskIndex>,
+    /// Tasks that report a miss after every job.
+    cheats: &'a [TaskIndex],
     /// When the policy wants to be asked again though nothing happens.
     not_before: Option<Time>,
     events: u64,
@@ -66,7 +68,7 @@ pub struct Host<'a, E, P, O> {
 impl<'a, E: Executor, P: Policy, O: Observer> Host<'a, E, P, O> {
     /// The host of a run of `policy` on `executor`, watched by `observer`, before it begins.
     pub fn new(
-        params: &HostParams<'_>,
+        params: &HostParams<'a>,
         policy: P,
         executor: &'a mut E,
         observer: &'a mut O,
@@ -87,6 +89,7 @@ impl<'a, E: Executor, P: Policy, O: Observer> Host<'a, E, P, O> {
             completions: Vec::with_capacity(depth),
             batch: Vec::with_capacity(depth),
             ended_by_drop: Vec::new(),
+            cheats: params.cheats,
             not_before: None,
             events: 0,
             real_time_left: 0,
@@ -221,9 +224,9 @@ impl<'a, E: Executor, P: Policy, O: Observer> Host<'a, E, P, O> {
     }
 
     /// What a soft real-time task reports at the end of a job: that it came after its due, and
-    /// that it was the last. A job that never ends is never reported.
+    /// that it was the last. A job that never ends is never reported. A cheat reports every job.
     fn report(&mut self, now: Time, task: TaskIndex, is_late: bool, is_last: bool) {
-        if is_late {
+        if is_late || self.cheats.contains(&task) {
             self.tell(now, Event::Notice { task, kind: NoticeKind::DeadlineMissed });
         }
         if is_last {

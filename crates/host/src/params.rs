@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! What a run is told, beside its policy and what executes its requests.
 
-use model::{Bytes, Duration, Intensity, Workload};
+use model::{Bytes, Duration, Intensity, TaskIndex, Workload};
 
 use crate::ledger::Ledger;
 
@@ -55,6 +55,9 @@ pub struct HostParams<'a> {
     pub outstanding_max: u32,
     /// When it takes its memory.
     pub memory: Memory,
+    /// Soft tasks that report a miss after every job, late or not. To try what a policy makes
+    /// of them; nobody else reports what did not happen.
+    pub cheats: &'a [TaskIndex],
 }
 
 impl<'a> HostParams<'a> {
@@ -72,6 +75,7 @@ impl<'a> HostParams<'a> {
             capacity: Self::CAPACITY_DEFAULT,
             outstanding_max: Ledger::OUTSTANDING_MAX,
             memory: Memory::AsNeeded,
+            cheats: &[],
         }
     }
 

@@ -50,11 +50,37 @@ pub fn build(
     plan: &Plan,
     access: Option<Box<dyn AccessTime>>,
 ) -> Result<Box<dyn Policy>, BuildError> {
-    let mut policy = build_bare(name, plan, access)?;
-    for &regulator in plan.regulators.iter().rev() {
+    build_watched(name, plan, access, |policy| policy)
+}
+
+/// As [`build`], with `watch` put round the policy itself, below all regulators: what it sees is
+/// what the policy sees, in the order and of the class in which regulators hand it on.
+///
+/// # Errors
+/// As [`build`].
+pub fn build_watched(
+    name: PolicyName,
+    plan: &Plan,
+    access: Option<Box<dyn AccessTime>>,
+    watch: impl FnOnce(Box<dyn Policy>) -> Box<dyn Policy>,
+) -> Result<Box<dyn Policy>, BuildError> {
+    let (name, shaper) = parts(name);
+    let mut policy = watch(build_bare(name, plan, access)?);
+    for regulator in shaper.into_iter().chain(plan.regulators.iter().rev().copied()) {
         policy = regulators::wrap(regulator, policy, plan);
     }
     Ok(policy)
+}
+
+/// What stands behind a name: `token-bucket`, `mdn` and `mdn-extended` are regulators of
+/// `noop`, the drive's own order, as in Wu and Brandt; every other name is a policy itself.
+pub const fn parts(name: PolicyName) -> (PolicyName, Option<RegulatorName>) {
+    match name {
+        PolicyName::TokenBucket => (PolicyName::Noop, Some(RegulatorName::TokenBucket)),
+        PolicyName::Mdn => (PolicyName::Noop, Some(RegulatorName::Mdn)),
+        PolicyName::MdnExtended => (PolicyName::Noop, Some(RegulatorName::MdnExtended)),
+        _ => (name, None),
+    }
 }
 
 /// The policy of that name without what the plan wraps round it.
@@ -67,9 +93,10 @@ fn build_bare(
     let known = |access: Option<_>| access.ok_or(BuildError::AccessTimeUnknown { policy: name });
     let by_position =
         |rule, access| Box::new(ByPosition::new(rule, access, queued_max)) as Box<dyn Policy>;
-    let shaped = |regulator| regulators::wrap(regulator, noop(plan), plan);
     Ok(match name {
-        PolicyName::Noop => noop(plan),
+        PolicyName::Noop | PolicyName::TokenBucket | PolicyName::Mdn | PolicyName::MdnExtended => {
+            Box::new(Noop::new(depth, queued_max))
+        }
         PolicyName::Fifo => Box::new(Fifo::new(queued_max)),
         PolicyName::Sstf => by_position(Rule::Nearest, access),
         PolicyName::Scan => by_position(Rule::BothWays, access),
@@ -81,20 +108,15 @@ fn build_bare(
         PolicyName::GroupEdf => {
             Box::new(GroupEdf::new(plan.parameters.group_edf.group_ppm, &plan.tasks, queued_max))
         }
-        PolicyName::DqEdf => {
-            Box::new(DqEdf::new(plan.batch_max, plan.best_effort_fill, queued_max))
-        }
+        PolicyName::DqEdf => Box::new(DqEdf::of(plan)),
         PolicyName::Rtio => Box::new(Rtio::at_once(plan)),
         PolicyName::RtioDrain | PolicyName::RtioLimit => Box::new(Rtio::draining(plan)),
         PolicyName::RtioPriority => Box::new(Rtio::by_priority(plan)),
         PolicyName::RtioSlots | PolicyName::AdaptiveDrain | PolicyName::GatedDrain => {
             by_drain_times(name, plan)?
         }
-        PolicyName::Dqf => Box::new(Dqf::new(plan.batch_max, plan.best_effort_fill, queued_max)),
+        PolicyName::Dqf => Box::new(Dqf::of(plan)),
         PolicyName::DqfElastic => Box::new(DqfElastic::new(plan)),
-        PolicyName::TokenBucket => shaped(RegulatorName::TokenBucket),
-        PolicyName::Mdn => shaped(RegulatorName::Mdn),
-        PolicyName::MdnExtended => shaped(RegulatorName::MdnExtended),
         PolicyName::Deadline => Box::new(Deadline::new(depth, queued_max)),
         PolicyName::Cfq => Box::new(Cfq::new(depth, queued_max)),
         PolicyName::CfqGrouped => Box::new(CfqGrouped::new(depth, queued_max)),
@@ -113,9 +135,4 @@ fn by_drain_times(name: PolicyName, plan: &Plan) -> Result<Box<dyn Policy>, Buil
         PolicyName::AdaptiveDrain => Box::new(AdaptiveDrain::new(plan)),
         _ => Box::new(GatedDrain::new(plan)),
     })
-}
-
-/// What is shaped where nothing else is named: the drive's own order, as in Wu and Brandt.
-fn noop(plan: &Plan) -> Box<dyn Policy> {
-    Box::new(Noop::new(plan.depth, plan.queued_max))
 }

@@ -9,7 +9,7 @@
 //! Source: the extension that the dissertation proposes in 9.5. Bound, and when this pays:
 //! `analysis::dq_edf`. While everything pending fits into a batch this is `dqf`.
 
-use model::Time;
+use model::{Plan, Time};
 
 use crate::dual_queue::DualQueue;
 use crate::edf::DueQueue;
@@ -32,14 +32,22 @@ impl DqEdf {
         let real_time = DueQueue::new(queued_max);
         Self { batches: DualQueue::new(real_time, batch_max, best_effort_fill, queued_max) }
     }
+
+    /// The policy that carries out `plan`. A batch that takes longer than the plan's table says
+    /// is paid for by best effort, which is not sent for as long as the batch was late.
+    pub fn of(plan: &Plan) -> Self {
+        let mut policy = Self::new(plan.batch_max, plan.best_effort_fill, plan.queued_max);
+        policy.batches.mind_overruns(plan.table.clone());
+        policy
+    }
 }
 
 impl Policy for DqEdf {
-    fn observe(&mut self, _now: Time, event: Event) -> Result<(), Full> {
-        self.batches.observe(event)
+    fn observe(&mut self, now: Time, event: Event) -> Result<(), Full> {
+        self.batches.observe(now, event)
     }
 
-    fn decide(&mut self, _now: Time) -> Decision {
-        self.batches.decide()
+    fn decide(&mut self, now: Time) -> Decision {
+        self.batches.decide(now)
     }
 }

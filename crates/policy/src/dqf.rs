@@ -10,7 +10,7 @@
 //! Source: dissertation chapter 9 (definition: 9.2.2); best effort: `docs/model.md` section 5. Bounds:
 //! `analysis::dqf`.
 
-use model::Time;
+use model::{Plan, Time};
 
 use crate::dual_queue::DualQueue;
 use crate::queue::FifoQueue;
@@ -34,6 +34,14 @@ impl Dqf {
         Self { batches: DualQueue::new(real_time, batch_max, best_effort_fill, queued_max) }
     }
 
+    /// The policy that carries out `plan`. A batch that takes longer than the plan's table says
+    /// is paid for by best effort, which is not sent for as long as the batch was late.
+    pub fn of(plan: &Plan) -> Self {
+        let mut policy = Self::new(plan.batch_max, plan.best_effort_fill, plan.queued_max);
+        policy.batches.mind_overruns(plan.table.clone());
+        policy
+    }
+
     /// Whether the next round may begin a batch.
     pub(crate) fn is_idle(&self) -> bool {
         self.batches.is_idle()
@@ -51,11 +59,11 @@ impl Dqf {
 }
 
 impl Policy for Dqf {
-    fn observe(&mut self, _now: Time, event: Event) -> Result<(), Full> {
-        self.batches.observe(event)
+    fn observe(&mut self, now: Time, event: Event) -> Result<(), Full> {
+        self.batches.observe(now, event)
     }
 
-    fn decide(&mut self, _now: Time) -> Decision {
-        self.batches.decide()
+    fn decide(&mut self, now: Time) -> Decision {
+        self.batches.decide(now)
     }
 }

@@ -41,7 +41,7 @@ impl DqfElastic {
     /// A policy that carries out `plan`.
     pub fn new(plan: &Plan) -> Self {
         Self {
-            dqf: Dqf::new(plan.batch_max, plan.best_effort_fill, plan.queued_max),
+            dqf: Dqf::of(plan),
             batch_max: plan.batch_max,
             batch_max_in_overload: plan.table.batch_max().min(plan.depth),
             queued_max_in_contract: plan.real_time_pending_max(),

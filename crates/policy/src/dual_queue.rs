@@ -3,7 +3,8 @@
 //!
 //! `dqf` and `dq-edf` differ in the order in which real-time requests wait, and in nothing
 //! else. When the drive is idle, and only then, a batch of at most z goes to it; best effort
-//! fills a batch that holds j real-time requests up to f(j) = max(j, beta) in total.
+//! fills a batch that holds j real-time requests up to f(j) = max(j, beta) in total, unless it
+//! pays for a drive that was late (`overrun`).
 //!
 //! ```text
 //!            idle drive, something      batch is
@@ -14,8 +15,9 @@
 //!                 last request of the batch completes
 //! ```
 
-use model::Class;
+use model::{BatchTable, Class, Time};
 
+use crate::overrun::Overrun;
 use crate::queue::{FifoQueue, RealTimeQueue};
 use crate::{Decision, Event, Full, Tag};
 
@@ -44,6 +46,7 @@ pub(crate) struct DualQueue<Q> {
     batch_max: u32,
     best_effort_fill: u32,
     phase: Phase,
+    overrun: Overrun,
 }
 
 impl<Q: RealTimeQueue> DualQueue<Q> {
@@ -61,7 +64,13 @@ impl<Q: RealTimeQueue> DualQueue<Q> {
         assert!(batch_max >= 1, "a batch has at least one request");
         assert!(best_effort_fill <= batch_max, "best effort fills a batch up to z at most");
         let best_effort = FifoQueue::new(queued_max);
-        Self { real_time, best_effort, batch_max, best_effort_fill, phase: Phase::Idle }
+        let (phase, overrun) = (Phase::Idle, Overrun::default());
+        Self { real_time, best_effort, batch_max, best_effort_fill, phase, overrun }
+    }
+
+    /// Batches that take longer than b are paid for by best effort, from the next one on.
+    pub(crate) fn mind_overruns(&mut self, table: BatchTable) {
+        self.overrun.set_table(table);
     }
 
     /// Whether the next round may begin a batch.
@@ -80,20 +89,24 @@ impl<Q: RealTimeQueue> DualQueue<Q> {
     }
 
     /// The batch that an idle drive gets now, or `Idle` if there is nothing to send.
-    fn begin_batch(&self) -> Phase {
+    fn begin_batch(&self, now: Time) -> Phase {
         let real_time_left = self.real_time.len().min(self.batch_max);
         // f(j) = max(j, beta), `docs/model.md` section 5.
         let room = self.best_effort_fill.max(real_time_left) - real_time_left;
-        let best_effort_left = self.best_effort.len().min(room);
+        let is_paying = self.overrun.wait(now).is_some();
+        let best_effort_left = if is_paying { 0 } else { self.best_effort.len().min(room) };
         if real_time_left + best_effort_left == 0 {
             return Phase::Idle;
         }
         Phase::Forming { real_time_left, best_effort_left, in_flight_count: 0 }
     }
 
-    fn complete(&mut self) {
+    fn complete(&mut self, now: Time) {
         self.phase = match self.phase {
-            Phase::Serving { in_flight_count: 1 } => Phase::Idle,
+            Phase::Serving { in_flight_count: 1 } => {
+                self.overrun.end(now);
+                Phase::Idle
+            }
             Phase::Serving { in_flight_count } => {
                 Phase::Serving { in_flight_count: in_flight_count - 1 }
             }
@@ -101,8 +114,15 @@ impl<Q: RealTimeQueue> DualQueue<Q> {
         };
     }
 
+    /// When an idle drive gets something though nothing happens.
+    fn await_turn(&self, now: Time) -> Decision {
+        let is_waiting = self.phase == Phase::Idle && self.best_effort_fill > 0;
+        let resume = self.overrun.wait(now).filter(|_| is_waiting && self.best_effort.len() > 0);
+        resume.map_or(Decision::AwaitEvent, Decision::NotBefore)
+    }
+
     /// As [`crate::Policy::observe`].
-    pub(crate) fn observe(&mut self, event: Event) -> Result<(), Full> {
+    pub(crate) fn observe(&mut self, now: Time, event: Event) -> Result<(), Full> {
         // A batch is formed within one round of `decide`: hosts observe between rounds.
         assert!(!matches!(self.phase, Phase::Forming { .. }), "event in the middle of a round");
         match event {
@@ -110,7 +130,7 @@ impl<Q: RealTimeQueue> DualQueue<Q> {
                 self.best_effort.push(request.id)?;
             }
             Event::Release(request) => RealTimeQueue::push(&mut self.real_time, &request)?,
-            Event::Complete { .. } => self.complete(),
+            Event::Complete { .. } => self.complete(now),
             Event::Cancel(id) => {
                 let _ = self.real_time.cancel(id) || self.best_effort.cancel(id);
             }
@@ -120,19 +140,22 @@ impl<Q: RealTimeQueue> DualQueue<Q> {
                 self.best_effort_fill = plan.best_effort_fill;
                 self.real_time.reconfigure(&plan);
                 self.best_effort.set_queued_max(plan.queued_max);
+                if self.overrun.is_counting() {
+                    self.overrun.set_table(plan.table);
+                }
             }
         }
         Ok(())
     }
 
     /// As [`crate::Policy::decide`].
-    pub(crate) fn decide(&mut self) -> Decision {
+    pub(crate) fn decide(&mut self, now: Time) -> Decision {
         if self.phase == Phase::Idle {
-            self.phase = self.begin_batch();
+            self.phase = self.begin_batch(now);
         }
         let Phase::Forming { real_time_left, best_effort_left, in_flight_count } = self.phase
         else {
-            return Decision::AwaitEvent;
+            return self.await_turn(now);
         };
         let (id, real_time_left, best_effort_left) = if real_time_left > 0 {
             (self.real_time.pop(), real_time_left - 1, best_effort_left)
@@ -140,6 +163,7 @@ impl<Q: RealTimeQueue> DualQueue<Q> {
             (self.best_effort.pop(), 0, best_effort_left - 1)
         } else {
             self.phase = Phase::Serving { in_flight_count };
+            self.overrun.send(now, in_flight_count);
             return Decision::AwaitEvent;
         };
         let id = id.expect("counted when the batch was begun");

@@ -22,6 +22,7 @@ mod gated_drain;
 mod in_flight;
 mod linux;
 mod noop;
+mod overrun;
 mod placed_queue;
 mod queue;
 mod regulators;
@@ -35,7 +36,7 @@ use model::{Outcome, Plan, Request, RequestId, TaskIndex, Time};
 pub use model::Tag;
 
 pub use adaptive_drain::AdaptiveDrain;
-pub use build::{BuildError, available, build};
+pub use build::{BuildError, available, build, build_watched, parts};
 pub use by_position::{ByPosition, Rule};
 pub use das::Das;
 pub use dq_edf::DqEdf;

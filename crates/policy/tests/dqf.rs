@@ -5,7 +5,7 @@ mod common;
 
 use common::{at, complete, release, request, round};
 use model::{BatchTable, Class, Duration, Plan, RequestId, Workload};
-use policy::{Dqf, Event, Full, Policy};
+use policy::{Decision, Dqf, Event, Full, Policy};
 
 const HARD: Class = Class::Hard;
 const BEST_EFFORT: Class = Class::BestEffort;
@@ -99,4 +99,52 @@ fn a_new_plan_holds_from_the_next_batch_on() {
 #[should_panic(expected = "completion while nothing is on the drive")]
 fn a_completion_out_of_nothing_is_a_broken_host() {
     complete(&mut Dqf::new(1, 0, 1), at(0), [1]);
+}
+
+/// b(1) = 10 ms, b(2) = 16 ms; z = 2 and beta = 2.
+fn minding_overruns() -> Dqf {
+    let table = BatchTable::new(&[Duration::from_ms(10), Duration::from_ms(16)]).unwrap();
+    let workload = Workload::new("test", 2, table);
+    Dqf::of(&Plan { best_effort_fill: 2, ..Plan::of(&workload) })
+}
+
+/// A batch of one that is 5 ms late keeps best effort off the drive for 5 ms, and real time not
+/// for a moment.
+#[test]
+fn best_effort_pays_for_a_late_batch() {
+    let mut policy = minding_overruns();
+    release(&mut policy, at(0), HARD, [1]);
+    assert_eq!(round(&mut policy, at(0)), [1]);
+    release(&mut policy, at(1), BEST_EFFORT, 101..=103);
+    complete(&mut policy, at(15), [1]);
+    assert_eq!(policy.decide(at(15)), Decision::NotBefore(at(20)));
+    release(&mut policy, at(16), HARD, [2]);
+    assert_eq!(round(&mut policy, at(16)), [2], "alone, though beta leaves room for another");
+    complete(&mut policy, at(18), [2]);
+    assert_eq!(policy.decide(at(18)), Decision::NotBefore(at(20)));
+    assert_eq!(round(&mut policy, at(20)), [101, 102]);
+    complete(&mut policy, at(36), [101, 102]);
+    assert_eq!(round(&mut policy, at(36)), [103], "16 ms are what a batch of two may take");
+}
+
+/// Each late batch counts from its own end, and the one that reaches furthest counts; a policy
+/// without a table minds nothing.
+#[test]
+fn what_best_effort_pays_is_bounded() {
+    let mut policy = minding_overruns();
+    release(&mut policy, at(0), BEST_EFFORT, [101]);
+    release(&mut policy, at(0), HARD, [1, 2]);
+    assert_eq!(round(&mut policy, at(0)), [1, 2]);
+    complete(&mut policy, at(100), [1, 2]);
+    release(&mut policy, at(100), HARD, [3]);
+    assert_eq!(round(&mut policy, at(100)), [3]);
+    complete(&mut policy, at(111), [3]);
+    assert_eq!(policy.decide(at(111)), Decision::NotBefore(at(184)), "84 ms from 100 ms on");
+
+    let mut careless = Dqf::new(2, 2, 100);
+    release(&mut careless, at(0), BEST_EFFORT, [101]);
+    release(&mut careless, at(0), HARD, [1, 2]);
+    assert_eq!(round(&mut careless, at(0)), [1, 2]);
+    complete(&mut careless, at(100), [1, 2]);
+    assert_eq!(round(&mut careless, at(100)), [101]);
 }

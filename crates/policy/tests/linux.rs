@@ -107,6 +107,46 @@ fn mq_deadline_serves_what_has_aged() {
     assert_eq!(round(&mut policy, at(10_000)), [10]);
 }
 
+/// What is next by position came too late, so nothing below the highest class is sent, though
+/// the oldest has aged; the batch of sixteen ends with it, and the next begins with the oldest.
+#[test]
+fn mq_deadline_serves_nothing_younger_than_what_aged() {
+    let mut policy = MqDeadline::new(1, 100);
+    let hard: Vec<u64> = (100..120).collect();
+    release(&mut policy, at(0), reads(BEST_EFFORT, 1, &[50]));
+    release(&mut policy, at(0), reads(HARD, 0, &hard));
+    release(&mut policy, at(9_000), reads(BEST_EFFORT, 1, &[10, 20]));
+    assert_eq!(round(&mut policy, at(9_500)), [100]);
+    complete(&mut policy, at(9_500), [100]);
+    for id in 101..116 {
+        assert_eq!(round(&mut policy, at(10_000)), [id]);
+        complete(&mut policy, at(10_000), [id]);
+    }
+    assert_eq!(round(&mut policy, at(10_000)), [50]);
+    complete(&mut policy, at(10_000), [50]);
+    // Nothing lies above 50: a batch would begin with 10, which came a second ago.
+    assert_eq!(round(&mut policy, at(10_000)), [116]);
+}
+
+/// A batch of writes that a low class began goes on with those of a high one, before its reads.
+#[test]
+fn mq_deadline_counts_one_batch_for_all_classes() {
+    let mut policy = MqDeadline::new(1, 100);
+    let write = |class, id| Request { op: Op::Write, ..read(class, 1, id) };
+    release(&mut policy, at(0), (0..15).map(|id| write(Class::Soft, id)));
+    for id in 0..15 {
+        assert_eq!(round(&mut policy, at(id)), [id]);
+        complete(&mut policy, at(id), [id]);
+    }
+    release(&mut policy, at(20), [write(HARD, 200), write(HARD, 210)]);
+    release(&mut policy, at(20), reads(HARD, 0, &[300]));
+    // The sixteenth write, then reads are preferred.
+    for id in [200, 300, 210] {
+        assert_eq!(round(&mut policy, at(id)), [id]);
+        complete(&mut policy, at(id), [id]);
+    }
+}
+
 #[test]
 fn cfq_grouped_sends_real_time_first_and_each_group_by_position() {
     let mut policy = CfqGrouped::new(3, 100);

@@ -93,11 +93,10 @@ pub fn run_with(
     let drive = drive::build(DriveKind::Mechanical, workload, Some(file), 7).expect("mechanics");
     let capacity = file.capacity().expect("mechanics say it");
     let params = SimParams { capacity, seed: 11, ..SimParams::new(workload, Length::Jobs(jobs)) };
-    let mut watch = (
-        Checkers::of_policy(policy, &plan),
-        ContractWatch::new(workload.table.clone(), &workload.contracts),
-    );
-    let built = policy::build(policy, &plan, access).expect("everything is known of this drive");
+    let (built, checkers) =
+        Checkers::watching(policy, &plan, access).expect("everything is known of this drive");
+    let contracts = ContractWatch::new(workload.table.clone(), &workload.contracts);
+    let mut watch = (checkers, contracts);
     let run = simulate(&params, built, drive, &mut watch);
     assert_eq!(watch.0.violations(), [], "{policy}");
     let overruns = watch.1.overruns(Contract::of(policy)).unwrap_or_default();

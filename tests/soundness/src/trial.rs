@@ -95,7 +95,9 @@ impl Trial {
     /// # Panics
     /// When a checker has found anything, or real-time work is left at the end.
     pub fn checked_run<O: Observer>(&self, drive: impl Drive, observer: O) -> (SimRun, O) {
-        self.checked_run_of(self.policy(), drive, observer)
+        let watching = Checkers::watching(self.assessment.policy, &self.plan, None);
+        let (policy, checkers) = watching.expect("it needs nothing else");
+        self.held_to(checkers, policy, drive, observer)
     }
 
     /// The same of another policy that has to keep the rules of the one that was assessed.
@@ -109,6 +111,17 @@ impl Trial {
         observer: O,
     ) -> (SimRun, O) {
         let checkers = Checkers::of_policy(self.assessment.policy, &self.plan);
+        self.held_to(checkers, policy, drive, observer)
+    }
+
+    /// A run in which checkers find nothing.
+    fn held_to<O: Observer>(
+        &self,
+        checkers: Checkers,
+        policy: impl Policy,
+        drive: impl Drive,
+        observer: O,
+    ) -> (SimRun, O) {
         let mut watch = (checkers, observer);
         let run = self.run(policy, drive, &mut watch);
         let violations = watch.0.violations();

@@ -102,7 +102,9 @@ impl Trial {
     ) -> (SimRun, Eligible, Checkers) {
         let eligible = Eligible::default();
         let bare = Plan { regulators: Vec::new(), ..self.plan.clone() };
+        let mut checkers = Checkers::of_policy(self.policy, &self.plan);
         let inner = policy::build(self.policy, &bare, None).unwrap();
+        let inner = checkers.watch(self.policy, &bare, inner);
         let policy = regulator(Watch { inner, eligible: eligible.clone() });
         let drive = PseudoDisk::new(self.deeds.depth, self.deeds.table.clone(), self.number);
         let period_max = self.contract.tasks.iter().map(|task| task.period).max().unwrap();
@@ -112,7 +114,6 @@ impl Trial {
             seed: self.number,
             ..SimParams::new(&self.deeds, Length::Duration(period_max * 12))
         };
-        let mut checkers = Checkers::of_policy(self.policy, &self.plan);
         let run = simulate(&params, policy, drive, &mut checkers);
         (run, eligible, checkers)
     }

@@ -51,56 +51,29 @@ impl Direction {
         self.arrivals.remove(&number);
     }
 
+    /// When a queued request came.
+    fn arrived_at(&self, id: RequestId) -> Time {
+        self.arrivals[&self.numbers[&id]].at
+    }
+
     fn oldest(&self) -> Option<Arrival> {
         self.arrivals.first_key_value().map(|(_, &arrival)| arrival)
     }
 }
 
-/// Requests by position that expire; see the module's text.
+/// The requests of both directions.
 #[derive(Debug, Default)]
-pub(super) struct Expiring {
+pub(super) struct Directions {
     directions: [Direction; 2],
     arrived: u64,
-    /// The direction of the batch under way.
-    current: usize,
-    /// Requests that it may still have.
-    batch_left: u32,
-    /// Batches of reads that were preferred to writes, in a row.
-    writes_starved: u32,
 }
 
-impl Expiring {
+impl Directions {
     pub(super) fn is_empty(&self) -> bool {
         self.directions.iter().all(|direction| direction.sorted.is_empty())
     }
 
-    /// When the oldest request of either direction came.
-    pub(super) fn oldest(&self) -> Option<Time> {
-        self.directions.iter().filter_map(|direction| Some(direction.oldest()?.at)).min()
-    }
-
-    /// Chooses the direction of a new batch; where it starts.
-    fn begin_batch(&mut self, now: Time) -> Option<Position> {
-        let [has_reads, has_writes] =
-            [READ, WRITE].map(|direction| !self.directions[direction].sorted.is_empty());
-        let is_write_due = has_writes && (!has_reads || self.writes_starved >= WRITES_STARVED_MAX);
-        self.current = if is_write_due { WRITE } else { READ };
-        let direction = &self.directions[self.current];
-        let oldest = direction.oldest()?;
-        if is_write_due {
-            self.writes_starved = 0;
-        } else if has_writes {
-            self.writes_starved += 1;
-        }
-        self.batch_left = BATCH_MAX;
-        let is_expired = now.since(oldest.at) >= EXPIRE[self.current];
-        let next = direction.sorted.next_above().filter(|_| !is_expired);
-        Some(next.unwrap_or(oldest.position))
-    }
-}
-
-impl Order for Expiring {
-    fn push(&mut self, now: Time, request: Request) {
+    pub(super) fn push(&mut self, now: Time, request: Request) {
         let direction = &mut self.directions[direction_of(request.op)];
         let position = (request.start, request.id);
         direction.arrivals.insert(self.arrived, Arrival { position, at: now });
@@ -109,24 +82,93 @@ impl Order for Expiring {
         self.arrived += 1;
     }
 
-    fn pop(&mut self, now: Time, _on_drive: &InFlight) -> Option<Request> {
-        let current = &self.directions[self.current].sorted;
-        let position = match current.next_above().filter(|_| self.batch_left > 0) {
-            Some(position) => position,
-            None => self.begin_batch(now)?,
-        };
-        self.batch_left -= 1;
-        let direction = &mut self.directions[self.current];
-        direction.forget_arrival(position.1);
-        Some(direction.sorted.take(position))
-    }
-
-    fn cancel(&mut self, id: RequestId) -> Option<Request> {
+    pub(super) fn cancel(&mut self, id: RequestId) -> Option<Request> {
         self.directions.iter_mut().find_map(|direction| {
             let request = direction.sorted.cancel(id)?;
             direction.forget_arrival(id);
             Some(request)
         })
+    }
+}
+
+/// The batch under way. Apart from the requests, because several sets of them may share it.
+#[derive(Debug, Default)]
+pub(super) struct Batch {
+    /// Its direction.
+    current: usize,
+    /// Requests that it may still have.
+    left: u32,
+    /// Batches of reads that were preferred to writes, in a row.
+    writes_starved: u32,
+}
+
+impl Batch {
+    /// None has begun, and a first one of writes may go without being chosen.
+    pub(super) const fn of_writes() -> Self {
+        Self { current: WRITE, left: BATCH_MAX, writes_starved: 0 }
+    }
+
+    /// Takes the next of `queued`, if it came by `latest`. A batch that was begun for one that
+    /// came later stays begun.
+    pub(super) fn pop(
+        &mut self,
+        queued: &mut Directions,
+        now: Time,
+        latest: Option<Time>,
+    ) -> Option<Request> {
+        let current = &queued.directions[self.current].sorted;
+        let position = match current.next_above().filter(|_| self.left > 0) {
+            Some(position) => position,
+            None => self.begin(queued, now)?,
+        };
+        let direction = &mut queued.directions[self.current];
+        latest.filter(|&latest| direction.arrived_at(position.1) <= latest)?;
+        self.left -= 1;
+        direction.forget_arrival(position.1);
+        Some(direction.sorted.take(position))
+    }
+
+    /// Chooses the direction of a new batch; where it starts.
+    fn begin(&mut self, queued: &Directions, now: Time) -> Option<Position> {
+        let [has_reads, has_writes] =
+            [READ, WRITE].map(|direction| !queued.directions[direction].sorted.is_empty());
+        if !has_reads && !has_writes {
+            return None;
+        }
+        let is_write_due = has_writes && (!has_reads || self.writes_starved >= WRITES_STARVED_MAX);
+        self.current = if is_write_due { WRITE } else { READ };
+        let direction = &queued.directions[self.current];
+        let oldest = direction.oldest()?;
+        if is_write_due {
+            self.writes_starved = 0;
+        } else if has_writes {
+            self.writes_starved += 1;
+        }
+        self.left = BATCH_MAX;
+        let is_expired = now.since(oldest.at) >= EXPIRE[self.current];
+        let next = direction.sorted.next_above().filter(|_| !is_expired);
+        Some(next.unwrap_or(oldest.position))
+    }
+}
+
+/// Requests by position that expire; see the module's text.
+#[derive(Debug, Default)]
+pub(super) struct Expiring {
+    queued: Directions,
+    batch: Batch,
+}
+
+impl Order for Expiring {
+    fn push(&mut self, now: Time, request: Request) {
+        self.queued.push(now, request);
+    }
+
+    fn pop(&mut self, now: Time, _on_drive: &InFlight) -> Option<Request> {
+        self.batch.pop(&mut self.queued, now, Some(now))
+    }
+
+    fn cancel(&mut self, id: RequestId) -> Option<Request> {
+        self.queued.cancel(id)
     }
 }
 

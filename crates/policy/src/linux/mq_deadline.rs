@@ -1,21 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! `mq-deadline`: a model of the Linux scheduler of that name, with its priorities.
 //!
-//! Rule: [`super::expiring`] once for each I/O priority class. Only the highest class that has
-//! a request queued or on the drive is served, unless one of a lower class has waited for
-//! 10 s: so a request of the highest class drains the drive, which `deadline` never does.
+//! Rule: the requests of each I/O priority class by position and by arrival, as in
+//! [`super::expiring`]; the batch under way, its direction and the count of starved writes are
+//! one for all classes. A class is served when no higher one has a request queued or on the
+//! drive: so a request of the highest class drains the drive, which `deadline` never does.
+//!
+//! Before that, while several classes have something, each but the highest is asked for the
+//! request that it would send next, and that one goes if it came 10 s ago or earlier: the
+//! next by position, unless the oldest expired when a batch ends, must have aged itself. A
+//! batch that was begun for one that had not stays begun.
+//!
 //! Hard tasks are of the kernel's class "real time", soft and interactive ones of "best
 //! effort", and best-effort loads "idle": the strongest separation that it offers.
 //!
-//! Not modelled: merging, zoned devices, the bound on asynchronous requests (`async_depth`).
+//! Not modelled: merging, zoned devices, the bound on asynchronous requests (`async_depth`),
+//! insertion at the head, jiffies.
 //!
-//! Source: the kernel's documentation of I/O priorities and of `prio_aging_expire`; that what
-//! is on the drive counts is its documented behaviour since 5.15 (lower priorities are
-//! ignored while requests of a higher one are pending).
+//! Source: `block/mq-deadline.c` of Linux as of the end of 2025 (6.18), in which aging by
+//! request and one batch for all classes stand since 5.16; the kernel's documentation of I/O
+//! priorities and of `prio_aging_expire`.
 
 use model::{Class, Duration, Request, RequestId, Time};
 
-use super::expiring::Expiring;
+use super::expiring::{Batch, Directions};
 use super::filling::{Filling, Order};
 use crate::in_flight::InFlight;
 use crate::{Decision, Event, Full, Policy};
@@ -35,37 +43,53 @@ impl MqDeadline {
     }
 }
 
-/// The requests of each priority class, the highest first.
-#[derive(Debug, Default)]
-struct ByClass([Expiring; 3]);
+/// The requests of each priority class, the highest first, and the batch that they share.
+#[derive(Debug)]
+struct ByClass {
+    classes: [Directions; 3],
+    batch: Batch,
+}
+
+impl Default for ByClass {
+    fn default() -> Self {
+        Self { classes: Default::default(), batch: Batch::of_writes() }
+    }
+}
 
 impl ByClass {
-    /// Of a class below the highest whose oldest request has waited too long.
+    /// The next of a class below the highest, if it has waited for too long.
     fn pop_aged(&mut self, now: Time, on_drive: &InFlight) -> Option<Request> {
-        let has_aged = |class: &Expiring| {
-            class.oldest().is_some_and(|oldest| now.since(oldest) >= AGING_EXPIRE)
-        };
-        self.0[1..].iter_mut().find(|class| has_aged(class))?.pop(now, on_drive)
+        let outstanding = (0..3).filter(|&class| self.is_outstanding(class, on_drive));
+        if outstanding.count() < 2 {
+            return None;
+        }
+        let latest = now.ns().checked_sub(AGING_EXPIRE.ns()).map(Time::from_ns);
+        let Self { classes, batch } = self;
+        classes[1..].iter_mut().find_map(|class| batch.pop(class, now, latest))
+    }
+
+    /// Whether a class has a request queued or on the drive.
+    fn is_outstanding(&self, class: usize, on_drive: &InFlight) -> bool {
+        !self.classes[class].is_empty()
+            || on_drive.iter().any(|request| priority(request.class) == class)
     }
 }
 
 impl Order for ByClass {
     fn push(&mut self, now: Time, request: Request) {
-        self.0[priority(request.class)].push(now, request);
+        self.classes[priority(request.class)].push(now, request);
     }
 
     fn pop(&mut self, now: Time, on_drive: &InFlight) -> Option<Request> {
         if let Some(aged) = self.pop_aged(now, on_drive) {
             return Some(aged);
         }
-        let queued = self.0.iter().position(|class| !class.is_empty())?;
-        let highest = on_drive.iter().map(|request| priority(request.class)).min();
-        let is_preceded = highest.is_some_and(|highest| highest < queued);
-        if is_preceded { None } else { self.0[queued].pop(now, on_drive) }
+        let highest = (0..3).find(|&class| self.is_outstanding(class, on_drive))?;
+        self.batch.pop(&mut self.classes[highest], now, Some(now))
     }
 
     fn cancel(&mut self, id: RequestId) -> Option<Request> {
-        self.0.iter_mut().find_map(|class| class.cancel(id))
+        self.classes.iter_mut().find_map(|class| class.cancel(id))
     }
 }
 

@@ -4,13 +4,13 @@
 //!
 //! Best effort may go while real time waits: for its round, or because only best effort has
 //! room. A policy holds so many of a class and no more, and does not know of what its host
-//! holds beyond: that may be left. Names rise in the order of release; within a batch order
-//! means nothing.
+//! holds beyond: that may be left. Within a batch order means nothing.
 
 use std::collections::BTreeSet;
 
 use model::{Class, Request, RequestId, Time};
 
+use super::arrivals::Arrivals;
 use super::{Breach, Checker, ViolationLog, count};
 use crate::Observer;
 
@@ -22,7 +22,8 @@ const CLASSES: [Class; 4] = [Class::Hard, Class::Soft, Class::Interactive, Class
 pub struct ClassOrder {
     queued_max: u64,
     /// What is released and not dispatched, in the order of `CLASSES`.
-    queued: [BTreeSet<RequestId>; 4],
+    queued: [BTreeSet<(u64, RequestId)>; 4],
+    arrivals: Arrivals,
     log: ViolationLog,
 }
 
@@ -30,15 +31,16 @@ impl ClassOrder {
     /// The checker of a policy that holds `queued_max` of each class.
     pub fn new(queued_max: u32) -> Self {
         let queued_max = u64::from(queued_max);
-        Self { queued_max, queued: Default::default(), log: ViolationLog::default() }
+        let (queued, arrivals, log) = Default::default();
+        Self { queued_max, queued, arrivals, log }
     }
 
     /// The youngest that a batch sent of one class, against what it left of this class.
-    fn check_release_order(&mut self, now: Time, index: usize, sent: &[RequestId]) {
+    fn check_release_order(&mut self, now: Time, index: usize, sent: &[(u64, RequestId)]) {
         let Some(&younger) = sent.iter().max() else { return };
         let left = self.queued[index].first().copied();
-        if let Some(id) = left.filter(|&left| left < younger) {
-            self.log.add(now, Breach::Overtaken { id, younger });
+        if let Some((_, id)) = left.filter(|&left| left < younger) {
+            self.log.add(now, Breach::Overtaken { id, younger: younger.1 });
         }
     }
 }
@@ -55,11 +57,14 @@ impl Checker for ClassOrder {
 
 impl Observer for ClassOrder {
     fn released(&mut self, _now: Time, request: &Request) {
-        self.queued[place(request.class)].insert(request.id);
+        let number = self.arrivals.arrive(request.id);
+        self.queued[place(request.class)].insert((number, request.id));
     }
 
     fn dropped(&mut self, _now: Time, request: &Request) {
-        self.queued[place(request.class)].remove(&request.id);
+        if let Some(number) = self.arrivals.leave(request.id) {
+            self.queued[place(request.class)].remove(&(number, request.id));
+        }
     }
 
     fn dispatched(&mut self, now: Time, batch: &[Request]) {
@@ -67,12 +72,14 @@ impl Observer for ClassOrder {
         for (index, class) in CLASSES.into_iter().enumerate() {
             let known = count(self.queued[index].len()).min(self.queued_max);
             let of_class = batch.iter().filter(|request| request.class == class);
-            let sent: Vec<RequestId> = of_class.map(|request| request.id).collect();
-            for id in &sent {
-                self.queued[index].remove(id);
+            // What never came is the matter of another checker.
+            let number = |request: &Request| Some((self.arrivals.leave(request.id)?, request.id));
+            let sent: Vec<(u64, RequestId)> = of_class.filter_map(number).collect();
+            for place in &sent {
+                self.queued[index].remove(place);
             }
             self.check_release_order(now, index, &sent);
-            if let Some(&id) = sent.first()
+            if let Some(&(_, id)) = sent.first()
                 && is_higher_left
                 && class != Class::BestEffort
             {

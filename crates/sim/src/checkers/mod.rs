@@ -5,6 +5,7 @@
 //! queued and in flight, from what the host tells every observer. Each has a canary among
 //! the tests, a policy that is broken on purpose and must be caught.
 
+mod arrivals;
 mod batch_size;
 mod best_effort_depth;
 mod class_order;
@@ -13,14 +14,21 @@ mod due_order;
 mod elastic_batch;
 mod exactly_once;
 mod idle_dispatch;
+mod promises;
 mod real_time_alone;
 mod release_order;
+mod spy;
 mod violation;
 mod work_conservation;
 
-use model::{Class, Outcome, Plan, PolicyName, RegulatorName, Request, Task, Time};
+use std::cell::RefCell;
+use std::rc::Rc;
+
+use model::{AccessTime, Class, Outcome, Plan, PolicyName, Request, Time};
+use policy::{BuildError, Policy};
 
 use crate::Observer;
+use spy::Spy;
 
 pub use batch_size::BatchSize;
 pub use best_effort_depth::BestEffortDepth;
@@ -33,7 +41,7 @@ pub use idle_dispatch::IdleDispatch;
 pub use real_time_alone::RealTimeAlone;
 pub use release_order::{Lines, ReleaseOrder};
 pub use violation::{Breach, Violation, ViolationLog};
-pub use work_conservation::WorkConservation;
+pub use work_conservation::{Served, WorkConservation};
 
 /// An observer that holds a run against an invariant.
 pub trait Checker: Observer {
@@ -45,135 +53,55 @@ pub trait Checker: Observer {
 #[derive(Default)]
 pub struct Checkers {
     checkers: Vec<Box<dyn Checker>>,
+    /// Those of the policy itself, which a spy below its regulators tells what it sees.
+    below: Option<Rc<RefCell<Self>>>,
 }
 
 impl Checkers {
-    /// The checkers of all invariants that the policy of this name promises under `plan`, with
-    /// interactive requests that pass at once.
+    /// The policy of this name with its regulators, and the checkers of all that it promises
+    /// under `plan`: of the policy itself by what it sees below its regulators, of the whole
+    /// by what the host sees.
+    ///
+    /// # Errors
+    /// [`BuildError`] where the policy needs what is not known of the drive.
+    pub fn watching(
+        name: PolicyName,
+        plan: &Plan,
+        access: Option<Box<dyn AccessTime>>,
+    ) -> Result<(Box<dyn Policy>, Self), BuildError> {
+        let mut checkers = Self::of_policy(name, plan);
+        if !is_regulated(name, plan) {
+            return Ok((policy::build(name, plan, access)?, checkers));
+        }
+        let watch = |policy| checkers.watch(name, plan, policy);
+        Ok((policy::build_watched(name, plan, access, watch)?, checkers))
+    }
+
+    /// `policy` of that name and plan, held to its own rules by what it sees itself. What is
+    /// found stands among the violations of these checkers.
+    pub fn watch(
+        &mut self,
+        name: PolicyName,
+        plan: &Plan,
+        policy: Box<dyn Policy>,
+    ) -> Box<dyn Policy> {
+        let (name, _) = policy::parts(name);
+        let below = Rc::new(RefCell::new(Self::of_bare(name, plan)));
+        self.below = Some(Rc::clone(&below));
+        Box::new(Spy::new(name, policy, below))
+    }
+
+    /// The checkers of all that the policy of this name promises under `plan` to the host.
+    ///
+    /// Regulators hold requests back, hand them on in another order and may change their class
+    /// or hide some of the drive, so little is promised to the host then: see
+    /// [`Self::watching`] for the rest.
     pub fn of_policy(name: PolicyName, plan: &Plan) -> Self {
-        let holds_back = |regulator: &RegulatorName| {
-            matches!(regulator, RegulatorName::DepthLimit | RegulatorName::TokensPerTask)
-        };
-        if plan.regulators.iter().any(holds_back) {
-            return Self::of_batches(name, plan);
+        if is_regulated(name, plan) {
+            Self::of_regulated(name, plan)
+        } else {
+            Self::of_bare(name, plan)
         }
-        let mut checkers = Self::of_depth(plan);
-        let is_shaped = is_shaped(plan);
-        match name {
-            PolicyName::Noop => {
-                checkers.add(WorkConservation::new(plan.depth, !is_shaped));
-                checkers.add_unless(is_shaped, ReleaseOrder::new(Lines::Common));
-            }
-            PolicyName::Fifo => {
-                checkers.add(WorkConservation::new(1, !is_shaped));
-                checkers.add_unless(is_shaped, ReleaseOrder::new(Lines::Common));
-                checkers.add(BatchSize::new(1, 1));
-                checkers.add(IdleDispatch::default());
-            }
-            PolicyName::Edf | PolicyName::ScanEdf => {
-                checkers.add(WorkConservation::new(1, !is_shaped));
-                checkers.add_unless(is_shaped, DueOrder::new(plan.queued_max));
-                checkers.add(BatchSize::new(1, 1));
-                checkers.add(IdleDispatch::default());
-            }
-            PolicyName::GroupEdf => {
-                checkers.add(WorkConservation::new(1, !is_shaped));
-                checkers.add(BatchSize::new(1, 1));
-                checkers.add(IdleDispatch::default());
-            }
-            PolicyName::DqEdf => {
-                let is_served = plan.best_effort_fill > 0 && !is_shaped;
-                checkers.add(WorkConservation::new(1, is_served));
-                checkers.add_unless(is_shaped, DueOrder::new(plan.queued_max));
-                checkers.add(BatchSize::new(plan.batch_max, plan.best_effort_fill));
-                checkers.add(IdleDispatch::default());
-            }
-            PolicyName::Dqf => {
-                let is_served = plan.best_effort_fill > 0 && !is_shaped;
-                checkers.add(WorkConservation::new(1, is_served));
-                checkers.add_unless(is_shaped, ReleaseOrder::new(Lines::OfClass));
-                checkers.add(BatchSize::new(plan.batch_max, plan.best_effort_fill));
-                checkers.add(IdleDispatch::default());
-            }
-            PolicyName::Rtio | PolicyName::RtioPriority => {
-                checkers.add_unless(is_shaped, ClassOrder::new(plan.queued_max));
-                checkers.add(BestEffortDepth::new(plan.best_effort_depth));
-            }
-            PolicyName::RtioDrain | PolicyName::RtioLimit => {
-                checkers.add_unless(is_shaped, ClassOrder::new(plan.queued_max));
-                checkers.add(BestEffortDepth::new(plan.best_effort_depth));
-                checkers.add(RealTimeAlone::default());
-            }
-            PolicyName::DqfElastic => {
-                let is_served = plan.best_effort_fill > 0 && !is_shaped;
-                checkers.add(WorkConservation::new(1, is_served));
-                checkers.add_unless(is_shaped, ReleaseOrder::new(Lines::OfClass));
-                checkers.add(BatchSize::new(plan.table.batch_max(), plan.best_effort_fill));
-                checkers.add(ElasticBatch::new(plan));
-                checkers.add(IdleDispatch::default());
-            }
-            PolicyName::Deadline | PolicyName::CfqGrouped => {
-                checkers.add(WorkConservation::new(plan.depth, !is_shaped));
-            }
-            PolicyName::BfqStrict => {
-                checkers.add(BatchSize::new(1, 1));
-                checkers.add(IdleDispatch::default());
-            }
-            PolicyName::TokenBucket | PolicyName::Mdn | PolicyName::MdnExtended => {
-                checkers.add(WorkConservation::new(plan.depth, false));
-            }
-            _ => {}
-        }
-        checkers
-    }
-
-    fn add_unless(&mut self, is_waived: bool, checker: impl Checker + 'static) {
-        if !is_waived {
-            self.add(checker);
-        }
-    }
-
-    /// Behind a regulator that holds requests back, or hides some of the drive, nothing is
-    /// promised of order or idling: what remains is that each is sent once, in which batches.
-    fn of_batches(name: PolicyName, plan: &Plan) -> Self {
-        let mut checkers = Self::of_depth(plan);
-        match name {
-            PolicyName::Fifo | PolicyName::BfqStrict => {
-                checkers.add(BatchSize::new(1, 1));
-                checkers.add(IdleDispatch::default());
-            }
-            PolicyName::Sstf | PolicyName::Scan | PolicyName::CLook | PolicyName::Satf => {
-                checkers.add(WorkConservation::new(1, true));
-                checkers.add(BatchSize::new(1, 1));
-                checkers.add(IdleDispatch::default());
-            }
-            PolicyName::Das => {
-                // A request that may be dropped may wait on an idle drive.
-                if plan.tasks.iter().all(|task| task.quality_ppm == Task::QUALITY_ALL_PPM) {
-                    checkers.add(WorkConservation::new(1, false));
-                }
-                checkers.add(BatchSize::new(1, 1));
-                checkers.add(IdleDispatch::default());
-            }
-            PolicyName::Dqf => {
-                checkers.add(BatchSize::new(plan.batch_max, plan.best_effort_fill));
-                checkers.add(IdleDispatch::default());
-            }
-            _ => {}
-        }
-        checkers
-    }
-
-    /// What holds of every policy.
-    fn of_depth(plan: &Plan) -> Self {
-        let mut checkers = Self::default();
-        checkers.add(ExactlyOnce::default());
-        if plan.regulators.contains(&RegulatorName::DepthLimit)
-            && let Some(limit) = plan.parameters.depth_limit.in_flight_max
-        {
-            checkers.add(DepthKept::new(limit.get()));
-        }
-        checkers
     }
 
     /// One checker more.
@@ -183,13 +111,15 @@ impl Checkers {
 
     /// How many violations there were, kept or not.
     pub fn violation_count(&self) -> u64 {
-        self.checkers.iter().map(|checker| checker.log().count()).sum()
+        let below = self.below.as_ref().map_or(0, |below| below.borrow().violation_count());
+        below + self.checkers.iter().map(|checker| checker.log().count()).sum::<u64>()
     }
 
     /// The first violations that each checker found, in order of time.
     pub fn violations(&self) -> Vec<Violation> {
         let kept = self.checkers.iter().flat_map(|checker| checker.log().first());
         let mut violations: Vec<Violation> = kept.cloned().collect();
+        violations.extend(self.below.iter().flat_map(|below| below.borrow().violations()));
         violations.sort_by_key(|violation| violation.at);
         violations
     }
@@ -228,11 +158,9 @@ impl Observer for Checkers {
     }
 }
 
-/// Whether best effort is held back above the policy, so that it may wait for an idle drive and
-/// be overtaken.
-fn is_shaped(plan: &Plan) -> bool {
-    let shapers = [RegulatorName::TokenBucket, RegulatorName::Mdn, RegulatorName::MdnExtended];
-    plan.regulators.iter().any(|regulator| shapers.contains(regulator))
+/// Whether anything stands between the host and the policy itself.
+fn is_regulated(name: PolicyName, plan: &Plan) -> bool {
+    policy::parts(name).1.is_some() || !plan.regulators.is_empty()
 }
 
 fn is_best_effort(request: &Request) -> bool {

@@ -3,11 +3,11 @@
 //! the line that the policy keeps: one for all (`fifo`, `noop`), or one for real time and
 //! one for best effort (`dqf`).
 //!
-//! Names rise in the order of release. Within a batch order means nothing: the drive takes
-//! it as one.
+//! Within a batch order means nothing: the drive takes it as one.
 
 use model::{Request, RequestId, Time};
 
+use super::arrivals::Arrivals;
 use super::{Breach, Checker, ViolationLog, is_best_effort};
 use crate::Observer;
 
@@ -24,15 +24,17 @@ pub enum Lines {
 #[derive(Debug)]
 pub struct ReleaseOrder {
     lines: Lines,
+    arrivals: Arrivals,
     /// The youngest request that each line has sent in batches before this one.
-    youngest: [Option<RequestId>; 2],
+    youngest: [Option<(u64, RequestId)>; 2],
     log: ViolationLog,
 }
 
 impl ReleaseOrder {
     /// The checker of a policy that keeps these lines.
     pub fn new(lines: Lines) -> Self {
-        Self { lines, youngest: [None; 2], log: ViolationLog::default() }
+        let (arrivals, log) = Default::default();
+        Self { lines, arrivals, youngest: [None; 2], log }
     }
 
     fn line(&self, request: &Request) -> usize {
@@ -47,14 +49,24 @@ impl Checker for ReleaseOrder {
 }
 
 impl Observer for ReleaseOrder {
+    fn released(&mut self, _now: Time, request: &Request) {
+        self.arrivals.arrive(request.id);
+    }
+
     fn dispatched(&mut self, now: Time, batch: &[Request]) {
         let before = self.youngest;
         for request in batch {
             let (id, line) = (request.id, self.line(request));
-            if let Some(younger) = before[line].filter(|&before| before > id) {
+            // What never came is the matter of another checker.
+            let Some(number) = self.arrivals.leave(id) else { continue };
+            if let Some((_, younger)) = before[line].filter(|&(before, _)| before > number) {
                 self.log.add(now, Breach::Overtaken { id, younger });
             }
-            self.youngest[line] = self.youngest[line].max(Some(id));
+            self.youngest[line] = self.youngest[line].max(Some((number, id)));
         }
+    }
+
+    fn dropped(&mut self, _now: Time, request: &Request) {
+        self.arrivals.leave(request.id);
     }
 }

@@ -2,38 +2,101 @@
 //! Asserts: when a policy has decided, the drive holds as many requests as the policy
 //! keeps it busy with, or nothing is queued that the policy serves.
 //!
+//! A batch that was late is paid for by best effort where the policy minds it: for as long as it
+//! was late only real time counts.
+//!
 //! `fifo` and `dqf` keep one request or batch on the drive, `noop` as many requests as the
 //! drive accepts. With beta 0 `dqf` does not serve best effort.
 
-use model::{Outcome, Request, Time};
+use model::{BatchTable, Class, Outcome, Plan, Request, Time};
 
 use super::{Breach, Checker, ViolationLog, count, is_best_effort};
 use crate::Observer;
+
+/// Which requests a policy never leaves waiting beside room on the drive.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Served {
+    /// Those of every class.
+    All,
+    /// All but best effort.
+    RealTime,
+    /// Those that no shaper holds back.
+    HardAndSoft,
+}
+
+impl Served {
+    /// Those of a policy that fills batches with best effort, if the plan lets it.
+    pub const fn filling(plan: &Plan) -> Self {
+        if plan.best_effort_fill > 0 { Self::All } else { Self::RealTime }
+    }
+
+    const fn contains(self, class: Class) -> bool {
+        match class {
+            Class::Hard | Class::Soft => true,
+            Class::Interactive => !matches!(self, Self::HardAndSoft),
+            Class::BestEffort => matches!(self, Self::All),
+        }
+    }
+}
 
 /// No idling while there is work; see the module's text.
 #[derive(Debug)]
 pub struct WorkConservation {
     busy_from: u64,
-    is_best_effort_served: bool,
+    served: Served,
     queued_count: u64,
+    /// Those of them that are of best effort.
+    best_effort_count: u64,
     in_flight_count: u64,
+    /// b, where best effort pays for batches that take longer.
+    table: Option<BatchTable>,
+    /// When the batch on the drive is late.
+    due_back: Option<Time>,
+    /// Until when best effort pays.
+    resume: Time,
     log: ViolationLog,
 }
 
 impl WorkConservation {
     /// The checker of a policy that sends while fewer than `busy_from` are in flight.
-    pub fn new(busy_from: u32, is_best_effort_served: bool) -> Self {
+    pub fn new(busy_from: u32, served: Served) -> Self {
         Self {
             busy_from: u64::from(busy_from),
-            is_best_effort_served,
+            served,
             queued_count: 0,
+            best_effort_count: 0,
             in_flight_count: 0,
+            table: None,
+            due_back: None,
+            resume: Time::ZERO,
             log: ViolationLog::default(),
         }
     }
 
+    /// Best effort may wait after a batch that took longer than `table` says, for as long as it
+    /// was late.
+    #[must_use]
+    pub fn with_overruns(self, table: BatchTable) -> Self {
+        Self { table: Some(table), ..self }
+    }
+
+    fn forget(&mut self, request: &Request) {
+        if self.is_served(request) {
+            // Saturation: a request sent twice is the matter of another checker.
+            self.queued_count = self.queued_count.saturating_sub(1);
+            let best_effort = u64::from(is_best_effort(request));
+            self.best_effort_count = self.best_effort_count.saturating_sub(best_effort);
+        }
+    }
+
+    fn end_batch(&mut self, now: Time) {
+        if let Some(due_back) = self.due_back.take().filter(|&due_back| due_back < now) {
+            self.resume = self.resume.max(now + now.since(due_back));
+        }
+    }
+
     fn is_served(&self, request: &Request) -> bool {
-        self.is_best_effort_served || !is_best_effort(request)
+        self.served.contains(request.class)
     }
 }
 
@@ -47,22 +110,36 @@ impl Observer for WorkConservation {
     fn released(&mut self, _now: Time, request: &Request) {
         if self.is_served(request) {
             self.queued_count += 1;
+            self.best_effort_count += u64::from(is_best_effort(request));
         }
     }
 
-    fn dispatched(&mut self, _now: Time, batch: &[Request]) {
+    fn dispatched(&mut self, now: Time, batch: &[Request]) {
         self.in_flight_count += count(batch.len());
-        let served = batch.iter().filter(|request| self.is_served(request)).count();
-        // Saturation: a request sent twice is the matter of another checker.
-        self.queued_count = self.queued_count.saturating_sub(count(served));
+        for request in batch {
+            self.forget(request);
+        }
+        let size = u32::try_from(batch.len()).expect("at most the depth");
+        let table = self.table.as_ref();
+        self.due_back = table.map(|table| now + table.time_max(size.min(table.batch_max())));
     }
 
-    fn completed(&mut self, _now: Time, _request: &Request, _outcome: Outcome) {
-        self.in_flight_count = self.in_flight_count.saturating_sub(1); // as above
+    fn completed(&mut self, now: Time, _request: &Request, _outcome: Outcome) {
+        // Saturation: a request returned twice is the matter of another checker.
+        self.in_flight_count = self.in_flight_count.saturating_sub(1);
+        if self.in_flight_count == 0 {
+            self.end_batch(now);
+        }
+    }
+
+    fn dropped(&mut self, _now: Time, request: &Request) {
+        self.forget(request);
     }
 
     fn settled(&mut self, now: Time) {
-        let (queued_count, in_flight_count) = (self.queued_count, self.in_flight_count);
+        let paying = if now < self.resume { self.best_effort_count } else { 0 };
+        let queued_count = self.queued_count - paying;
+        let in_flight_count = self.in_flight_count;
         if queued_count > 0 && in_flight_count < self.busy_from {
             self.log.add(now, Breach::RoomUnused { queued_count, in_flight_count });
         }

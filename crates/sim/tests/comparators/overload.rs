@@ -15,29 +15,28 @@ use sim::{Length, SimParams, simulate};
 
 const JOBS: u64 = 1_000;
 
-/// So many tasks with periods of 300 ms, 301 ms and so on.
-fn workload(tasks: usize) -> Workload {
-    let entry = |index: usize| {
-        let period = 300 + index;
+/// Tasks with these periods in ms.
+pub(super) fn workload(periods_ms: impl Iterator<Item = usize>) -> Workload {
+    let entry = |(index, period): (usize, usize)| {
         format!("[[task]]\nname = \"task-{index}\"\nperiod = \"{period}ms\"\nsize = \"128KiB\"\n")
     };
-    let entries: Vec<String> = (0..tasks).map(entry).collect();
+    let entries: Vec<String> = periods_ms.enumerate().map(entry).collect();
     let text = format!("drive = \"maxtor-atlas-10k-v\"\n{}", entries.concat());
     let drive = builtin::load("maxtor-atlas-10k-v").unwrap();
     WorkloadFile::parse(&text).unwrap().bind(&drive).unwrap()
 }
 
 /// Longest and mean response of all tasks, in ms.
-fn responses_ms(name: PolicyName, tasks: usize) -> [u64; 2] {
-    let workload = workload(tasks);
-    let plan = Plan { batch_max: 8, ..Plan::of(&workload) };
+pub(super) fn responses_ms(name: PolicyName, workload: &Workload, length: Length) -> [u64; 2] {
+    let plan = Plan { batch_max: 8, ..Plan::of(workload) };
     let policy = policy::build(name, &plan, None).unwrap();
     let drive = PseudoDisk::new(workload.depth, workload.table.clone(), 1);
-    let run = simulate(&SimParams::new(&workload, Length::Jobs(JOBS)), policy, drive, &mut ());
+    let run = simulate(&SimParams::new(workload, length), policy, drive, &mut ());
     let responses = || run.metrics.tasks().iter().map(|task| &task.responses);
     let longest = responses().filter_map(sim::Distribution::max).max().unwrap();
     let means: u64 = responses().filter_map(sim::Distribution::mean).map(model::Duration::ns).sum();
-    [longest.ns() / 1_000_000, means / u64::try_from(tasks).unwrap() / 1_000_000]
+    let tasks = u64::try_from(workload.tasks.len()).unwrap();
+    [longest.ns() / 1_000_000, means / tasks / 1_000_000]
 }
 
 #[test]
@@ -46,7 +45,8 @@ fn elastic_batches_keep_up_with_what_the_drive_can_serve() {
     println!("longest and mean response in ms after {JOBS} jobs of each task");
     let mut longest = Vec::new();
     for tasks in 22..=34 {
-        let row = policies.map(|name| responses_ms(name, tasks));
+        let workload = workload((0..tasks).map(|index| 300 + index));
+        let row = policies.map(|name| responses_ms(name, &workload, Length::Jobs(JOBS)));
         println!("{tasks} {row:?}");
         longest.push((tasks, row.map(|[longest, _]| longest)));
     }

@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Random workloads behind each shaper round each policy: no request is lost or served twice,
-//! real time never waits for tokens, and batches keep their rules.
+//! Random workloads behind regulators round each policy: no request is lost or served twice,
+//! real time never waits for tokens, and every policy keeps its rules by what it sees.
+
+use std::num::NonZeroU32;
 
 use drive::PseudoDisk;
 use model::parameters::{
-    BestEffortRate, MdnParameters, Parameters, Shaping, TokenBucketParameters, TokenRate, TokenUnit,
+    BestEffortRate, MdnParameters, Shaping, TokenBucketParameters, TokenRate, TokenUnit,
 };
 use model::{
     Bandwidth, BatchTable, BestEffort, Bytes, Class, Duration, Intensity, Op, Place, Plan,
-    PolicyName, RegulatorName, Task, Workload,
+    RegulatorName, Task, Workload,
 };
 use proptest::prelude::*;
 use sim::checkers::Checkers;
@@ -64,13 +66,15 @@ fn any_rate() -> impl Strategy<Value = TokenRate> {
 
 fn any_shaping() -> impl Strategy<Value = Shaping> {
     let write_rate = prop::option::of(any_rate());
-    (0_u64..300, write_rate, any::<bool>()).prop_map(|(burst_ms, write_rate, is_detecting)| {
-        Shaping {
-            burst: Duration::from_ms(burst_ms),
-            write_rate,
-            is_detecting,
-            interactive_rate: None,
-        }
+    let interactive_rate = prop::option::of(
+        (20_u64..200).prop_map(|per_s| TokenRate { unit: TokenUnit::Request, per_s }),
+    );
+    let parts = (0_u64..300, write_rate, interactive_rate, any::<bool>());
+    parts.prop_map(|(burst_ms, write_rate, interactive_rate, is_detecting)| Shaping {
+        burst: Duration::from_ms(burst_ms),
+        write_rate,
+        is_detecting,
+        interactive_rate,
     })
 }
 
@@ -78,38 +82,44 @@ fn any_plan() -> impl Strategy<Value = (Workload, Plan)> {
     let times = prop::collection::vec(1_u64..30, 1..9);
     let tasks = prop::collection::vec(any_task(), 0..5);
     let loads = prop::collection::vec(any_load(), 0..3);
-    let regulators =
-        &[RegulatorName::TokenBucket, RegulatorName::Mdn, RegulatorName::MdnExtended][..];
-    let regulators = prop::collection::vec(prop::sample::select(regulators), 1..3);
+    let regulators = prop::sample::select(&RegulatorName::ALL[..]);
+    let regulators = prop::collection::vec(regulators, 1..4);
     let queued_max = prop::sample::select(&[1, 2, 7, Plan::QUEUED_MAX_DEFAULT][..]);
     let parts = (times, tasks, loads, regulators, queued_max);
-    (parts, any_rate(), any_shaping()).prop_map(|(parts, rate, shaping)| {
-        let (times, tasks, best_effort, regulators, queued_max) = parts;
-        let mut tasks = tasks;
-        if best_effort.iter().any(|load| matches!(load.intensity, Intensity::Rate(_))) {
-            // A task that waits for its jobs behind an open loop that overloads the drive waits
-            // several times as long for each as for the one before: the run would not end.
-            for task in &mut tasks {
-                task.outstanding_max = None;
+    (parts, any_rate(), any_shaping(), 1_u32..6).prop_map(
+        |(parts, rate, shaping, in_flight_max)| {
+            let (times, tasks, best_effort, regulators, queued_max) = parts;
+            let mut tasks = tasks;
+            if best_effort.iter().any(|load| matches!(load.intensity, Intensity::Rate(_))) {
+                // A task that waits for its jobs behind an open loop that overloads the drive waits
+                // several times as long for each as for the one before: the run would not end.
+                for task in &mut tasks {
+                    task.outstanding_max = None;
+                }
             }
-        }
-        let times: Vec<Duration> = times.into_iter().map(Duration::from_ms).collect();
-        let table = BatchTable::new(&times).unwrap();
-        let mut workload = Workload {
-            tasks,
-            best_effort,
-            regulators,
-            ..Workload::new("test", table.batch_max(), table)
-        };
-        let mdn =
-            MdnParameters { increase: rate, rate_min: rate, shaping, ..MdnParameters::default() };
-        let rate = BestEffortRate::Fixed(rate);
-        workload.parameters.token_bucket = TokenBucketParameters { rate, shaping };
-        (workload.parameters.mdn, workload.parameters.mdn_extended) = (mdn, mdn);
-        let batch_max = workload.depth;
-        let plan = Plan { queued_max, best_effort_fill: batch_max / 2, ..Plan::of(&workload) };
-        (workload, plan)
-    })
+            let times: Vec<Duration> = times.into_iter().map(Duration::from_ms).collect();
+            let table = BatchTable::new(&times).unwrap();
+            let mut workload = Workload {
+                tasks,
+                best_effort,
+                regulators,
+                ..Workload::new("test", table.batch_max(), table)
+            };
+            let mdn = MdnParameters {
+                increase: rate,
+                rate_min: rate,
+                shaping,
+                ..MdnParameters::default()
+            };
+            let rate = BestEffortRate::Fixed(rate);
+            workload.parameters.token_bucket = TokenBucketParameters { rate, shaping };
+            (workload.parameters.mdn, workload.parameters.mdn_extended) = (mdn, mdn);
+            workload.parameters.depth_limit.in_flight_max = NonZeroU32::new(in_flight_max);
+            let batch_max = workload.depth;
+            let plan = Plan { queued_max, best_effort_fill: batch_max / 2, ..Plan::of(&workload) };
+            (workload, plan)
+        },
+    )
 }
 
 proptest! {
@@ -117,24 +127,16 @@ proptest! {
     #![proptest_config(ProptestConfig { max_shrink_iters: 300, ..ProptestConfig::default() })]
 
     #[test]
-    fn nothing_is_lost_behind_a_shaper(
+    fn nothing_is_lost_and_no_rule_broken_behind_regulators(
         (workload, plan) in any_plan(),
-        name in prop::sample::select(&[PolicyName::Noop, PolicyName::Fifo, PolicyName::Dqf, PolicyName::TokenBucket][..]),
+        choice: prop::sample::Index,
         seed: u64,
     ) {
-        let mut plan = plan;
-        if name == PolicyName::Dqf {
-            // A stream that is found rides as real time, which the checker of batches cannot know.
-            let Parameters { token_bucket, mdn, mdn_extended, .. } = &mut plan.parameters;
-            let shapings = [&mut token_bucket.shaping, &mut mdn.shaping, &mut mdn_extended.shaping];
-            for shaping in shapings {
-                shaping.is_detecting = false;
-            }
-        }
+        let names = policy::available(&plan);
+        let name = names[choice.index(names.len())];
         let params = SimParams { seed, ..SimParams::new(&workload, Length::Jobs(30)) };
-        let mut checkers = Checkers::of_policy(name, &plan);
+        let (policy, mut checkers) = Checkers::watching(name, &plan, None).unwrap();
         let drive = PseudoDisk::new(workload.depth, workload.table.clone(), seed);
-        let policy = policy::build(name, &plan, None).unwrap();
         let run = simulate(&params, policy, drive, &mut checkers);
         prop_assert_eq!(checkers.violations(), vec![]);
         prop_assert_eq!(run.real_time_left, 0);

@@ -3,6 +3,7 @@
 //! Brandt. One test crate, so that they share `common.rs`.
 
 mod by_hand;
+mod cheats;
 mod common;
 mod events;
 mod figures;

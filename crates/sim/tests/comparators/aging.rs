@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! What `mq-deadline` gives best effort beside real time that never ends.
+//!
+//! Goal: no more than Little's law leaves it. A request of best effort goes only when it came
+//! 10 s ago or earlier, and never more than 450 are there, so at most 450 go in any 10 s.
+//! Method: tasks that overload the pseudo-disk from the first instant on, one minute.
+
+use drive::{PseudoDisk, builtin};
+use model::workload_file::WorkloadFile;
+use model::{Duration, Plan, PolicyName};
+use sim::{Length, SimParams, simulate};
+
+const DRIVE: &str = "fujitsu-max3036rc";
+const OUTSTANDING: u64 = 450;
+const TENS_OF_SECONDS: u64 = 6;
+
+#[test]
+fn best_effort_gets_no_more_than_littles_law_allows() {
+    let text = format!(
+        "drive = \"{DRIVE}\"\n[[task]]\nname = \"hog\"\ncount = 4\nperiod = \"20ms\"\nsize = \
+         \"128KiB\"\n[[best_effort]]\nname = \"load\"\noutstanding = {OUTSTANDING}\nsize = \
+         \"128KiB\"\n"
+    );
+    let drive = builtin::load(DRIVE).unwrap();
+    let workload = WorkloadFile::parse(&text).unwrap().bind(&drive).unwrap();
+    let policy = policy::build(PolicyName::MqDeadline, &Plan::of(&workload), None).unwrap();
+    let drive = PseudoDisk::new(workload.depth, workload.table.clone(), 1);
+    let length = Length::Duration(Duration::from_ms(10_000 * TENS_OF_SECONDS));
+    let mut served = Served::default();
+    simulate(&SimParams::new(&workload, length), policy, drive, &mut served);
+    println!("{} requests of best effort in a minute", served.0);
+    // What goes in the first ten seconds would have to have come before the beginning.
+    assert!(served.0 <= OUTSTANDING * (TENS_OF_SECONDS - 1), "{}", served.0);
+    assert!(served.0 > OUTSTANDING, "aging serves somebody: {}", served.0);
+}
+
+/// How many requests of best effort were sent in the minute.
+#[derive(Default)]
+struct Served(u64);
+
+impl sim::Observer for Served {
+    fn dispatched(&mut self, now: model::Time, batch: &[model::Request]) {
+        let is_within = now.ns() < 10_000_000_000 * TENS_OF_SECONDS;
+        let is_sent = |request: &&model::Request| request.class == model::Class::BestEffort;
+        let sent = batch.iter().filter(is_sent).count();
+        self.0 += if is_within { u64::try_from(sent).unwrap() } else { 0 };
+    }
+}

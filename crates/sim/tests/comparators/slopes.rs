@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! How steeply responses rise with the tasks beyond capacity (dissertation 9.3.4).
+//!
+//! Goal: under `dqf-elastic` they rise in proportion to the excess, and little; under plain
+//! `dqf` and under `cfq` steeply. Method: the 24 tasks of `overload.rs`, all that batches of 8
+//! serve, and 1 to 10 light ones more, each a tenth of such a task (a period of 3,000 ms and
+//! more), for 300 s; slopes by least squares.
+//!
+//! Where the proportion ends: the batch grows until it serves what comes, from 8 to 64, the
+//! depth of the drive. Batches of 64 serve 25.6 requests each 300 ms, enough for 25 light tasks.
+//! Beyond, the drive itself is overloaded: the excess piles up for as long as it lasts, and
+//! responses rise with it and with the length of the run, whatever the policy. So of ten
+//! *full* tasks beyond capacity only two leave the batch room to grow, and the other eight
+//! make `dqf-elastic` a tenth less steep than `dqf` and no more: b(64)/64 against b(8)/8.
+
+use model::{Duration, PolicyName};
+use sim::Length;
+
+use crate::overload::{responses_ms, workload};
+
+const POLICIES: [PolicyName; 3] = [PolicyName::Dqf, PolicyName::DqfElastic, PolicyName::Cfq];
+
+/// Mean responses in ms against tasks beyond capacity.
+type Curve = Vec<(i64, i64)>;
+
+/// The curves of `POLICIES` over 24 tasks and so many of the given period more.
+fn curves(excess: impl Iterator<Item = usize>, period_ms: usize) -> [Curve; 3] {
+    let mut curves = [const { Curve::new() }; 3];
+    for more in excess {
+        let base = (0..24).map(|index| 300 + index);
+        let added = (0..more).map(|index| period_ms + period_ms / 300 * index);
+        let workload = workload(base.chain(added));
+        let length = Length::Duration(Duration::from_ms(300_000));
+        for (curve, name) in curves.iter_mut().zip(POLICIES) {
+            let [_, mean] = responses_ms(name, &workload, length);
+            curve.push((i64::try_from(more).unwrap(), i64::try_from(mean).unwrap()));
+        }
+    }
+    curves
+}
+
+/// Slope in us per task, and the mean response in us at no excess, by least squares.
+fn line(curve: &Curve) -> (i64, i64) {
+    let count = i64::try_from(curve.len()).unwrap();
+    let sum = |term: fn(&(i64, i64)) -> i64| curve.iter().map(term).sum::<i64>();
+    let (x, y) = (sum(|point| point.0), sum(|point| point.1));
+    let (xx, xy) = (sum(|point| point.0 * point.0), sum(|point| point.0 * point.1));
+    let slope_us = (count * xy - x * y) * 1_000 / (count * xx - x * x);
+    (slope_us, (y * 1_000 - slope_us * x) / count)
+}
+
+/// The most by which a point lies off the line, in us.
+fn deviation_us(curve: &Curve) -> i64 {
+    let (slope, start) = line(curve);
+    let off = |&(x, y): &(i64, i64)| (y * 1_000 - start - slope * x).abs();
+    curve.iter().map(off).max().unwrap()
+}
+
+#[test]
+fn elastic_batches_degrade_in_proportion_to_the_excess_and_the_others_steeply() {
+    let curves = curves(1..=10, 3_000);
+    let [dqf, elastic, cfq] = curves.each_ref().map(|curve| line(curve).0);
+    println!("us per light task beyond capacity: dqf {dqf}, elastic {elastic}, cfq {cfq}");
+    println!("{curves:?}");
+    assert!(elastic > 0 && elastic * 30 < dqf && elastic * 30 < cfq);
+    // A straight line: no point lies off it by more than two tasks would make.
+    assert!(deviation_us(&curves[1]) < 2 * elastic, "{} us", deviation_us(&curves[1]));
+}
+
+/// The end of the proportion, and that the excess counts as much again beyond it.
+#[test]
+fn proportion_ends_where_the_batch_is_as_deep_as_the_drive() {
+    let [dqf, elastic, _] = curves((30..=60).step_by(5), 3_000);
+    let (slope, start) = line(&elastic);
+    println!("us per light task beyond the drive: dqf {}, elastic {slope}", line(&dqf).0);
+    // Straight again, from 25 light tasks on, and nearly as steep as `dqf` is everywhere.
+    assert!(deviation_us(&elastic) < slope / 2, "{} us", deviation_us(&elastic));
+    let begins = -start / slope;
+    assert!((22..=27).contains(&begins), "{begins}");
+    assert!(slope < line(&dqf).0 && slope * 10 > line(&dqf).0 * 7);
+}
+
+/// The same with full tasks, of 300 ms: eight of ten are beyond the drive itself.
+#[test]
+fn ten_full_tasks_beyond_capacity_are_beyond_the_drive() {
+    let curves = curves(1..=10, 300);
+    let [dqf, elastic, cfq] = curves.each_ref().map(|curve| line(curve).0);
+    println!("us per full task beyond capacity: dqf {dqf}, elastic {elastic}, cfq {cfq}");
+    assert!(elastic < dqf && elastic < cfq);
+    let within: Vec<i64> = curves[1].iter().take(2).map(|point| point.1).collect();
+    assert!(within.iter().all(|&mean_ms| mean_ms < 400), "{within:?} ms");
+}

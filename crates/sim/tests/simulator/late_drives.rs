@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! A drive that takes longer than its table says.
+//!
+//! Goal: best effort pays for it, real time gains by that and never loses, and no checker takes
+//! it for idling. Method: a pseudo-disk half as slow again as what the plan was told.
+
+use drive::PseudoDisk;
+use model::{Duration, Intensity, Plan, PolicyName, Workload};
+use policy::{Dqf, Policy};
+use sim::checkers::{Checker, Checkers, Served, WorkConservation};
+use sim::{Length, Observer, SimParams, SimRun, simulate};
+
+use crate::common::{TIMES_MS, load, plan, table, task, workload};
+
+const POLICIES: [PolicyName; 3] = [PolicyName::Dqf, PolicyName::DqfElastic, PolicyName::DqEdf];
+
+fn busy() -> (Workload, Plan) {
+    let tasks = vec![task("a", 60), task("b", 75), task("c", 90)];
+    let workload = workload(&TIMES_MS, tasks, vec![load("backup", Intensity::Outstanding(6))]);
+    let plan = plan(&workload, 3, 2);
+    (workload, plan)
+}
+
+/// On a drive whose batches take `percent` of the table's times.
+fn run(policy: impl Policy, percent: u64, observer: &mut impl Observer) -> SimRun {
+    let (workload, _) = busy();
+    let times = TIMES_MS.map(|time_ms| time_ms * percent / 100);
+    let drive = PseudoDisk::new(workload.depth, table(&times), 1);
+    simulate(&SimParams::new(&workload, Length::Jobs(200)), policy, drive, observer)
+}
+
+fn longest(run: &SimRun) -> Duration {
+    run.metrics.tasks().iter().filter_map(|task| task.responses.max()).max().unwrap()
+}
+
+fn best_effort(run: &SimRun) -> u64 {
+    run.metrics.best_effort().completed.requests
+}
+
+#[test]
+fn best_effort_pays_for_a_late_drive_and_nobody_takes_it_for_idling() {
+    let (_, plan) = busy();
+    for name in POLICIES {
+        let (policy, mut checkers) = Checkers::watching(name, &plan, None).unwrap();
+        let paying = run(policy, 150, &mut checkers);
+        assert_eq!(checkers.violations(), [], "{name}");
+        // The checker of all idling sees that it waits: the other one allows for it.
+        let mut strict = WorkConservation::new(1, Served::All);
+        run(policy::build(name, &plan, None).unwrap(), 150, &mut strict);
+        assert!(strict.log().count() > 0, "{name}");
+        assert!(best_effort(&paying) > 0, "{name}");
+        assert_eq!(paying.real_time_left, 0, "{name}");
+    }
+}
+
+#[test]
+fn real_time_does_not_respond_later_when_best_effort_pays() {
+    let (_, plan) = busy();
+    let careless = || Dqf::new(plan.batch_max, plan.best_effort_fill, plan.queued_max);
+    let (paying, not_paying) = (run(Dqf::of(&plan), 150, &mut ()), run(careless(), 150, &mut ()));
+    println!("{} and {}", longest(&paying), longest(&not_paying));
+    assert!(longest(&paying) <= longest(&not_paying));
+    assert!(best_effort(&paying) < best_effort(&not_paying));
+    // On a drive that keeps its table there is nothing to pay.
+    assert_eq!(run(Dqf::of(&plan), 100, &mut ()), run(careless(), 100, &mut ()));
+}

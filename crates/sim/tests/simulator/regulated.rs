@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! Every policy behind every regulator, with every option of shaping.
+//!
+//! Goal: no checker complains of a sound policy because of what a regulator does above it,
+//! and each still catches a policy that is broken below one. Method: a workload with a task of
+//! each real-time class, a load that keeps requests outstanding and one that comes by its own
+//! clock, which is found to be a stream.
+
+use std::collections::VecDeque;
+use std::num::NonZeroU32;
+
+use drive::{PseudoDisk, builtin};
+use model::parameters::{BestEffortRate, Shaping, TokenRate, TokenUnit};
+use model::{
+    Bandwidth, Class, Intensity, Plan, PolicyName, RegulatorName, Request, Task, Time, Workload,
+};
+use policy::{Decision, Dqf, Event, Full, Policy, Tag};
+use sim::checkers::{Breach, Checkers};
+use sim::{Length, SimParams, simulate};
+
+use crate::common::{SIZE, TIMES_MS, load, ms, plan, table, task, workload};
+
+use RegulatorName::{DepthLimit, Mdn, MdnExtended, TokenBucket, TokensPerTask};
+
+const JOBS: u64 = 25;
+
+/// What stands round a policy, the outermost first.
+const CHAINS: [&[RegulatorName]; 11] = [
+    &[],
+    &[TokenBucket],
+    &[Mdn],
+    &[MdnExtended],
+    &[TokensPerTask],
+    &[DepthLimit],
+    &[TokensPerTask, TokenBucket],
+    &[TokenBucket, TokensPerTask],
+    &[DepthLimit, TokenBucket],
+    &[TokensPerTask, DepthLimit],
+    &[Mdn, TokenBucket],
+];
+
+fn mixed_workload() -> Workload {
+    let of = |name, period_ms, class| Task { class, ..task(name, period_ms) };
+    let hard = Task { requests: 2, ..of("hard", 120, Class::Hard) };
+    let tasks = vec![hard, of("soft", 90, Class::Soft), of("person", 80, Class::Interactive)];
+    let stream = Intensity::Rate(Bandwidth::new(20 * SIZE.get()).unwrap());
+    let loads = vec![load("backup", Intensity::Outstanding(6)), load("stream", stream)];
+    let mut workload = workload(&TIMES_MS, tasks, loads);
+    workload.contracts.drain = Some(table(&TIMES_MS));
+    workload.parameters.depth_limit.in_flight_max = NonZeroU32::new(2);
+    workload
+}
+
+/// All ways of shaping: a fixed rate or what tasks leave, with and without a rate for
+/// interactive requests, finding streams or not.
+fn shapings() -> Vec<(BestEffortRate, Shaping)> {
+    let per_s = |per_s| TokenRate { unit: TokenUnit::Request, per_s };
+    let rates = [BestEffortRate::Fixed(per_s(15)), BestEffortRate::Reserve { capacity: None }];
+    let mut shapings = Vec::new();
+    for rate in rates {
+        for interactive_rate in [None, Some(per_s(10))] {
+            for is_detecting in [false, true] {
+                let usual = Shaping { burst: ms(100), ..Shaping::default() };
+                shapings.push((rate, Shaping { interactive_rate, is_detecting, ..usual }));
+            }
+        }
+    }
+    shapings
+}
+
+fn shaped(chain: &[RegulatorName], rate: BestEffortRate, shaping: Shaping) -> Workload {
+    let mut workload = mixed_workload();
+    let parameters = &mut workload.parameters;
+    (parameters.token_bucket.rate, parameters.token_bucket.shaping) = (rate, shaping);
+    (parameters.mdn.shaping, parameters.mdn_extended.shaping) = (shaping, shaping);
+    workload.regulators = chain.to_vec();
+    workload
+}
+
+fn plan_of(workload: &Workload) -> Plan {
+    Plan { best_effort_depth: 1, ..plan(workload, 3, 2) }
+}
+
+/// Runs a policy that is built already.
+fn run(workload: &Workload, policy: impl Policy, checkers: &mut Checkers) -> u64 {
+    let drive = PseudoDisk::new(workload.depth, workload.table.clone(), 1);
+    simulate(&SimParams::new(workload, Length::Jobs(JOBS)), policy, drive, checkers).real_time_left
+}
+
+#[test]
+fn no_policy_is_accused_behind_any_regulator() {
+    let file = builtin::load("fujitsu-max3036rc").unwrap();
+    for name in PolicyName::ALL {
+        for chain in CHAINS {
+            for (rate, shaping) in shapings() {
+                let workload = shaped(chain, rate, shaping);
+                let plan = plan_of(&workload);
+                let access = drive::access_time(&file);
+                let (policy, mut checkers) = Checkers::watching(name, &plan, access).unwrap();
+                let left = run(&workload, policy, &mut checkers);
+                let case = format!("{name} behind {chain:?}, {rate:?}, {shaping:?}");
+                assert_eq!(checkers.violations(), [], "{case}");
+                assert_eq!(left, 0, "{case}");
+                if chain.is_empty() && policy::parts(name).1.is_none() {
+                    break; // no shaper looks at the rest
+                }
+            }
+        }
+    }
+}
+
+/// One request at a time, the one that `next` takes out of all that wait.
+struct Broken<F> {
+    queue: VecDeque<Request>,
+    is_busy: bool,
+    next: F,
+}
+
+impl<F: FnMut(&mut VecDeque<Request>) -> Option<Request>> Policy for Broken<F> {
+    fn observe(&mut self, _now: Time, event: Event) -> Result<(), Full> {
+        match event {
+            Event::Release(request) => self.queue.push_back(request),
+            Event::Complete { .. } => self.is_busy = false,
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn decide(&mut self, _now: Time) -> Decision {
+        let next = if self.is_busy { None } else { (self.next)(&mut self.queue) };
+        let Some(request) = next else { return Decision::AwaitEvent };
+        self.is_busy = true;
+        Decision::Dispatch { id: request.id, tag: Tag::Simple }
+    }
+}
+
+/// What is found when `canary` stands for the policy of that name behind each chain.
+fn breaches(name: PolicyName, canary: impl Fn() -> Box<dyn Policy>) -> Vec<(String, Vec<Breach>)> {
+    let behind = |chain: &&[RegulatorName]| {
+        let per_s = TokenRate { unit: TokenUnit::Request, per_s: 15 };
+        let shaping =
+            Shaping { interactive_rate: Some(per_s), is_detecting: true, ..Shaping::default() };
+        let workload = shaped(chain, BestEffortRate::Fixed(per_s), shaping);
+        let plan = plan_of(&workload);
+        let mut checkers = Checkers::of_policy(name, &plan);
+        let put_in = |_| checkers.watch(name, &plan, canary());
+        let policy = policy::build_watched(name, &plan, None, put_in).unwrap();
+        run(&workload, policy, &mut checkers);
+        let found = checkers.violations().into_iter().map(|violation| violation.breach);
+        (format!("{name} behind {chain:?}"), found.collect())
+    };
+    CHAINS.iter().map(behind).collect()
+}
+
+#[test]
+fn policy_that_idles_with_work_it_may_send_is_caught_behind_every_regulator() {
+    for name in [PolicyName::Fifo, PolicyName::Scan, PolicyName::Dqf, PolicyName::DqEdf] {
+        // It keeps the last one back until another comes.
+        let lazy = || -> Box<dyn Policy> {
+            let next = |queue: &mut VecDeque<Request>| {
+                if queue.len() > 1 { queue.pop_front() } else { None }
+            };
+            Box::new(Broken { queue: VecDeque::new(), is_busy: false, next })
+        };
+        for (case, found) in breaches(name, lazy) {
+            let idles = |breach: &Breach| matches!(breach, Breach::RoomUnused { .. });
+            assert!(found.iter().any(idles), "{case}: {found:?}");
+        }
+    }
+}
+
+/// The youngest of the class of the oldest goes first.
+#[test]
+fn policy_that_is_not_fifo_inside_a_class_is_caught_behind_every_regulator() {
+    for name in [PolicyName::Fifo, PolicyName::Dqf, PolicyName::DqfElastic, PolicyName::Rtio] {
+        let unfair = || -> Box<dyn Policy> {
+            let next = |queue: &mut VecDeque<Request>| {
+                let class = queue.front()?.class;
+                let youngest = queue.iter().rposition(|request| request.class == class)?;
+                queue.remove(youngest)
+            };
+            Box::new(Broken { queue: VecDeque::new(), is_busy: false, next })
+        };
+        for (case, found) in breaches(name, unfair) {
+            let overtakes = |breach: &Breach| matches!(breach, Breach::Overtaken { .. });
+            assert!(found.iter().any(overtakes), "{case}: {found:?}");
+        }
+    }
+}
+
+#[test]
+fn policy_that_overfills_a_batch_is_caught_behind_every_regulator() {
+    let overfilling = || -> Box<dyn Policy> { Box::new(Dqf::new(4, 4, 1_000)) };
+    for (case, found) in breaches(PolicyName::Dqf, overfilling) {
+        // A drive that seems smaller keeps even this one small: it takes the plan it is told.
+        let is_small = case.contains("DepthLimit");
+        let is_caught = found.iter().any(|breach| matches!(breach, Breach::BatchTooLarge { .. }));
+        assert!(is_caught || is_small, "{case}: {found:?}");
+    }
+}
