@@ -12,6 +12,7 @@ use std::sync::atomic::AtomicBool;
 
 use device::DeviceFacts;
 use drive::{Completion, Drive};
+use measure::extremes::{Refusal, SIGNIFICANCE, Tail};
 use measure::{Experiment, Kind, ProfileParams, profile_drive};
 use model::{Bytes, DriveFile, DriveKind, Duration, Op, Request, RequestId, Time};
 
@@ -152,4 +153,22 @@ fn starvation_bounds_are_found() {
             }
         }
     }
+}
+
+/// Goal: where the longest times of a disk do not follow a law of extremes, there is no estimate
+/// (the dissertation's figure 7.7: batches of 10 requests of 255 KiB on this disk). Method: the
+/// same batches; times of a disk are bounded, and what is near the bound is a mixture.
+#[test]
+fn the_law_of_excesses_is_refused_for_batches_of_ten() {
+    let file = drive::builtin::load("maxtor-atlas-10k-v").expect("it is built in");
+    let kinds = vec![Kind { op: Op::Read, size: Bytes::from_kib(255) }];
+    let params = ProfileParams { depth: 10, kinds, ..params(&file, Experiment::Batch, 20_000) };
+    let mut disk = drive::from_parts(DriveKind::Mechanical, &file, 1).expect("it has mechanics");
+    let (never, capacity) = (AtomicBool::new(false), file.capacity().expect("a capacity"));
+    let profile =
+        profile_drive(&mut disk, &file.name, capacity, &params, |_| (), &never, None).unwrap();
+    let tail = profile.findings[0].tail.as_ref().expect("the largest batch was looked at");
+    let Tail::Refused(_, Refusal::PoorFit(goodness)) = &tail.excesses else { panic!("{tail}") };
+    assert!(goodness.p < SIGNIFICANCE, "{goodness:?}");
+    assert!(tail.to_string().contains("no estimate"), "{tail}");
 }
