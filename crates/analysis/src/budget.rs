@@ -7,11 +7,17 @@
 
 use std::cell::Cell;
 
-/// Terms for all z and beta of one question: about a second.
-const TERMS_MAX: u64 = 1 << 27;
+/// Terms for all z and beta of one question about many tasks: less than a second.
+const TERMS_MAX: u64 = 1 << 26;
+
+/// The same about a few tasks, where all terms lead to a proof now and then: some seconds.
+const TERMS_OF_FEW_MAX: u64 = 1 << 29;
+
+/// So many tasks are few.
+const FEW: usize = 128;
 
 /// One step may cost this share of what is left, so that the first z cannot spend it all.
-const SHARE: u64 = 16;
+const SHARE: u64 = 8;
 
 /// The work that is left to a question.
 #[derive(Debug, Clone)]
@@ -20,8 +26,9 @@ pub(crate) struct Budget {
 }
 
 impl Budget {
-    pub(crate) const fn new() -> Self {
-        Self { left: Cell::new(TERMS_MAX) }
+    /// What a question about so many tasks may cost.
+    pub(crate) const fn of_tasks(count: usize) -> Self {
+        Self { left: Cell::new(if count <= FEW { TERMS_OF_FEW_MAX } else { TERMS_MAX }) }
     }
 
     /// The most that one step may cost.
@@ -56,7 +63,11 @@ mod tests {
     fn system(tasks: u64, batch_max: u32, gap_ms: u64) -> System {
         let task = |number: u64| {
             let period = Duration::from_ms(70 + gap_ms * number);
-            SporadicTask { period, requests: 1 + u32::from(number % 3 == 0), deadline: period }
+            SporadicTask {
+                period,
+                requests: 1 + u32::from(number.is_multiple_of(3)),
+                deadline: period,
+            }
         };
         let times: Vec<Duration> = (1..=8).map(|n| Duration::from_ms(2 + n)).collect();
         System {
@@ -104,10 +115,10 @@ mod tests {
 
     #[test]
     fn one_step_gets_no_more_than_its_share() {
-        let budget = of(1_600);
+        let budget = of(800);
         assert!(!budget.afford(101));
         assert!(budget.afford(100));
-        assert_eq!(budget.share(), 93);
+        assert_eq!(budget.share(), 87);
         budget.spend(u64::MAX);
         assert!(!budget.afford(1) && budget.afford(0));
     }

@@ -106,7 +106,7 @@ pub(crate) fn question<'a>(
     order: Order,
 ) -> Question<'a> {
     let is_shared = is_shared(workload);
-    let budget = Budget::new();
+    let budget = Budget::of_tasks(tasks.len());
     Question { tasks, table: &workload.table, order, batch, is_shared, mixed, budget }
 }
 

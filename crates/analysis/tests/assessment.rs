@@ -2,7 +2,7 @@
 //! Whole workloads assessed: batch size, best-effort fill, head-room, and what is said when
 //! there is no bound. The drive is the dissertation's, in a table of its own.
 
-use analysis::{Answer, Assessment, BoundName, Headroom, Limit, assess, compare};
+use analysis::{Answer, Assessment, BoundName, Comparison, Headroom, Limit, assess, compare};
 use model::workload_file::{DriveReference, WorkloadFile};
 use model::{DeferredWrites, Duration, PolicyName, Workload};
 
@@ -239,7 +239,7 @@ fn reads_beside_deferred_writes_are_promised_nothing_unmeasured() {
     for policy in [PolicyName::Dqf, PolicyName::Fifo, PolicyName::GatedDrain, PolicyName::Das] {
         assert!(is_silent(&mixed, policy), "{policy}");
         assert_eq!(analysis::headroom(&mixed, policy).unwrap()[0].count_max, 0, "{policy}");
-        assert!(compare(&mixed, policy).iter().all(|it| *it == Default::default()), "{policy}");
+        assert!(compare(&mixed, policy).iter().all(|it| *it == Comparison::default()), "{policy}");
     }
     let measured = deferring(DeferredWrites::Measured, ["read", "write"]);
     assert!(!is_silent(&measured, PolicyName::Dqf) && is_silent(&measured, PolicyName::GatedDrain));

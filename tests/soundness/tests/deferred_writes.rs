@@ -43,7 +43,7 @@ struct Seen {
     exceeded: u64,
 }
 
-fn run(workload: &Workload, policy: PolicyName, seed: u64, seen: &mut Seen) {
+fn run(workload: &Workload, policy: PolicyName, seed: u64, out: &mut Seen) {
     let assessment = assess(workload, policy);
     if assessment.answer != Answer::Proven {
         return;
@@ -66,10 +66,10 @@ fn run(workload: &Workload, policy: PolicyName, seed: u64, seen: &mut Seen) {
     if kept.overruns == 0 {
         assert!(response_max <= bound, "{policy}: {response_max} where {bound} is proven");
     }
-    seen.proven += 1;
-    seen.observed += kept.observed;
-    seen.overruns += kept.overruns;
-    seen.exceeded += u64::from(response_max > bound);
+    out.proven += 1;
+    out.observed += kept.observed;
+    out.overruns += kept.overruns;
+    out.exceeded += u64::from(response_max > bound);
 }
 
 fn run_all(change: impl Fn(&mut Workload)) -> Seen {

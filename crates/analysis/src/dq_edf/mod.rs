@@ -70,10 +70,11 @@ use step::Step;
 /// Never at present: where no bound exists the verdict says so.
 ///
 /// # Complexity
-/// O(z * offsets * L * k) for each of k different tasks and each of at most 64 rounds. After
-/// 2^23 terms of N a round is given up, and all of them after 2^27: no bound.
+/// O(z * offsets * L * k) for each of k different tasks and each of at most 64 rounds. A
+/// round is given up after 2^26 terms of N, all of them after 2^29 (an eighth of that for more
+/// than 128 tasks): no bound.
 pub fn tight(system: &System) -> Result<Vec<Verdict>, Inapplicable> {
-    Ok(tight_within(system, &Budget::new()))
+    Ok(tight_within(system, &Budget::of_tasks(system.tasks.len())))
 }
 
 /// [`tight`], at no more than this cost.

@@ -49,10 +49,10 @@ use crate::{Inapplicable, System, Verdict};
 ///
 /// # Complexity
 /// Theorem 2: O(n log n), and O(E log n) for each different e. Theorem 1: at most 64 rounds of
-/// O(z * offsets * n), up to 2^27 terms; what would cost more is left to the bounds that hold
+/// O(z * offsets * n), up to 2^29 terms (2^26 for more than 128 tasks); what would cost more is left to the bounds that hold
 /// without it.
 pub fn tight(system: &System) -> Result<Vec<Verdict>, Inapplicable> {
-    Ok(tight_within(system, &Budget::new()))
+    Ok(tight_within(system, &Budget::of_tasks(system.tasks.len())))
 }
 
 /// [`tight`], at no more than this cost.
