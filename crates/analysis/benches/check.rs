@@ -92,3 +92,10 @@ fn check_100_tasks_auto(bencher: divan::Bencher, are_different: bool) {
     let workload = workload(100, "\"auto\"", 64, are_different);
     bencher.bench(|| everything(&workload));
 }
+
+/// 1,000 different tasks on a drive of 64 slots, z left to the analysis: what its budget is for.
+#[divan::bench(args = [PolicyName::Dqf, PolicyName::DqEdf, PolicyName::GatedDrain], sample_count = 2)]
+fn check_1000_tasks_auto(bencher: divan::Bencher, policy: PolicyName) {
+    let workload = workload(1_000, "\"auto\"", 64, true);
+    bencher.bench(|| (assess(&workload, policy), compare(&workload, policy).len()));
+}

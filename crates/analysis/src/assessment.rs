@@ -3,14 +3,14 @@
 //! limits. `tidegate check` prints it, simulator and engine run by its plan. What other
 //! policies would give and what else would fit is dearer and asked for apart.
 
-use model::{BatchChoice, Duration, Plan, PolicyName, Sending, Task, Workload};
+use model::{BatchChoice, Contract, Duration, Plan, PolicyName, Sending, Task, Workload};
 
 use crate::batch_choice::{Choice, Order};
 use crate::bounds::{BoundName, Bounds, bound_of, edf_responses, is_met};
 use crate::dqf::Demand;
 use crate::family::{self, best_effort_ahead, is_shared, mixed, question, single};
 use crate::regulated::{self, Regulated};
-use crate::{Inapplicable, SporadicTask, Verdict, fifo, shaping};
+use crate::{Inapplicable, SporadicTask, Verdict, deferred, fifo, no_bound, shaping};
 
 /// What may be promised to a workload under a policy.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -119,7 +119,7 @@ pub fn assess(workload: &Workload, policy: PolicyName) -> Assessment {
     if let Some(regulated) = Regulated::of(workload) {
         return regulated.conclude(assess(&regulated.workload, policy));
     }
-    if let Some(reason) = shaping::objection(workload, policy) {
+    if let Some(reason) = objection(workload, policy) {
         return not_applicable(workload, policy, reason);
     }
     match family::choose(workload, policy, &sporadic(&workload.tasks)) {
@@ -143,7 +143,7 @@ pub fn compare(workload: &Workload, policy: PolicyName) -> Vec<Comparison> {
     let is_open = |column: PolicyName| {
         // By the same bound, `scan-edf` promises what `edf` does.
         let is_own = column == policy || (column, policy) == (PolicyName::Edf, PolicyName::ScanEdf);
-        !is_own && shaping::objection(workload, column).is_none()
+        !is_own && objection(workload, column).is_none()
     };
     let in_rhythm = |bounds: Vec<Option<Duration>>| {
         shaping::are_in_rhythm(&workload.tasks, &bounds).then_some(bounds)
@@ -174,14 +174,30 @@ pub fn compare(workload: &Workload, policy: PolicyName) -> Vec<Comparison> {
     (0..tasks.len()).map(comparison).collect()
 }
 
+/// Why no analysis applies to this workload under the policy, whatever its tasks, if so.
+pub(crate) fn objection(workload: &Workload, policy: PolicyName) -> Option<&'static str> {
+    shaping::objection(workload, policy).or_else(|| {
+        // Where there is no bound at all, that is the better reason.
+        let has_bound = no_bound::reason(policy).is_none();
+        deferred::objection(workload, policy).filter(|_| has_bound)
+    })
+}
+
 /// A policy of which nothing can be promised, and why: a sentence without its full stop.
+///
+/// Without a proof there is nothing that best effort could take away: batches are as large as
+/// they can be, and filled with it.
 fn not_applicable(workload: &Workload, policy: PolicyName, reason: &'static str) -> Assessment {
     let task =
         TaskAssessment { bounds: Bounds::default(), response_max: None, is_deadline_met: false };
+    let batch_max = match workload.batch {
+        BatchChoice::Fixed(batch_max) => batch_max,
+        BatchChoice::Auto => workload.depth.min(workload.table.batch_max()),
+    };
     Assessment {
         policy,
-        batch_max: workload.depth,
-        best_effort_fill: 0,
+        batch_max,
+        best_effort_fill: if family::is_shared(workload) { batch_max } else { 0 },
         best_effort_depth: family::depth_without_bound(workload, policy),
         assumptions: Vec::new(),
         answer: Answer::NotApplicable { reason },
@@ -194,7 +210,9 @@ fn not_applicable(workload: &Workload, policy: PolicyName, reason: &'static str)
 fn conclude(workload: &Workload, policy: PolicyName, choice: Choice) -> Assessment {
     let tasks = sporadic(&workload.tasks);
     let bounds = shaping::while_in_rhythm(&workload.tasks, choice.bounds);
-    let assumptions = choice.assumptions.into_iter().chain(shaping::note(workload)).collect();
+    let assumptions = choice.assumptions.into_iter();
+    let assumptions = assumptions.chain(shaping::note(workload)).chain(deferred::note(workload));
+    let assumptions = assumptions.chain(raised(workload, policy)).collect();
     let assessed = tasks.iter().zip(bounds).map(|(task, bounds)| TaskAssessment {
         bounds,
         response_max: bounds.least(),
@@ -220,6 +238,13 @@ fn conclude(workload: &Workload, policy: PolicyName, choice: Choice) -> Assessme
         },
         tasks: assessed,
     }
+}
+
+/// What is to be said of the contract that the policy rests on where it was measured too low.
+fn raised(workload: &Workload, policy: PolicyName) -> impl Iterator<Item = String> {
+    let contract = Contract::of(policy);
+    let of_contract = workload.contracts.raised.iter().filter(move |it| it.contract == contract);
+    of_contract.map(|raised| raised.note.clone())
 }
 
 /// The task that stands closest to its deadline, or furthest beyond it.

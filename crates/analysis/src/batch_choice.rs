@@ -12,6 +12,7 @@ use std::cmp::Reverse;
 use model::{BatchChoice, BatchTable};
 
 use crate::bounds::{Bounds, dq_edf_bounds, dqf_bounds, is_met};
+use crate::budget::Budget;
 use crate::heterogeneous::{self, MixedSystem};
 use crate::{SporadicTask, System, Verdict, dq_edf, dqf};
 
@@ -25,7 +26,7 @@ pub(crate) enum Order {
 }
 
 /// Tasks on a device, before z and beta are chosen.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub(crate) struct Question<'a> {
     pub(crate) tasks: &'a [SporadicTask],
     pub(crate) table: &'a BatchTable,
@@ -37,6 +38,8 @@ pub(crate) struct Question<'a> {
     pub(crate) is_shared: bool,
     /// The same tasks with their own costs, where requests differ; its z and beta mean nothing.
     pub(crate) mixed: Option<&'a MixedSystem>,
+    /// What the answer may cost.
+    pub(crate) budget: Budget,
 }
 
 /// z and beta, with the bounds by which they were chosen.
@@ -83,18 +86,18 @@ struct Merit {
 
 impl Question<'_> {
     /// z and beta for these tasks, and the bounds that follow.
-    pub(crate) fn choose(self) -> Choice {
+    pub(crate) fn choose(&self) -> Choice {
         self.choose_proving_all().unwrap_or_else(|| self.choose_closest())
     }
 
     /// Whether some admissible z proves every task, with no best effort riding along.
-    pub(crate) fn is_provable(self) -> bool {
+    pub(crate) fn is_provable(&self) -> bool {
         // The largest z first: where it takes everything pending it is the best there is.
         self.candidates().rev().any(|batch_max| self.proves_all(batch_max, 0))
     }
 
     /// The smallest z that proves everything and carries the largest beta.
-    fn choose_proving_all(self) -> Option<Choice> {
+    fn choose_proving_all(&self) -> Option<Choice> {
         let mut best: Option<(u32, u32)> = None;
         for batch_max in self.candidates().filter(|&batch_max| self.proves_all(batch_max, 0)) {
             let fill = self.largest_fill(batch_max, |fill| self.proves_all(batch_max, fill));
@@ -109,7 +112,7 @@ impl Question<'_> {
     }
 
     /// The choice of most merit where no z proves everything.
-    fn choose_closest(self) -> Choice {
+    fn choose_closest(&self) -> Choice {
         let mut best: Option<(Merit, Choice)> = None;
         for batch_max in self.candidates() {
             let choice = self.with_most_best_effort(batch_max);
@@ -122,7 +125,7 @@ impl Question<'_> {
     }
 
     /// This z with the largest beta that costs no proof.
-    fn with_most_best_effort(self, batch_max: u32) -> Choice {
+    fn with_most_best_effort(&self, batch_max: u32) -> Choice {
         let without = self.choice(batch_max, 0);
         let proven_count = self.proven_count(&without);
         // A workload of which nothing is proven has no room to give away.
@@ -136,7 +139,7 @@ impl Question<'_> {
     }
 
     /// The largest beta up to z that `fits`, given that 0 does; bounds grow with beta.
-    fn largest_fill(self, batch_max: u32, fits: impl Fn(u32) -> bool) -> u32 {
+    fn largest_fill(&self, batch_max: u32, fits: impl Fn(u32) -> bool) -> u32 {
         if !self.is_shared {
             return 0;
         }
@@ -153,14 +156,14 @@ impl Question<'_> {
     }
 
     /// The z worth looking at, ascending.
-    fn candidates(self) -> std::ops::RangeInclusive<u32> {
+    fn candidates(&self) -> std::ops::RangeInclusive<u32> {
         match self.batch {
             BatchChoice::Fixed(batch_max) => batch_max..=batch_max,
             BatchChoice::Auto => 1..=self.table.batch_max(),
         }
     }
 
-    fn system(self, batch_max: u32, best_effort_fill: u32) -> System {
+    fn system(&self, batch_max: u32, best_effort_fill: u32) -> System {
         System {
             tasks: self.tasks.to_vec(),
             table: self.table.clone(),
@@ -169,16 +172,16 @@ impl Question<'_> {
         }
     }
 
-    fn mixed_system(self, batch_max: u32, best_effort_fill: u32) -> Option<MixedSystem> {
+    fn mixed_system(&self, batch_max: u32, best_effort_fill: u32) -> Option<MixedSystem> {
         let mixed = self.mixed?.clone();
         Some(MixedSystem { batch_max, best_effort_fill, ..mixed })
     }
 
-    fn choice(self, batch_max: u32, best_effort_fill: u32) -> Choice {
+    fn choice(&self, batch_max: u32, best_effort_fill: u32) -> Choice {
         let system = self.system(batch_max, best_effort_fill);
         let mut bounds = match self.order {
-            Order::Release => dqf_bounds(&system, self.is_shared),
-            Order::Due => dq_edf_bounds(&system),
+            Order::Release => dqf_bounds(&system, self.is_shared, &self.budget),
+            Order::Due => dq_edf_bounds(&system, &self.budget),
         };
         if let Some(mixed) = self.mixed_system(batch_max, best_effort_fill) {
             for (bounds, verdict) in bounds.iter_mut().zip(heterogeneous::responses(&mixed)) {
@@ -190,10 +193,10 @@ impl Question<'_> {
 
     /// Whether every task has a bound within its deadline, without computing more than a no
     /// needs.
-    fn proves_all(self, batch_max: u32, best_effort_fill: u32) -> bool {
+    fn proves_all(&self, batch_max: u32, best_effort_fill: u32) -> bool {
         let system = self.system(batch_max, best_effort_fill);
         if self.order == Order::Due {
-            return dq_edf::are_deadlines_met(&system);
+            return dq_edf::are_deadlines_met(&system, &self.budget);
         }
         let by_min_period = || {
             let verdicts = dqf::min_period(&system).ok()?;
@@ -207,16 +210,16 @@ impl Question<'_> {
             Some(heterogeneous::are_deadlines_met(&mixed))
         };
         by_costs() == Some(true)
-            || dqf::are_deadlines_met(&system)
+            || dqf::are_deadlines_met(&system, &self.budget)
             || (!self.is_shared && by_min_period() == Some(true))
     }
 
-    fn proven_count(self, choice: &Choice) -> usize {
+    fn proven_count(&self, choice: &Choice) -> usize {
         let pairs = self.tasks.iter().zip(&choice.bounds);
         pairs.filter(|(task, bounds)| is_met(task, bounds)).count()
     }
 
-    fn merit(self, choice: &Choice) -> Merit {
+    fn merit(&self, choice: &Choice) -> Merit {
         let proven_count = self.proven_count(choice);
         let overshoot = if proven_count == 0 { self.overshoot(choice) } else { 0 };
         Merit {
@@ -229,7 +232,7 @@ impl Question<'_> {
 
     /// The largest bound in billionths of its deadline; the largest number where a task
     /// has no bound.
-    fn overshoot(self, choice: &Choice) -> u128 {
+    fn overshoot(&self, choice: &Choice) -> u128 {
         let of_task = |(task, bounds): (&SporadicTask, &Bounds)| {
             bounds.least().map_or(u128::MAX, |(response, _)| {
                 u128::from(response.ns()) * 1_000_000_000 / u128::from(task.deadline.ns())

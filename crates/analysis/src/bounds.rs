@@ -3,6 +3,7 @@
 
 use model::Duration;
 
+use crate::budget::Budget;
 use crate::{Inapplicable, SporadicTask, System, Verdict, dq_edf, dqf, edf};
 
 /// The bounds of one task; `None` where one does not apply or does not exist.
@@ -74,18 +75,23 @@ pub(crate) fn is_met(task: &SporadicTask, bounds: &Bounds) -> bool {
 ///
 /// With best effort aboard, even where none may ride, the minimum-period bound is left out:
 /// what is printed shall not change its meaning with beta.
-pub(crate) fn dqf_bounds(system: &System, is_shared: bool) -> Vec<Bounds> {
+pub(crate) fn dqf_bounds(system: &System, is_shared: bool, budget: &Budget) -> Vec<Bounds> {
     let min_period =
         if is_shared { Err(Inapplicable::BestEffortAboard) } else { dqf::min_period(system) };
     zip_bounds(
         system.tasks.len(),
-        [dqf::linear(system), dqf::busy_interval(system), min_period, dqf::tight(system)],
+        [
+            dqf::linear(system),
+            dqf::busy_interval(system),
+            min_period,
+            Ok(dqf::tight_within(system, budget)),
+        ],
     )
 }
 
 /// The bound of dual-queue EDF: those that rest on release order do not hold.
-pub(crate) fn dq_edf_bounds(system: &System) -> Vec<Bounds> {
-    only_tight(system, &dq_edf::tight(system))
+pub(crate) fn dq_edf_bounds(system: &System, budget: &Budget) -> Vec<Bounds> {
+    only_tight(system, &Ok(dq_edf::tight_within(system, budget)))
 }
 
 /// The bound of one-at-a-time EDF; it is exact.

@@ -48,14 +48,19 @@ pub(crate) fn exceeds(responses: &Responses, limits_ns: &[u64]) -> bool {
     responses.iter().zip(limits_ns).any(|(response, &limit)| is_above(*response, Some(limit)))
 }
 
-/// Applies F to a bound that holds already: F(R) <= R holds again, and may be lower.
+/// Applies F to a bound that holds already, as long as that makes it lower: with F(R) <= R,
+/// and a step that may give more than F, min(R, step(R)) is a bound again.
 fn lower(
     cap: Option<u64>,
     mut bound: Responses,
     step: impl Fn(&Responses) -> Responses,
 ) -> Responses {
     for _ in 0..LOWERING_ROUNDS {
-        let next = capped(step(&bound), cap);
+        let next: Responses = capped(step(&bound), cap)
+            .into_iter()
+            .zip(&bound)
+            .map(|(next, &bound)| [next, bound].into_iter().flatten().min())
+            .collect();
         if next == bound {
             break;
         }

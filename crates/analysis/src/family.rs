@@ -4,15 +4,16 @@
 
 use model::{BatchChoice, Duration, Intensity, PolicyName, Workload};
 
-use crate::assessment::sporadic;
+use crate::assessment::{objection, sporadic};
 use crate::batch_choice::{Choice, Order, Question};
 use crate::bounds::{Bounds, edf_bounds, is_met, zip_bounds};
+use crate::budget::Budget;
 use crate::fifo::BestEffortAhead;
 use crate::heterogeneous::{self, MixedSystem};
 use crate::regulated::{self, Regulated, unit_tasks};
 use crate::{
     Inapplicable, SporadicTask, System, adaptive_drain, das, dqf, elastic, fifo, gated_drain,
-    no_bound, rtio, rtio_slots, shaping,
+    no_bound, rtio, rtio_slots,
 };
 
 /// The bounds of these tasks under a policy, with its parameters chosen; or why nothing can be
@@ -72,7 +73,7 @@ pub(crate) fn is_provable(
         let sources = regulated.unit_sources(workload, tasks, sources);
         return is_provable(&regulated.workload, policy, &unit_tasks(workload, tasks), &sources);
     }
-    if shaping::objection(workload, policy).is_some() {
+    if objection(workload, policy).is_some() {
         return false;
     }
     match policy {
@@ -105,7 +106,8 @@ pub(crate) fn question<'a>(
     order: Order,
 ) -> Question<'a> {
     let is_shared = is_shared(workload);
-    Question { tasks, table: &workload.table, order, batch, is_shared, mixed }
+    let budget = Budget::of_tasks(tasks.len());
+    Question { tasks, table: &workload.table, order, batch, is_shared, mixed, budget }
 }
 
 /// All tasks of a workload with their own costs, where requests differ.

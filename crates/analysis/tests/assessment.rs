@@ -2,9 +2,9 @@
 //! Whole workloads assessed: batch size, best-effort fill, head-room, and what is said when
 //! there is no bound. The drive is the dissertation's, in a table of its own.
 
-use analysis::{Answer, Assessment, BoundName, Headroom, Limit, assess, compare};
+use analysis::{Answer, Assessment, BoundName, Comparison, Headroom, Limit, assess, compare};
 use model::workload_file::{DriveReference, WorkloadFile};
-use model::{Duration, PolicyName, Workload};
+use model::{DeferredWrites, Duration, PolicyName, Workload};
 
 /// The Maxtor of table 7.2 for 128 KiB (equation 7.4.1.7) beside the given sources.
 fn workload(sources: &str) -> Workload {
@@ -196,4 +196,57 @@ fn the_longest_periods_overflow_nothing() {
     let task = "[[task]]\nname = \"a\"\nperiod = \"10000days\"\nsize = \"4KiB\"\n";
     let workload = on_drive("1_000_000", task);
     assert_eq!(assess(&workload, PolicyName::Dqf).answer, Answer::Proven);
+}
+
+/// Without a proof there is nothing that best effort could cost: batches are filled with it,
+/// and no larger than the table goes.
+#[test]
+fn where_nothing_is_said_best_effort_is_not_starved() {
+    let shaped = |task: &str| {
+        format!(
+            "depth = 99\n[policy]\nname = \"dqf\"\nregulators = [\"token-bucket\"]\n\
+             [policy.token-bucket]\nrate = \"8MB/s\"\ninteractive_rate = \"1000/s\"\n{task}"
+        )
+    };
+    let interactive = cameras(1) + "class = \"interactive\"\n";
+    let with = dqf(&shaped(&format!("{interactive}{BACKUP}")));
+    assert!(matches!(with.answer, Answer::NotApplicable { .. }));
+    assert_eq!((with.batch_max, with.best_effort_fill), (64, 64));
+    assert_eq!(dqf(&shaped(&interactive)).best_effort_fill, 0);
+    let fixed = shaped(&format!("{interactive}{BACKUP}")).replace("\"dqf\"", "\"dqf\"\nbatch = 9");
+    assert_eq!((dqf(&fixed).batch_max, dqf(&fixed).best_effort_fill), (9, 9));
+}
+
+/// A workload of reads and writes on a drive that carries writes out later.
+fn deferring(deferred_writes: DeferredWrites, ops: [&str; 2]) -> Workload {
+    let task =
+        |name: &str, op: &str| cameras(1).replace("camera", name) + &format!("op = \"{op}\"\n");
+    let mut workload = workload(&(task("a", ops[0]) + &task("b", ops[1])));
+    workload.contracts.deferred_writes = deferred_writes;
+    workload.contracts.drain = Some(workload.table.clone());
+    workload.contracts.are_positions_known = true;
+    workload
+}
+
+/// Nothing is said where reads may stand behind writes that no table knows; writes alone have
+/// their tables, and a reader is told what these rest on.
+#[test]
+fn reads_beside_deferred_writes_are_promised_nothing_unmeasured() {
+    let is_silent = |workload: &Workload, policy| {
+        matches!(assess(workload, policy).answer, Answer::NotApplicable { .. })
+    };
+    let mixed = deferring(DeferredWrites::Unmeasured, ["read", "write"]);
+    for policy in [PolicyName::Dqf, PolicyName::Fifo, PolicyName::GatedDrain, PolicyName::Das] {
+        assert!(is_silent(&mixed, policy), "{policy}");
+        assert_eq!(analysis::headroom(&mixed, policy).unwrap()[0].count_max, 0, "{policy}");
+        assert!(compare(&mixed, policy).iter().all(|it| *it == Comparison::default()), "{policy}");
+    }
+    let measured = deferring(DeferredWrites::Measured, ["read", "write"]);
+    assert!(!is_silent(&measured, PolicyName::Dqf) && is_silent(&measured, PolicyName::GatedDrain));
+    let writes = deferring(DeferredWrites::Unmeasured, ["write", "write"]);
+    assert!(!is_silent(&writes, PolicyName::GatedDrain) && is_silent(&writes, PolicyName::Das));
+    let assumed = assess(&writes, PolicyName::Dqf).assumptions;
+    assert!(assumed.iter().any(|it| it.contains("carries them out later")), "{assumed:?}");
+    let through = deferring(DeferredWrites::None, ["read", "write"]);
+    assert_eq!(assess(&through, PolicyName::Dqf).answer, Answer::Proven);
 }

@@ -13,13 +13,12 @@ const fn ms(ms: u64) -> Duration {
     Duration::from_ms(ms)
 }
 
-/// A drive of 20 slots whose batches take 10 ms a request, with these contracts.
+/// A drive of 20 slots whose batches take 10 ms for one request and 2 ms for each further one,
+/// with these contracts.
 fn workload(contracts: &str, sources: &str) -> Workload {
-    let times = |each: u64| {
-        let times: Vec<String> = (1..=20).map(|n| (n * each * 1_000_000).to_string()).collect();
-        times.join(",")
-    };
-    let drive = format!("[drive]\nkind = \"pseudo\"\nbatch_ns_max = [{}]\n", times(10));
+    let times = (1..=20).map(|n: u64| ((8 + 2 * n) * 1_000_000).to_string());
+    let times = times.collect::<Vec<_>>().join(",");
+    let drive = format!("[drive]\nkind = \"pseudo\"\nbatch_ns_max = [{times}]\n");
     let file = WorkloadFile::parse(&format!("{drive}{contracts}{sources}")).unwrap();
     let DriveReference::Inline(drive) = &file.drive else { panic!("an inline drive") };
     file.bind(drive).unwrap()

@@ -3,7 +3,7 @@
 //! that the bound rests on, or Tidegate's.
 
 use host::{ContractWatch, Overruns};
-use model::{Contract, Duration};
+use model::{Contract, DeferredWrites, Duration, Op, Workload};
 use serde_json::{Value, json};
 
 use crate::results::PolicyResult;
@@ -70,10 +70,11 @@ impl<'a> DriveRecord<'a> {
         (overruns > 0).then(|| {
             format!(
                 "{}: {what} than the drive's {} {says}, by up to {}: no proof holds for what \
-                 they delay; measure the drive with more samples",
+                 they delay; {}",
                 self.result.policy(),
                 self.contract().what(),
-                show::ms_ceil(max)
+                show::ms_ceil(max),
+                advice(self.result.workload)
             )
         })
     }
@@ -95,6 +96,32 @@ impl<'a> DriveRecord<'a> {
                 "overrun_ns_max": overruns.max.ns(),
                 "overrun_ns_sum": overruns.sum.ns(),
             });
+        }
+    }
+}
+
+/// What helps against a drive that took longer than its tables say: more samples only where the
+/// workload is what they are samples of.
+fn advice(workload: &Workload) -> &'static str {
+    let tasks = workload.tasks.iter().map(|task| task.op);
+    let ops: Vec<Op> = tasks.chain(workload.best_effort.iter().map(|load| load.op)).collect();
+    let is_mixed = ops.contains(&Op::Read) && ops.contains(&Op::Write);
+    match (workload.contracts.deferred_writes, is_mixed) {
+        (DeferredWrites::None | DeferredWrites::Measured, false) => {
+            "measure the drive with more samples"
+        }
+        (DeferredWrites::None, true) => {
+            "its tables know reads and writes apart, which more samples do not change: measure \
+             mixed batches (`tidegate profile --only mixed`) and give its drive file a [cost]"
+        }
+        (DeferredWrites::Measured, true) => "measure mixed batches with more samples",
+        (DeferredWrites::Unmeasured, true) => {
+            "its memory still carried out earlier writes, which no table knows and more samples \
+             do not change: switch its write cache off and measure it again"
+        }
+        (DeferredWrites::Unmeasured, false) => {
+            "its memory still carried out earlier writes: measure it with more samples, and writes \
+             that are not at random places where they are"
         }
     }
 }

@@ -29,7 +29,7 @@ struct Report {
 
 /// Runs the command.
 pub(crate) fn check(arguments: &CheckArguments) -> Result<Answer, Failure> {
-    let workload = input::read(&arguments.workload)?.workload;
+    let workload = input::read(&arguments.workload, arguments.policy.as_slice())?.workload;
     let policy = arguments.policy.unwrap_or(workload.policy);
     let assessment = assess(&workload, policy);
     let headroom = match assessment.answer {

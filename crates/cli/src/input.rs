@@ -16,12 +16,14 @@ pub(crate) struct Input {
     pub(crate) drive: DriveFile,
 }
 
-/// Reads the workload file and the drive that it or the command line names.
-pub(crate) fn read(arguments: &WorkloadArguments) -> Result<Input, Failure> {
+/// Reads the workload file and the drive that it or the command line names; `asked` are the
+/// policies that the command line names.
+pub(crate) fn read(arguments: &WorkloadArguments, asked: &[PolicyName]) -> Result<Input, Failure> {
     let path = &arguments.workload;
     let text = read_text(path, "workload file")?;
     let in_file = |error: FileError| Failure::in_file(path, text.clone(), &error);
     let mut file = WorkloadFile::parse(&text).map_err(in_file)?;
+    file.also_try(asked);
     if arguments.batch.is_some() {
         // Whatever the file says instead is not used, and so no reason to refuse it.
         file.set_batch(BatchChoice::Auto);

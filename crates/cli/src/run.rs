@@ -29,7 +29,7 @@ struct Ran<'a> {
 
 /// Runs the command.
 pub(crate) fn run(arguments: &RunArguments) -> Result<Answer, Failure> {
-    let Input { workload, drive } = input::read(&arguments.workload)?;
+    let Input { workload, drive } = input::read(&arguments.workload, &arguments.policy)?;
     let policies = input::policies(&arguments.policy, &workload);
     let access = if arguments.allow_writes { Access::ReadWrite } else { Access::ReadOnly };
     let target =

@@ -3,7 +3,7 @@
 
 use std::io::Write as _;
 
-use analysis::Assessment;
+use analysis::{Answer, Assessment};
 use comfy_table::{CellAlignment, Table};
 use model::{Duration, PolicyName, Sending};
 
@@ -50,7 +50,13 @@ pub(crate) fn numbered(first: &str, last: &str) -> String {
 
 /// How best effort is served.
 pub(crate) fn best_effort(assessment: &Assessment) -> String {
-    let never = "never served: the proof leaves no room for it beside the tasks".to_owned();
+    let is_unproved = matches!(assessment.answer, Answer::NotApplicable { .. });
+    let never = if is_unproved {
+        "never served: the tasks may take every place on the drive"
+    } else {
+        "never served: the proof leaves no room for it beside the tasks"
+    };
+    let never = never.to_owned();
     match (assessment.policy, assessment.policy.sending()) {
         (PolicyName::Noop | PolicyName::Fifo, _) => {
             format!("{} keeps it in the same queue as the tasks", assessment.policy)
@@ -58,7 +64,8 @@ pub(crate) fn best_effort(assessment: &Assessment) -> String {
         (_, Sending::Batches) if assessment.best_effort_fill == 0 => never,
         (_, Sending::Batches) => {
             let fill = count(assessment.best_effort_fill as usize, "request");
-            format!("fills every batch up to {fill}")
+            let why = if is_unproved { ", as there is no proof that it could cost" } else { "" };
+            format!("fills every batch up to {fill}{why}")
         }
         (_, Sending::BestEffortDepth) if assessment.best_effort_depth == 0 => never,
         (_, Sending::BestEffortDepth) => {

@@ -36,7 +36,7 @@ impl Tried<'_> {
 
 /// Runs the command.
 pub(crate) fn sim(arguments: &SimArguments) -> Result<Answer, Failure> {
-    let input = input::read(&arguments.workload)?;
+    let input = input::read(&arguments.workload, &arguments.policy)?;
     let kind = arguments.model.map_or(input.drive.kind, DriveKind::from);
     let policies = input::policies(&arguments.policy, &input.workload);
     let cheats = cheats(&arguments.cheat, &input.workload)?;

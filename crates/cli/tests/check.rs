@@ -253,3 +253,55 @@ fn published_drive_gets_the_published_depths() {
         assert!(text.contains("as long as the drive keeps its drain times"), "{text}");
     }
 }
+
+/// q requests given at once to an idle drive are one case of drain(q): a drain table below the
+/// batch table of the same drive proves nothing.
+#[test]
+fn a_drain_table_below_the_batch_table_proves_nothing_and_is_named() {
+    let folder = Folder::new();
+    let task = |period: &str| {
+        format!(
+            "[[task]]\nname = \"a\"\nperiod = \"{period}\"\nsize = \"128KiB\"\nop = \"write\"\n"
+        )
+    };
+    for (period, expected) in [("8ms", "not_proven"), ("9ms", "proven")] {
+        folder.file("w.toml", &format!("drive = \"sata-ssd\"\n{}", task(period)));
+        let (_, check) = folder.json(&["check", "w.toml", "--policy", "gated-drain"]);
+        assert_eq!(check["verdict"], expected, "{period}");
+        let assumptions = check["assumptions"].to_string();
+        assert!(assumptions.contains("lay below the measured batches"), "{assumptions}");
+        let (_, check) = folder.json(&["check", "w.toml", "--policy", "dqf"]);
+        assert!(!check["assumptions"].to_string().contains("drain"), "dqf asks for no drain");
+    }
+}
+
+/// What a disk with a write cache does to reads beside writes stands in none of its tables.
+#[test]
+fn reads_beside_writes_on_a_disk_that_writes_back_are_not_proven() {
+    let folder = Folder::new();
+    let task = "[[task]]\nname = \"a\"\nperiod = \"300ms\"\nsize = \"64KiB\"\n";
+    let load = |op: &str| {
+        format!(
+            "[[best_effort]]\nname = \"b\"\noutstanding = 10\nsize = \"64KiB\"\nop = \"{op}\"\n"
+        )
+    };
+    for (drive, op, expected) in [
+        ("nearline-7200", "write", "not_applicable"),
+        ("nearline-7200", "read", "proven"),
+        ("fujitsu-max3036rc", "write", "proven"),
+    ] {
+        folder.file("w.toml", &format!("drive = \"{drive}\"\n{task}{}", load(op)));
+        let (_, check) = folder.json(&["check", "w.toml"]);
+        assert_eq!(check["verdict"], expected, "{drive} {op}");
+    }
+    folder.file("w.toml", &format!("drive = \"nearline-7200\"\n{task}{}", load("write")));
+    let (_, text, _) = folder.run(&["check", "w.toml"]);
+    let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(text.contains("write cache off"), "{text}");
+    assert!(text.contains("as there is no proof that it could cost"), "{text}");
+    let (_, text, _) = folder.run(&["sim", "w.toml", "--jobs", "100"]);
+    assert!(
+        !text.contains("more samples;") && text.contains("switch its write cache off"),
+        "{text}"
+    );
+}

@@ -115,27 +115,33 @@ fn a_recorded_profile_is_simulated_within_its_bound() {
 }
 
 /// Goal: where the drive breaks the contract that a bound rests on, that is said and nobody
-/// calls it a defect; a contract that it keeps is told too. Method: drain times a tenth of
-/// what the pseudo-disk takes, or twice as much.
+/// calls it a defect; a contract that it keeps is told too. Method: a disk from its mechanics,
+/// with tables a tenth of what it takes, or twice as much; batches and drains alike, since a
+/// drain below its batch would be raised.
 #[test]
 fn drive_that_breaks_its_drain_times_is_named_and_not_tidegate() {
     let folder = Folder::new();
-    let with = |drain: &str| {
-        let drive = format!(
-            "[drive]\nkind = \"pseudo\"\nbatch_ns_max = [5_000_000, 8_000_000, 11_000_000]\n\
-             drain_ns_max = [{drain}]\n"
-        );
+    let file = include_str!("../../../drives/fujitsu-max3036rc.drive.toml");
+    let mechanics = &file[file.find("\n[mechanics]\n").unwrap()..];
+    let with = |times: &str| {
+        let table = |section: &str| {
+            format!("[[{section}]]\nop = \"read\"\nsize = \"4KiB\"\nns_max = [{times}]\n")
+        };
+        let tables = table("batch") + &table("drain");
+        let head = "name = \"d\"\nkind = \"mechanical\"\ndepth = 20\n";
+        folder.file("d.toml", &format!("{head}{tables}{mechanics}"));
         let policy = "[policy]\nname = \"rtio-drain\"\n";
         let task = "[[task]]\nname = \"t\"\nperiod = \"90ms\"\nsize = \"4KiB\"\n";
         let load = "[[best_effort]]\nname = \"b\"\noutstanding = 9\nsize = \"4KiB\"\n";
-        folder.file("w.toml", &format!("{drive}{policy}{task}{load}"));
+        folder.file("w.toml", &format!("drive = \"d.toml\"\n{policy}{task}{load}"));
         folder.run(&["sim", "w.toml", "--jobs", "300"])
     };
-    let (code, text, stderr) = with("500_000, 800_000, 1_100_000");
+    let (code, text, stderr) = with("1_500_000, 2_800_000, 4_100_000");
     assert_eq!(code, 0, "no deadline is missed: {stderr}");
     assert!(text.contains("than the drive's drain times say"), "{text}");
+    assert!(text.contains("measure the drive with more samples"), "{text}");
     assert_eq!(stderr, "");
-    let (_, text, _) = with("10_000_000, 16_000_000, 22_000_000");
+    let (_, text, _) = with("30_000_000, 55_000_000, 80_000_000");
     assert!(!text.contains("drain times"), "{text}");
     let (_, sim) = folder.json(&["sim", "w.toml", "--jobs", "300"]);
     let policy = &sim["policies"][0];

@@ -97,6 +97,15 @@ impl BatchTable {
         Self { time_max, raised }
     }
 
+    /// This table where it is at least `floor`, else `floor`, for as many requests as this one
+    /// speaks of; where `floor` ends sooner its last entry stands for all larger ones.
+    #[must_use]
+    pub fn at_least(&self, floor: &Self) -> Self {
+        let least = |requests: u32| floor.time_max(requests.min(floor.batch_max()));
+        let time_max = (0..=self.batch_max()).map(|n| self.time_max(n).max(least(n))).collect();
+        Self { time_max, raised: self.raised.clone() }
+    }
+
     /// The table for batches that mix two kinds of request:
     /// `b(n) = max over i + j = n of self(i) + other(j)`, for n up to the shorter table.
     ///

@@ -26,6 +26,33 @@ pub struct Contracts {
     pub costs: Option<CostModel>,
     /// b(i) at quantiles that were measured, the lowest first.
     pub soft: Vec<SoftTable>,
+    /// What was measured below another contract of the same drive that is a case of it, and was
+    /// raised to that one.
+    pub raised: Vec<RaisedContract>,
+    /// Whether the drive still has earlier writes to carry out while it serves this workload.
+    pub deferred_writes: DeferredWrites,
+}
+
+/// A contract that was raised because another of the same drive says more.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RaisedContract {
+    /// Which one.
+    pub contract: Contract,
+    /// By how much and why: a sentence without its full stop.
+    pub note: String,
+}
+
+/// What is known of writes that a drive's memory takes and carries out later, while it serves
+/// other requests.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum DeferredWrites {
+    /// The workload does not write, or the drive is not known to defer writes.
+    #[default]
+    None,
+    /// They are, and b(i) covers batches that were measured beside them (`[cost]`).
+    Measured,
+    /// They are, and every table was measured without them.
+    Unmeasured,
 }
 
 /// Which of the things that a drive was measured to keep.

@@ -12,7 +12,7 @@ use toml::Spanned;
 use crate::batch_table::BatchTable;
 use crate::cost::CostModel;
 use crate::file_error::FileError;
-use crate::mechanics::Mechanics;
+use crate::mechanics::{Mechanics, WriteBack};
 use crate::quantity::Quantity;
 use crate::ssd::Ssd;
 use crate::task::Op;
@@ -110,6 +110,11 @@ pub struct Identity {
     /// What on the host may have disturbed or shaped the measurement.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub host: Vec<String>,
+}
+
+impl Identity {
+    /// The line of `host` that says that the device has a volatile write cache which is on.
+    pub const DEFERS_WRITES: &'static str = "write cache: write back";
 }
 
 /// Measured times of 1, 2, .. n requests at once, for one operation and size.
@@ -274,6 +279,18 @@ impl DriveFile {
             ssd: raw.ssd.map(read_ssd).transpose()?,
             fit: raw.fit,
         })
+    }
+
+    /// Whether the drive is known to take writes into its memory and to carry them out later:
+    /// from what it is made of, or from what the host said of it when it was measured.
+    pub fn defers_writes(&self) -> bool {
+        let is_mechanical_so = |mechanics: &Mechanics| {
+            let cache = mechanics.cache.as_ref();
+            cache.is_some_and(|cache| cache.write_back == WriteBack::On)
+        };
+        self.mechanics.as_deref().is_some_and(is_mechanical_so)
+            || self.ssd.as_deref().is_some_and(|ssd| ssd.cache.write_back)
+            || self.identity.host.iter().any(|line| line == Identity::DEFERS_WRITES)
     }
 
     /// How much the drive holds, where the file says it.

@@ -29,7 +29,7 @@ pub mod workload_file;
 
 pub use access_time::{AccessTime, Target};
 pub use batch_table::BatchTable;
-pub use contracts::{Contract, Contracts};
+pub use contracts::{Contract, Contracts, DeferredWrites, RaisedContract};
 pub use cost::CostModel;
 pub use drive_file::{DriveFile, DriveKind};
 pub use file_error::FileError;

@@ -5,6 +5,8 @@
 //! [`WorkloadFile::bind`] checks it against a drive. Both point at the place in the file.
 
 mod bind;
+mod contracts;
+mod in_use;
 mod policy;
 mod raw;
 
@@ -15,6 +17,7 @@ use toml::Spanned;
 
 use crate::drive_file::DriveFile;
 use crate::file_error::FileError;
+use crate::names::PolicyName;
 use crate::task::{BestEffort, Intensity, Task};
 use crate::units::Duration;
 use crate::workload::BatchChoice;
@@ -41,6 +44,8 @@ pub struct WorkloadFile {
     pub drive: DriveReference,
     entries: Vec<String>,
     policy: Policy,
+    /// Policies that are asked for beside the file's own.
+    asked: Vec<PolicyName>,
     tasks: Vec<Placed<Task>>,
     best_effort: Vec<Placed<BestEffort>>,
 }
@@ -95,12 +100,18 @@ impl WorkloadFile {
             .map(|load| read_best_effort(load, &mut names))
             .collect::<Result<_, _>>()?;
         let drive = raw::read_drive(raw.drive)?;
-        Ok(Self { drive, entries, policy, tasks, best_effort })
+        Ok(Self { drive, entries, policy, asked: Vec::new(), tasks, best_effort })
     }
 
     /// Replaces what the file says about the batch size, as a command line may.
     pub fn set_batch(&mut self, batch: BatchChoice) {
         self.policy.batch = batch;
+    }
+
+    /// Names policies that are tried beside the one that the file names, as a command line may:
+    /// what the file says of them is in use then.
+    pub fn also_try(&mut self, policies: &[PolicyName]) {
+        self.asked.extend_from_slice(policies);
     }
 }
 

@@ -3,7 +3,7 @@
 
 use model::parameters::DasParameters;
 use model::workload_file::WorkloadFile;
-use model::{DriveFile, Duration, FileError, Parameters};
+use model::{DriveFile, Duration, FileError, Parameters, PolicyName};
 
 const DRIVE: &str = "name = \"test drive\"\nkind = \"pseudo\"\ndepth = 1\n\
                      [[batch]]\nop = \"read\"\nsize = \"4KiB\"\nns_max = [5_000_000]\n";
@@ -109,4 +109,60 @@ fn steering_that_would_never_steer_is_refused() {
         assert!(message.contains("unknown field"), "{message}");
         assert_eq!(place, "rate");
     }
+}
+
+/// What is wrong with this `[policy]`: the message, the text that it points at, the advice.
+fn unused(policy: &str, asked: &[PolicyName]) -> Option<(String, String, String)> {
+    let text = format!(
+        "drive = \"test drive\"\n{policy}\
+         [[task]]\nname = \"camera\"\nperiod = \"300ms\"\nsize = \"4KiB\"\n"
+    );
+    let mut file = WorkloadFile::parse(&text).unwrap();
+    file.also_try(asked);
+    let error = file.bind(&DriveFile::parse(DRIVE).unwrap()).err()?;
+    Some((
+        error.message.clone(),
+        text[error.span.clone()].to_owned(),
+        error.help.unwrap_or_default(),
+    ))
+}
+
+#[test]
+fn parameters_of_what_is_not_in_use_are_refused() {
+    for (name, line, advice) in [
+        ("token-bucket", "rate = \"1/s\"", "regulators = [\"token-bucket\"]"),
+        ("depth-limit", "in_flight = 2", "regulators = [\"depth-limit\"]"),
+        ("mdn", "mute = \"1s\"", "name = \"mdn\""),
+        ("das", "margin = \"1ms\"", "name = \"das\""),
+    ] {
+        let policy = format!("[policy]\nname = \"dqf\"\n[policy.{name}]\n{line}\n");
+        let (message, place, help) = unused(&policy, &[]).expect("it changes nothing");
+        assert!(message.contains(&format!("`{name}` is not in use")), "{message}");
+        assert!(place.contains(name), "{name}: {place}");
+        assert!(help.contains(advice), "{help}");
+    }
+}
+
+/// The command line may ask for further policies, and regulators count.
+#[test]
+fn parameters_of_what_is_in_use_are_kept() {
+    let das = "[policy]\nname = \"dqf\"\n[policy.das]\nmargin = \"1ms\"\n";
+    assert_eq!(unused(das, &[PolicyName::Das]), None);
+    let regulated =
+        "[policy]\nname = \"dqf\"\nregulators = [\"mdn\"]\n[policy.mdn]\nmute = \"1s\"\n";
+    assert_eq!(unused(regulated, &[]), None);
+}
+
+#[test]
+fn a_regulator_that_wraps_itself_is_refused() {
+    let twice = "[policy]\nname = \"dqf\"\nregulators = [\"mdn\", \"mdn\"]\n";
+    let (message, place, help) = unused(twice, &[]).expect("it is there twice");
+    assert!(message.contains("a second regulator `mdn`"), "{message}");
+    assert_eq!((place.as_str(), help.as_str()), ("\"mdn\"", "name each regulator once"));
+    let same = "[policy]\nname = \"mdn\"\nregulators = [\"mdn\"]\n";
+    let (message, place, help) = unused(same, &[]).expect("it wraps itself");
+    assert!(message.contains("which is the same") && place == "\"mdn\"", "{message}");
+    assert!(help.contains("name = \"dqf\""), "{help}");
+    let asked = "[policy]\nname = \"dqf\"\nregulators = [\"mdn\"]\n";
+    assert!(unused(asked, &[PolicyName::Mdn]).is_some());
 }

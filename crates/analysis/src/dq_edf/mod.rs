@@ -14,6 +14,7 @@
 
 mod step;
 
+use crate::budget::Budget;
 use crate::climb::{self, Responses};
 use crate::dqf::busy_interval::window_batches;
 use crate::dqf::{self, Demand};
@@ -69,53 +70,60 @@ use step::Step;
 /// Never at present: where no bound exists the verdict says so.
 ///
 /// # Complexity
-/// O(z * offsets * L * k) for each of k different tasks and each of at most 64 rounds. After
-/// 2^26 terms of N a round is given up: no bound.
+/// O(z * offsets * L * k) for each of k different tasks and each of at most 64 rounds. A
+/// round is given up after 2^26 terms of N, all of them after 2^29 (an eighth of that for more
+/// than 128 tasks): no bound.
 pub fn tight(system: &System) -> Result<Vec<Verdict>, Inapplicable> {
-    if let Some(verdicts) = as_fifo(system)? {
-        return Ok(verdicts);
+    Ok(tight_within(system, &Budget::of_tasks(system.tasks.len())))
+}
+
+/// [`tight`], at no more than this cost.
+pub(crate) fn tight_within(system: &System, budget: &Budget) -> Vec<Verdict> {
+    if let Some(verdicts) = as_fifo(system, budget) {
+        return verdicts;
     }
     let kinds = kinds(&system.tasks);
     // Without limits nothing is given up half way.
-    let responses = climb(system, &kinds, None).unwrap_or_default();
+    let responses = climb(system, &kinds, None, budget).unwrap_or_default();
     let of_task = |task: &SporadicTask| {
-        let kind = kinds.iter().position(|(kind, _)| kind == task);
+        let kind = kinds.binary_search_by(|(kind, _)| kind.cmp(task)).ok();
         verdict(kind.and_then(|kind| responses.get(kind).copied().flatten()))
     };
-    Ok(system.tasks.iter().map(of_task).collect())
+    system.tasks.iter().map(of_task).collect()
 }
 
 /// Whether [`tight`] bounds every task within its deadline, found without climbing further
 /// than a no needs.
-pub(crate) fn are_deadlines_met(system: &System) -> bool {
+pub(crate) fn are_deadlines_met(system: &System, budget: &Budget) -> bool {
     let is_met = |(task, verdict): (&SporadicTask, &Verdict)| {
         verdict.bound().is_some_and(|response| response <= task.deadline)
     };
-    if let Ok(Some(verdicts)) = as_fifo(system) {
+    if let Some(verdicts) = as_fifo(system, budget) {
         return system.tasks.iter().zip(&verdicts).all(is_met);
     }
     let kinds = kinds(&system.tasks);
     let limits_ns: Vec<u64> = kinds.iter().map(|(task, _)| task.deadline.ns()).collect();
-    let responses = climb(system, &kinds, Some(&limits_ns));
+    let responses = climb(system, &kinds, Some(&limits_ns), budget);
     responses.is_some_and(|responses| !climb::exceeds(&responses, &limits_ns))
 }
 
 /// The bounds of FIFO where every batch takes all that is queued; `None` elsewhere.
-fn as_fifo(system: &System) -> Result<Option<Vec<Verdict>>, Inapplicable> {
+fn as_fifo(system: &System, budget: &Budget) -> Option<Vec<Verdict>> {
     if system.requests_sum() > u64::from(system.batch_max) {
-        return Ok(None);
+        return None;
     }
-    let verdicts = dqf::tight(system)?;
+    let verdicts = dqf::tight_within(system, budget);
     let is_below = |(task, verdict): (&SporadicTask, &Verdict)| {
         verdict.bound().is_some_and(|response| response < task.period)
     };
-    Ok(system.tasks.iter().zip(&verdicts).all(is_below).then_some(verdicts))
+    system.tasks.iter().zip(&verdicts).all(is_below).then_some(verdicts)
 }
 
 fn climb(
     system: &System,
     kinds: &[(SporadicTask, u64)],
     limits_ns: Option<&[u64]>,
+    budget: &Budget,
 ) -> Option<Responses> {
     let demand = Demand::new(&system.tasks);
     let cap = window_ns(system, &demand);
@@ -123,7 +131,10 @@ fn climb(
         return Some(vec![None; kinds.len()]);
     }
     climb::climb(kinds.len(), cap, limits_ns, |current| {
-        Step::new(system, &demand, kinds, current).responses()
+        let step = Step::new(system, &demand, kinds, current, budget.share());
+        let responses = step.responses();
+        budget.spend(step.terms_spent());
+        responses
     })
 }
 

@@ -9,9 +9,6 @@ use crate::dqf::{Demand, carry_in};
 use crate::search::{HORIZON_NS, OFFSETS_MAX, least_fixed_point};
 use crate::{SporadicTask, System};
 
-/// Terms of N after which a round is given up: a few tenths of a second.
-const TERMS_MAX: u64 = 1 << 26;
-
 /// One evaluation of F at R.
 pub(super) struct Step<'a> {
     system: &'a System,
@@ -23,6 +20,8 @@ pub(super) struct Step<'a> {
     is_strictly_within: bool,
     requests_sum: u64,
     full_batch_ns: u64,
+    /// Terms of N after which the round is given up.
+    terms_max: u64,
     terms_left: Cell<u64>,
 }
 
@@ -52,6 +51,7 @@ impl<'a> Step<'a> {
         demand: &'a Demand,
         kinds: &'a [(SporadicTask, u64)],
         current: &Responses,
+        terms_max: u64,
     ) -> Self {
         let pairs = || current.iter().zip(kinds);
         let within = |(response, (task, _)): (&Option<u64>, &(SporadicTask, u64))| {
@@ -68,8 +68,14 @@ impl<'a> Step<'a> {
             is_strictly_within: pairs().all(strictly),
             requests_sum: system.requests_sum(),
             full_batch_ns: system.table.time_max(system.batch_max).ns(),
-            terms_left: Cell::new(TERMS_MAX),
+            terms_max,
+            terms_left: Cell::new(terms_max),
         }
+    }
+
+    /// What it has cost so far.
+    pub(super) fn terms_spent(&self) -> u64 {
+        self.terms_max - self.terms_left.get()
     }
 
     /// F(R), per kind.

@@ -11,7 +11,10 @@
 //! the job within the window, L = batches, theta = earliest re-release of a task whose
 //! requests are in the carry-in.
 
+use std::collections::BTreeMap;
+
 use crate::System;
+use crate::budget::Budget;
 use crate::climb::{self, Responses, exceeds};
 use crate::dqf::demand::Kind;
 use crate::dqf::{Demand, busy_interval, carry_in, linear, two_batches};
@@ -28,18 +31,30 @@ use crate::search::{HORIZON_NS, OFFSETS_MAX};
 /// (Theorem 3): batch costs become b(max(j, beta)), and so does an empty carry-in.
 ///
 /// # Complexity
-/// At most 64 rounds; a round is O(carry sizes * offsets * n log n).
-pub(super) fn responses(system: &System, demand: &Demand) -> Responses {
-    climb(system, demand, None).expect("nothing is given up without limits")
+/// At most 64 rounds; a round is O(carry sizes * offsets * n). W is left out of a round that
+/// the budget does not allow: F is larger then, and a bound all the same.
+pub(super) fn responses(system: &System, demand: &Demand, budget: &Budget) -> Responses {
+    climb(system, demand, None, budget).expect("nothing is given up without limits")
 }
 
 /// Whether all responses are within `limits_ns`, one for each kind.
-pub(super) fn is_within(system: &System, demand: &Demand, limits_ns: &[u64]) -> bool {
-    climb(system, demand, Some(limits_ns)).is_some_and(|responses| !exceeds(&responses, limits_ns))
+pub(super) fn is_within(
+    system: &System,
+    demand: &Demand,
+    limits_ns: &[u64],
+    budget: &Budget,
+) -> bool {
+    let responses = climb(system, demand, Some(limits_ns), budget);
+    responses.is_some_and(|responses| !exceeds(&responses, limits_ns))
 }
 
 /// Climbs from R = 0 to a fixed point; `None` as soon as it must lie beyond `limits_ns`.
-fn climb(system: &System, demand: &Demand, limits_ns: Option<&[u64]>) -> Option<Responses> {
+fn climb(
+    system: &System,
+    demand: &Demand,
+    limits_ns: Option<&[u64]>,
+    budget: &Budget,
+) -> Option<Responses> {
     let Ok(linear) = linear::response_ns(system, demand) else {
         // Beyond capacity no window closes and no backlog is bounded.
         return Some(vec![None; demand.kinds.len()]);
@@ -47,7 +62,7 @@ fn climb(system: &System, demand: &Demand, limits_ns: Option<&[u64]>) -> Option<
     let busy = busy_interval::response_ns(system, demand);
     let cap = [linear, busy].into_iter().flatten().min();
     climb::climb(demand.kinds.len(), cap, limits_ns, |current| {
-        Step::new(system, demand, current).responses()
+        Step::new(system, demand, budget, current).responses()
     })
 }
 
@@ -55,6 +70,7 @@ fn climb(system: &System, demand: &Demand, limits_ns: Option<&[u64]>) -> Option<
 struct Step<'a> {
     system: &'a System,
     demand: &'a Demand,
+    budget: &'a Budget,
     /// R, where every R_i <= p_i: then no task has two jobs in a carry-in, and loss counts.
     within_period: Option<Vec<u64>>,
     /// Every R_i < p_i: then no task has two jobs pending, and A applies.
@@ -73,7 +89,12 @@ struct CarryIn {
 }
 
 impl<'a> Step<'a> {
-    fn new(system: &'a System, demand: &'a Demand, current: &[Option<u64>]) -> Self {
+    fn new(
+        system: &'a System,
+        demand: &'a Demand,
+        budget: &'a Budget,
+        current: &[Option<u64>],
+    ) -> Self {
         let pairs = || current.iter().zip(&demand.kinds);
         let within = |(response, kind): (&Option<u64>, &Kind)| {
             response.filter(|&response| response <= kind.period_ns)
@@ -81,6 +102,7 @@ impl<'a> Step<'a> {
         Self {
             system,
             demand,
+            budget,
             within_period: pairs().map(within).collect(),
             is_strictly_within: pairs()
                 .all(|(response, kind)| response.is_some_and(|r| r < kind.period_ns)),
@@ -93,20 +115,30 @@ impl<'a> Step<'a> {
     /// F(R), per kind.
     fn responses(&self) -> Responses {
         let by_window = self.by_window();
-        let kinds = 0..self.demand.kinds.len();
+        // A depends on a kind through its e alone, of which there are few.
+        let mut by_backlog: BTreeMap<u64, Option<u64>> = BTreeMap::new();
+        let kinds = self.demand.kinds.iter().enumerate();
         kinds
-            .map(|kind| {
-                let window = by_window.as_ref().map(|worst| worst[kind]);
-                [window, self.by_backlog(kind)].into_iter().flatten().min()
+            .map(|(index, kind)| {
+                let window = by_window.as_ref().map(|worst| worst[index]);
+                let requests = kind.requests;
+                let backlog =
+                    *by_backlog.entry(requests).or_insert_with(|| self.by_backlog(requests));
+                [window, backlog].into_iter().flatten().min()
             })
             .collect()
     }
 
     /// W: the worst over all carry-ins and all releases within the window. `None` where a
-    /// window does not close within the horizon.
+    /// window does not close within the horizon, or where looking at all costs too much.
     fn by_window(&self) -> Option<Vec<u64>> {
         let mut worst = vec![0; self.demand.kinds.len()];
-        for requests in carry_in::sizes(self.system, self.demand, self.within_period.is_some()) {
+        let sizes = carry_in::sizes(self.system, self.demand, self.within_period.is_some());
+        // Each kind is looked at for each release, and nearly each kind has releases of its own.
+        if self.terms(sizes.len())?.checked_mul(worst.len() as u64)? > self.budget.share() {
+            return None;
+        }
+        for requests in sizes {
             self.raise_by_carry_in(&self.carry_in(requests), &mut worst)?;
         }
         Some(worst)
@@ -136,10 +168,19 @@ impl<'a> Step<'a> {
             self.full_batch_ns,
         )?;
         let window_ns = carry_in.time_ns + (batches - 1) * self.full_batch_ns;
-        for release_ns in self.offsets(carry_in, window_ns)? {
+        let offsets = self.offsets(carry_in, window_ns)?;
+        if !self.budget.afford(self.terms(offsets.len())?) {
+            return None;
+        }
+        for release_ns in offsets {
             self.raise_by_release(carry_in, release_ns, worst)?;
         }
         Some(())
+    }
+
+    /// Terms of looking at every kind so many times.
+    fn terms(&self, times: usize) -> Option<u64> {
+        (times as u64).checked_mul(self.demand.kinds.len() as u64)
     }
 
     /// Where the number of requests ahead of a job can change: the instants a at which a
@@ -233,14 +274,14 @@ impl<'a> Step<'a> {
 
     /// A: no task has two jobs pending, so E - y requests at most are queued behind a
     /// batch with y requests of the others. `None` unless every response is below its period.
-    fn by_backlog(&self, kind: usize) -> Option<u64> {
+    fn by_backlog(&self, requests: u64) -> Option<u64> {
         if !self.is_strictly_within {
             return None;
         }
         if self.requests_sum <= self.batch_max {
             return two_batches::longest_pair_ns(self.system, self.demand);
         }
-        let others = self.requests_sum - self.demand.kinds[kind].requests;
+        let others = self.requests_sum - requests;
         let last = self.batch_max.min(others);
         let in_flight = carry_in::multiples_to(self.system, self.demand, last).into_iter();
         let response = |first: u64| {

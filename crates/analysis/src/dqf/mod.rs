@@ -27,6 +27,7 @@ pub use min_period::min_period;
 pub(crate) use busy_interval::window_batches;
 pub(crate) use demand::Demand;
 
+use crate::budget::Budget;
 use crate::search::verdict;
 use crate::{Inapplicable, System, Verdict};
 
@@ -47,25 +48,32 @@ use crate::{Inapplicable, System, Verdict};
 /// Never at present: where no bound exists the verdict says so.
 ///
 /// # Complexity
-/// Theorem 2: O(n log n), and O(E log n) for each different e. Theorem 1: at most 64 rounds of O(z * offsets * n log n).
+/// Theorem 2: O(n log n), and O(E log n) for each different e. Theorem 1: at most 64 rounds of
+/// O(z * offsets * n), up to 2^29 terms (2^26 for more than 128 tasks); what would cost more is left to the bounds that hold
+/// without it.
 pub fn tight(system: &System) -> Result<Vec<Verdict>, Inapplicable> {
+    Ok(tight_within(system, &Budget::of_tasks(system.tasks.len())))
+}
+
+/// [`tight`], at no more than this cost.
+pub(crate) fn tight_within(system: &System, budget: &Budget) -> Vec<Verdict> {
     let demand = Demand::new(&system.tasks);
     if let Some(response) = two_batches::common_response_ns(system, &demand) {
-        return Ok(for_all_tasks(system, Some(response)));
+        return for_all_tasks(system, Some(response));
     }
-    let kinds = fixed_point::responses(system, &demand);
-    Ok(demand.per_task(&kinds).map(verdict).collect())
+    let kinds = fixed_point::responses(system, &demand, budget);
+    demand.per_task(&kinds).map(verdict).collect()
 }
 
 /// Whether [`tight`] bounds every task within its deadline, found without climbing further
 /// than a no needs.
-pub(crate) fn are_deadlines_met(system: &System) -> bool {
+pub(crate) fn are_deadlines_met(system: &System, budget: &Budget) -> bool {
     let demand = Demand::new(&system.tasks);
     let is_met =
         |response_ns: u64| system.tasks.iter().all(|task| response_ns <= task.deadline.ns());
     match two_batches::common_response_ns(system, &demand) {
         Some(response) => is_met(response),
-        None => fixed_point::is_within(system, &demand, &demand.limits_ns(&system.tasks)),
+        None => fixed_point::is_within(system, &demand, &demand.limits_ns(&system.tasks), budget),
     }
 }
 

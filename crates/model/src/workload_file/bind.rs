@@ -15,8 +15,8 @@ use crate::units::{Bytes, Duration};
 use crate::workload::{BatchChoice, Workload};
 
 /// The first source that asks for an operation, for the place in messages.
-struct Asked {
-    op: Op,
+pub(super) struct Asked {
+    pub(super) op: Op,
     span: Range<usize>,
 }
 
@@ -30,6 +30,7 @@ impl WorkloadFile {
     /// Where the drive was not measured for what the workload asks, or the batch size
     /// exceeds the table; with the place in the workload file.
     pub fn bind(&self, drive: &DriveFile) -> Result<Workload, FileError> {
+        self.policy.check_use(&self.asked)?;
         let mut notes = Vec::new();
         let (size_max, size_span) = self.largest_request();
         let mut tables: Vec<&MeasuredTable> = Vec::new();
@@ -52,9 +53,12 @@ impl WorkloadFile {
             }
             [] => unreachable!("a workload has a source"),
         };
+        let costs = self.costs(drive, &mut notes);
+        let (table, deferred_writes) = self.beside_deferred(drive, table, costs.as_ref());
         self.check_batch(&table, drive)?;
         let contracts = Contracts {
-            costs: self.costs(drive, &mut notes),
+            costs,
+            deferred_writes,
             soft: SoftTable::of(&tables),
             ..self.contracts(drive, size_max, &mut notes)
         };
@@ -74,42 +78,11 @@ impl WorkloadFile {
         })
     }
 
-    /// What else the drive was measured to keep for requests of up to `size`. What was not
-    /// measured for every operation that the workload asks for counts as not measured.
-    fn contracts(&self, drive: &DriveFile, size: Bytes, notes: &mut Vec<String>) -> Contracts {
-        let operations = self.operations();
-        let mut covering = |tables: &[MeasuredTable], what: &str| {
-            let of_op = |asked: &Asked| covering_table(tables, asked.op, size);
-            let mut found = operations.iter().map(of_op).collect::<Option<Vec<_>>>()?;
-            // As for batches: an inline table holds for both.
-            found.dedup_by(|a, b| std::ptr::eq(*a, *b));
-            if found.len() > 1 {
-                notes.push(format!(
-                    "the workload reads and writes: a mixed {what} is charged as its reads and \
-                     its writes one after the other, which nobody measured"
-                ));
-            }
-            let tables = found.into_iter().map(|measured| measured.table.clone());
-            tables.reduce(|first, second| first.mixed_with(&second))
-        };
-        Contracts {
-            drain: covering(&drive.drain, "drain"),
-            priority: covering(&drive.priority, "batch with priority"),
-            starvation_max: drive.starvation_max,
-            are_positions_known: drive.mechanics.is_some(),
-            ..Contracts::default()
-        }
-    }
-
     /// What batches of this workload take where its requests are of different kinds: as the
     /// drive file says, or the envelope of the tables of these kinds. None where all requests
     /// are charged from one table, which then says more.
     fn costs(&self, drive: &DriveFile, notes: &mut Vec<String>) -> Option<CostModel> {
-        let tasks = self.tasks.iter().map(|placed| &placed.source);
-        let tasks = tasks.map(|task| (task.op, task.size, u64::from(task.requests)));
-        let loads = self.best_effort.iter().map(|placed| &placed.source);
-        let loads = loads.map(|load| (load.op, load.size, 1));
-        let kinds: Vec<(Op, Bytes, u64)> = tasks.chain(loads).collect();
+        let kinds: Vec<(Op, Bytes, u64)> = self.kinds().collect();
         let mut tables: Vec<&MeasuredTable> = Vec::new();
         let mut weights: Vec<u64> = Vec::new();
         for &(op, size, requests) in &kinds {
@@ -141,6 +114,14 @@ impl WorkloadFile {
         Some(costs.clone())
     }
 
+    /// Operation, size and number of requests of every source.
+    pub(super) fn kinds(&self) -> impl Iterator<Item = (Op, Bytes, u64)> {
+        let tasks = self.tasks.iter().map(|placed| &placed.source);
+        let tasks = tasks.map(|task| (task.op, task.size, u64::from(task.requests)));
+        let loads = self.best_effort.iter().map(|placed| &placed.source);
+        tasks.chain(loads.map(|load| (load.op, load.size, 1)))
+    }
+
     /// The largest request, with where its size is written.
     fn largest_request(&self) -> (Bytes, Range<usize>) {
         let tasks = self.tasks.iter().map(|task| (task.source.size, &task.size_span));
@@ -151,7 +132,7 @@ impl WorkloadFile {
     }
 
     /// Which operations are asked for: at most one entry for each.
-    fn operations(&self) -> Vec<Asked> {
+    pub(super) fn operations(&self) -> Vec<Asked> {
         fn asked<T>(placed: &Placed<T>, op: Op) -> Asked {
             Asked { op, span: placed.op_span.clone() }
         }
@@ -215,7 +196,11 @@ fn measured_for<'a>(
 }
 
 /// The table for this operation of the smallest measured size that covers `size`.
-fn covering_table(tables: &[MeasuredTable], op: Op, size: Bytes) -> Option<&MeasuredTable> {
+pub(super) fn covering_table(
+    tables: &[MeasuredTable],
+    op: Op,
+    size: Bytes,
+) -> Option<&MeasuredTable> {
     let covers = |table: &&MeasuredTable| {
         table.op.is_none_or(|of| of == op) && table.size.is_none_or(|measured| measured >= size)
     };
@@ -230,7 +215,7 @@ fn how_to_measure(drive: &DriveFile, options: &str) -> String {
 }
 
 /// As results show times: in milliseconds, rounded up to the microsecond.
-fn ms_ceil(time: Duration) -> String {
+pub(super) fn ms_ceil(time: Duration) -> String {
     let us = time.ns().div_ceil(1_000);
     format!("{}.{:03}ms", us / 1_000, us % 1_000)
 }

@@ -26,6 +26,10 @@ pub(super) struct Policy {
     pub(super) batch: BatchChoice,
     pub(super) batch_span: Range<usize>,
     pub(super) regulators: Vec<RegulatorName>,
+    /// Where each of them is written.
+    pub(super) regulator_spans: Vec<Range<usize>>,
+    /// The `[policy.NAME]` that there are, with their places.
+    pub(super) sections: Vec<(&'static str, Range<usize>)>,
     pub(super) parameters: Parameters,
 }
 
@@ -38,6 +42,8 @@ impl Policy {
                 batch: BatchChoice::Auto,
                 batch_span: 0..0,
                 regulators: Vec::new(),
+                regulator_spans: Vec::new(),
+                sections: Vec::new(),
                 parameters: Parameters::default(),
             });
         };
@@ -50,9 +56,11 @@ impl Policy {
         })?;
         let regulators = raw.regulators.iter().flatten().map(read_regulator);
         let regulators = regulators.collect::<Result<Vec<_>, _>>()?;
+        let regulator_spans = raw.regulators.iter().flatten().map(Spanned::span).collect();
+        let sections = raw.sections();
         let parameters = raw.parameters()?;
         let (batch, batch_span) = read_batch(raw.batch)?;
-        Ok(Self { name, batch, batch_span, regulators, parameters })
+        Ok(Self { name, batch, batch_span, regulators, regulator_spans, sections, parameters })
     }
 }
 
@@ -67,6 +75,11 @@ fn read_regulator(name: &Spanned<String>) -> Result<RegulatorName, FileError> {
             ),
         )
     })
+}
+
+/// What a table says, or its defaults.
+fn value<T: Copy + Default>(table: Option<&Spanned<T>>) -> T {
+    table.map_or_else(T::default, |table| *table.get_ref())
 }
 
 fn read_batch(batch: Option<Spanned<RawBatch>>) -> Result<(BatchChoice, Range<usize>), FileError> {
@@ -89,18 +102,18 @@ pub(super) struct RawPolicy {
     name: Spanned<String>,
     batch: Option<Spanned<RawBatch>>,
     regulators: Option<Vec<Spanned<String>>>,
-    das: Option<RawDas>,
+    das: Option<Spanned<RawDas>>,
     #[serde(rename = "g-edf")]
-    group_edf: Option<RawGroupEdf>,
+    group_edf: Option<Spanned<RawGroupEdf>>,
     #[serde(rename = "rtio-priority")]
-    rtio_priority: Option<RawRtioPriority>,
+    rtio_priority: Option<Spanned<RawRtioPriority>>,
     #[serde(rename = "depth-limit")]
-    depth_limit: Option<RawDepthLimit>,
+    depth_limit: Option<Spanned<RawDepthLimit>>,
     #[serde(rename = "token-bucket")]
-    token_bucket: Option<TokenBucketParameters>,
-    mdn: Option<MdnParameters>,
+    token_bucket: Option<Spanned<TokenBucketParameters>>,
+    mdn: Option<Spanned<MdnParameters>>,
     #[serde(rename = "mdn-extended")]
-    mdn_extended: Option<MdnParameters>,
+    mdn_extended: Option<Spanned<MdnParameters>>,
 }
 
 /// `[policy.das]`.
@@ -133,6 +146,28 @@ struct RawDepthLimit {
 }
 
 impl RawPolicy {
+    /// Which `[policy.NAME]` there are, and where.
+    fn sections(&self) -> Vec<(&'static str, Range<usize>)> {
+        fn section<T>(
+            name: &'static str,
+            table: Option<&Spanned<T>>,
+        ) -> Option<(&'static str, Range<usize>)> {
+            Some((name, table?.span()))
+        }
+        [
+            section(PolicyName::Das.name(), self.das.as_ref()),
+            section(PolicyName::GroupEdf.name(), self.group_edf.as_ref()),
+            section(PolicyName::RtioPriority.name(), self.rtio_priority.as_ref()),
+            section(RegulatorName::DepthLimit.name(), self.depth_limit.as_ref()),
+            section(RegulatorName::TokenBucket.name(), self.token_bucket.as_ref()),
+            section(RegulatorName::Mdn.name(), self.mdn.as_ref()),
+            section(RegulatorName::MdnExtended.name(), self.mdn_extended.as_ref()),
+        ]
+        .into_iter()
+        .flatten()
+        .collect()
+    }
+
     /// What the file says in `[policy.NAME]`, and the defaults of all else.
     fn parameters(&self) -> Result<Parameters, FileError> {
         Ok(Parameters {
@@ -140,28 +175,31 @@ impl RawPolicy {
             depth_limit: self.depth_limit()?,
             group_edf: self.group_edf(),
             rtio_priority: self.rtio_priority(),
-            token_bucket: self.token_bucket.unwrap_or_default(),
-            mdn: self.mdn.unwrap_or_default(),
-            mdn_extended: self.mdn_extended.unwrap_or_default(),
+            token_bucket: value(self.token_bucket.as_ref()),
+            mdn: value(self.mdn.as_ref()),
+            mdn_extended: value(self.mdn_extended.as_ref()),
         })
     }
 
     fn das(&self) -> DasParameters {
-        let margin = self.das.as_ref().and_then(|raw| raw.margin);
+        let margin = self.das.as_ref().and_then(|raw| raw.get_ref().margin);
         margin.map_or_else(DasParameters::default, |margin| DasParameters { margin })
     }
 
     fn group_edf(&self) -> GroupEdfParams {
-        let group = self.group_edf.as_ref().and_then(|raw| raw.group);
+        let group = self.group_edf.as_ref().and_then(|raw| raw.get_ref().group);
         group.map_or_else(GroupEdfParams::default, |group| GroupEdfParams { group_ppm: group.ppm })
     }
 
     fn rtio_priority(&self) -> RtioPriority {
-        self.rtio_priority.as_ref().map(|raw| RtioPriority { tag: raw.tag }).unwrap_or_default()
+        self.rtio_priority
+            .as_ref()
+            .map_or_else(RtioPriority::default, |raw| RtioPriority { tag: raw.get_ref().tag })
     }
 
     fn depth_limit(&self) -> Result<DepthLimitParameters, FileError> {
-        let Some(RawDepthLimit { in_flight }) = &self.depth_limit else {
+        let Some(RawDepthLimit { in_flight }) = self.depth_limit.as_ref().map(Spanned::get_ref)
+        else {
             let name = |name: &&Spanned<String>| name.get_ref() == RegulatorName::DepthLimit.name();
             return match self.regulators.iter().flatten().find(name) {
                 None => Ok(DepthLimitParameters::default()),

@@ -7,6 +7,7 @@ use model::parameters::{TokenRate, TokenUnit};
 use model::{Duration, Plan, Request, RequestId, Time};
 
 use super::bucket::Bucket;
+use super::device_time::DeviceTime;
 use crate::Full;
 
 /// Parts of a token: a rate of one token per second brings one each nanosecond.
@@ -24,8 +25,8 @@ pub(crate) struct Lane {
     /// None while nothing is limited.
     bucket: Option<Bucket>,
     burst: Duration,
-    /// What a request is charged in device time.
-    device_time: Duration,
+    /// What requests are charged in device time.
+    device_time: DeviceTime,
     /// The policy behind had no room for the head, which has its tokens.
     is_refused: bool,
 }
@@ -39,7 +40,7 @@ impl Lane {
             unit,
             bucket: per_s.map(|per_s| Bucket::full(per_s, burst)),
             burst,
-            device_time: device_time(plan),
+            device_time: DeviceTime::of(plan),
             is_refused: false,
         }
     }
@@ -84,7 +85,7 @@ impl Lane {
         match self.unit {
             TokenUnit::Request => 1,
             TokenUnit::Byte => request.size.get(),
-            TokenUnit::DeviceTime => self.device_time.ns(),
+            TokenUnit::DeviceTime => self.device_time.ns(request.op, request.size),
         }
     }
 
@@ -162,12 +163,4 @@ impl Lane {
     fn cost(&self, request: &Request) -> u128 {
         u128::from(self.tokens(request)) * PARTS
     }
-}
-
-/// The device time that a request is charged, rounded up: b(z)/z of the plan's table, which is
-/// that of the largest request. A smaller one is charged as much, so it is held back more than
-/// it would have to be and never less.
-pub(crate) fn device_time(plan: &Plan) -> Duration {
-    let batch_ns = plan.table.time_max(plan.batch_max).ns();
-    Duration::from_ns(batch_ns.div_ceil(u64::from(plan.batch_max)))
 }

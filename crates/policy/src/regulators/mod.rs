@@ -4,6 +4,7 @@
 
 mod bucket;
 mod depth_limit;
+mod device_time;
 mod lane;
 mod mdn;
 mod meter;

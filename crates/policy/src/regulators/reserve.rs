@@ -2,9 +2,9 @@
 //! The reservation-based rate: what the declared tasks leave of the device.
 //!
 //! Rate of best effort = capacity - sum of e_i per p_i over the tasks, each request at its
-//! bytes where the capacity is told in bytes, or at b(z)/z of device time where nothing is
-//! told. b is the longest time of a batch, so the second is as careful as a proof; on a drive
-//! whose usual times are far below it leaves best effort little.
+//! bytes where the capacity is told in bytes, or at the device time of its own kind where nothing
+//! is told (see `device_time`). That is taken from the longest times of batches, so it is as
+//! careful as a proof; on a drive whose usual times are far below it leaves best effort little.
 //!
 //! Source: Wu and Brandt, sections 3 and 4 ("reservation-based"), which plan it and say no
 //! more of it.
@@ -12,7 +12,7 @@
 use model::parameters::TokenUnit;
 use model::{Bandwidth, Plan, Task};
 
-use super::lane::device_time;
+use super::device_time::DeviceTime;
 
 /// The share of the capacity that best effort keeps, whatever the tasks need, in percent: it is
 /// held back, never shut out.
@@ -27,9 +27,10 @@ pub(crate) fn rate(plan: &Plan, capacity: Option<Bandwidth>) -> (TokenUnit, u64)
         Some(capacity) => (TokenUnit::Byte, capacity.bytes_per_s()),
         None => (TokenUnit::DeviceTime, SECOND_NS),
     };
+    let device_time = DeviceTime::of(plan);
     let request_tokens = |task: &Task| match unit {
         TokenUnit::Byte => task.size.get(),
-        TokenUnit::Request | TokenUnit::DeviceTime => device_time(plan).ns(),
+        TokenUnit::Request | TokenUnit::DeviceTime => device_time.ns(task.op, task.size),
     };
     // Demand rounds up.
     let demand = |task: &Task| {

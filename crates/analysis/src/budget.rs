@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! How much work one question may cost, in terms: a task looked at for an instant.
+//!
+//! Bounds of many different tasks are dear, and `auto` asks for one at each z. What is too dear
+//! is left out, and what holds without it is used: a search that is given up never makes a
+//! bound smaller. Counted, not timed, so that the same question always has the same answer.
+
+use std::cell::Cell;
+
+/// Terms for all z and beta of one question about many tasks: less than a second.
+const TERMS_MAX: u64 = 1 << 26;
+
+/// The same about a few tasks, where all terms lead to a proof now and then: some seconds.
+const TERMS_OF_FEW_MAX: u64 = 1 << 29;
+
+/// So many tasks are few.
+const FEW: usize = 128;
+
+/// One step may cost this share of what is left, so that the first z cannot spend it all.
+const SHARE: u64 = 8;
+
+/// The work that is left to a question.
+#[derive(Debug, Clone)]
+pub(crate) struct Budget {
+    left: Cell<u64>,
+}
+
+impl Budget {
+    /// What a question about so many tasks may cost.
+    pub(crate) const fn of_tasks(count: usize) -> Self {
+        Self { left: Cell::new(if count <= FEW { TERMS_OF_FEW_MAX } else { TERMS_MAX }) }
+    }
+
+    /// The most that one step may cost.
+    pub(crate) const fn share(&self) -> u64 {
+        self.left.get() / SHARE
+    }
+
+    /// Takes so many terms.
+    pub(crate) fn spend(&self, terms: u64) {
+        // Saturation is meant: what is spent is spent.
+        self.left.set(self.left.get().saturating_sub(terms));
+    }
+
+    /// Takes so many terms if one step may cost them; whether it may.
+    pub(crate) fn afford(&self, terms: u64) -> bool {
+        let is_affordable = terms <= self.share();
+        if is_affordable {
+            self.spend(terms);
+        }
+        is_affordable
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use model::{BatchTable, Duration};
+
+    use super::*;
+    use crate::{SporadicTask, System, Verdict, dq_edf, dqf};
+
+    /// Tasks with periods of their own, more of them than a batch holds.
+    fn system(tasks: u64, batch_max: u32, gap_ms: u64) -> System {
+        let task = |number: u64| {
+            let period = Duration::from_ms(70 + gap_ms * number);
+            SporadicTask {
+                period,
+                requests: 1 + u32::from(number.is_multiple_of(3)),
+                deadline: period,
+            }
+        };
+        let times: Vec<Duration> = (1..=8).map(|n| Duration::from_ms(2 + n)).collect();
+        System {
+            tasks: (0..tasks).map(task).collect(),
+            table: BatchTable::new(&times).unwrap(),
+            batch_max,
+            best_effort_fill: 2,
+        }
+    }
+
+    fn of(terms: u64) -> Budget {
+        Budget { left: Cell::new(terms) }
+    }
+
+    /// Goal: what is given up never makes a bound smaller. Method: systems in which Theorem 1
+    /// decides and converges without a jump (which makes it miss the least fixed point), with
+    /// less and less to spend, against what all that is allowed finds.
+    #[test]
+    fn less_work_never_gives_a_smaller_bound() {
+        let mut is_any_larger = false;
+        for (tasks, gap_ms) in [(6, 3), (9, 7), (12, 11), (14, 2)] {
+            for batch_max in 1..=8 {
+                let system = system(tasks, batch_max, gap_ms);
+                for terms in [0, 1_000, 10_000, 100_000, 1_000_000] {
+                    let pairs = [
+                        (dqf::tight(&system).unwrap(), dqf::tight_within(&system, &of(terms))),
+                        (
+                            dq_edf::tight(&system).unwrap(),
+                            dq_edf::tight_within(&system, &of(terms)),
+                        ),
+                    ];
+                    for (full, less) in pairs {
+                        for (full, less) in full.iter().zip(&less) {
+                            let or_never =
+                                |verdict: &Verdict| verdict.bound().unwrap_or(Duration::MAX);
+                            assert!(or_never(less) >= or_never(full), "{terms} terms: {system:?}");
+                            is_any_larger |= or_never(less) > or_never(full);
+                        }
+                    }
+                }
+            }
+        }
+        assert!(is_any_larger, "no budget was ever felt: the test shows nothing");
+    }
+
+    #[test]
+    fn one_step_gets_no_more_than_its_share() {
+        let budget = of(800);
+        assert!(!budget.afford(101));
+        assert!(budget.afford(100));
+        assert_eq!(budget.share(), 87);
+        budget.spend(u64::MAX);
+        assert!(!budget.afford(1) && budget.afford(0));
+    }
+}

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! Drives whose memory takes writes and carries them out later.
+//!
+//! Every contract here was measured for one kind of request at a time. On such a drive a read
+//! may stand behind writes that were complete long before: more than the table knows, for the
+//! memory holds many. So nothing is promised to a workload that reads and writes unless what
+//! mixed batches take was measured (`[cost]`), and then only by policies that rest on b(i).
+//! Writes alone always stand behind earlier writes, when they are measured too: there the tables
+//! hold, for writes that come as the measured ones did.
+
+use model::{Contract, DeferredWrites, Op, PolicyName, Workload};
+
+const UNMEASURED: &str = "the drive's memory takes writes and carries them out later, so a read may wait \
+     for writes that were complete before, and no table knows how long; switch the drive's write \
+     cache off and measure it again, or give its drive file a [cost] of mixed batches";
+
+const NOT_BY_COST: &str = "the drive's memory takes writes and carries them out later, and of what it keeps \
+     beside batches nothing was measured with reads and writes mixed; switch the drive's write \
+     cache off and measure it again, or use dqf, for which [cost] is enough";
+
+const UNFORESEEN: &str = "das must know how long a request takes, and on a drive whose memory takes writes \
+     and carries them out later nobody does; switch the drive's write cache off and measure it \
+     again, or use dqf";
+
+/// Why nothing is said of a workload on such a drive, if so.
+pub(crate) fn objection(workload: &Workload, policy: PolicyName) -> Option<&'static str> {
+    match workload.contracts.deferred_writes {
+        DeferredWrites::None => None,
+        _ if policy == PolicyName::Das => Some(UNFORESEEN),
+        DeferredWrites::Measured => {
+            (is_mixed(workload) && Contract::of(policy) != Contract::Batches).then_some(NOT_BY_COST)
+        }
+        DeferredWrites::Unmeasured => is_mixed(workload).then_some(UNMEASURED),
+    }
+}
+
+/// What a proof for writes alone rests on, if there is one.
+pub(crate) fn note(workload: &Workload) -> Option<String> {
+    let is_deferred = workload.contracts.deferred_writes != DeferredWrites::None;
+    (is_deferred && !is_mixed(workload)).then(|| {
+        "the drive's memory takes writes and carries them out later: its tables hold for writes \
+         that come as the measured ones did, at random places and nothing else beside them"
+            .to_owned()
+    })
+}
+
+fn is_mixed(workload: &Workload) -> bool {
+    let tasks = workload.tasks.iter().map(|task| task.op);
+    let mut ops = tasks.chain(workload.best_effort.iter().map(|load| load.op));
+    ops.any(|op| op == Op::Read)
+}

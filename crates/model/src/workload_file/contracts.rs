@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! What a drive keeps beside b(i) for the requests of one workload.
+//!
+//! Tables are measured apart, each with a finite number of samples, and may contradict each
+//! other. Where one contract is a case of another, the larger of the two is what the drive was
+//! seen to take, so the wider contract is raised to it:
+//!
+//! - q requests given at once to an idle device are one way to have q outstanding just after a
+//!   dispatch: drain(q) >= b(q).
+//! - q requests with priority are back within priority(q) *whatever else* is on the device,
+//!   nothing included: priority(q) >= b(q).
+//! - The last request of a batch of i is b(i) on the device: starvation >= b(i), for each i.
+
+use super::WorkloadFile;
+use super::bind::{covering_table, ms_ceil};
+use crate::batch_table::BatchTable;
+use crate::contracts::{Contract, Contracts, DeferredWrites, RaisedContract};
+use crate::cost::CostModel;
+use crate::drive_file::{DriveFile, MeasuredTable};
+use crate::task::Op;
+use crate::units::{Bytes, Duration};
+
+impl WorkloadFile {
+    /// What else the drive was measured to keep for requests of up to `size`. What was not
+    /// measured for every operation that the workload asks for counts as not measured.
+    pub(super) fn contracts(
+        &self,
+        drive: &DriveFile,
+        size: Bytes,
+        notes: &mut Vec<String>,
+    ) -> Contracts {
+        let mut raised = Vec::new();
+        let drain = self.covering(drive, size, &drive.drain, Contract::Drain, &mut raised, notes);
+        let priority =
+            self.covering(drive, size, &drive.priority, Contract::Priority, &mut raised, notes);
+        Contracts {
+            drain,
+            priority,
+            starvation_max: self.starvation(drive, size, &mut raised),
+            are_positions_known: drive.mechanics.is_some(),
+            raised,
+            ..Contracts::default()
+        }
+    }
+
+    /// One table for all that the workload asks for, raised to b(q) kind by kind.
+    fn covering(
+        &self,
+        drive: &DriveFile,
+        size: Bytes,
+        tables: &[MeasuredTable],
+        contract: Contract,
+        raised: &mut Vec<RaisedContract>,
+        notes: &mut Vec<String>,
+    ) -> Option<BatchTable> {
+        let operations = self.operations();
+        let pairs = operations.iter().map(|asked| {
+            let table = covering_table(tables, asked.op, size)?;
+            Some((table, covering_table(&drive.batch, asked.op, size)?))
+        });
+        let mut pairs = pairs.collect::<Option<Vec<_>>>()?;
+        // As for batches: an inline table holds for both.
+        pairs.dedup_by(|a, b| std::ptr::eq(a.0, b.0));
+        if pairs.len() > 1 {
+            let what = if contract == Contract::Drain { "drain" } else { "batch with priority" };
+            notes.push(format!(
+                "the workload reads and writes: a mixed {what} is charged as its reads and its \
+                 writes one after the other, which nobody measured"
+            ));
+        }
+        let mut least = |(measured, batch): (&MeasuredTable, &MeasuredTable)| {
+            let table = measured.table.at_least(&batch.table);
+            raised.extend(note_of(contract, &measured.table, &table));
+            table
+        };
+        let mut all: Option<BatchTable> = None;
+        for pair in pairs {
+            let table = least(pair);
+            all = Some(match all {
+                None => table,
+                Some(first) => first.mixed_with(&table),
+            });
+        }
+        all
+    }
+
+    /// b(i) on a drive that carries writes out later, and what is known of that: raised to the
+    /// costs of mixed batches where these were measured.
+    pub(super) fn beside_deferred(
+        &self,
+        drive: &DriveFile,
+        table: BatchTable,
+        costs: Option<&CostModel>,
+    ) -> (BatchTable, DeferredWrites) {
+        let operations = self.operations();
+        if !drive.defers_writes() || operations.iter().all(|asked| asked.op != Op::Write) {
+            return (table, DeferredWrites::None);
+        }
+        let of_drive = drive.cost.as_ref().and(costs).filter(|_| operations.len() > 1);
+        let raised = of_drive.and_then(|costs| {
+            let known_max = costs.batch_max.unwrap_or(u32::MAX).min(table.batch_max());
+            let dearest = self.kinds().map(|(op, size, _)| costs.cost(op, size));
+            let dearest = dearest.collect::<Option<Vec<_>>>()?.into_iter().max()?;
+            let times = (1..=known_max).map(|requests| time_by_costs(costs, dearest, requests));
+            let floor = BatchTable::new(&times.collect::<Option<Vec<_>>>()?).ok()?;
+            Some(table.truncated(known_max).at_least(&floor))
+        });
+        match raised {
+            Some(raised) => (raised, DeferredWrites::Measured),
+            None => (table, DeferredWrites::Unmeasured),
+        }
+    }
+
+    /// The starvation bound, at least the longest batch of one kind.
+    fn starvation(
+        &self,
+        drive: &DriveFile,
+        size: Bytes,
+        raised: &mut Vec<RaisedContract>,
+    ) -> Option<Duration> {
+        let measured = drive.starvation_max?;
+        let operations = self.operations();
+        let batches =
+            operations.iter().filter_map(|asked| covering_table(&drive.batch, asked.op, size));
+        let longest = batches.map(|batch| batch.table.time_max(batch.table.batch_max())).max();
+        let Some(longest) = longest.filter(|&longest| longest > measured) else {
+            return Some(measured);
+        };
+        raised.push(RaisedContract {
+            contract: Contract::Starvation,
+            note: format!(
+                "the drive's starvation bound of {} is below its longest batch, whose last request \
+                 is on the drive for {}: that is used instead",
+                ms_ceil(measured),
+                ms_ceil(longest)
+            ),
+        });
+        Some(longest)
+    }
+}
+
+/// The longest batch of `requests` of the dearest kind by its costs, every one of them changing
+/// direction.
+fn time_by_costs(costs: &CostModel, dearest: Duration, requests: u32) -> Option<Duration> {
+    let own = dearest.checked_mul(u64::from(requests))?;
+    let switches = costs.switch_max.unwrap_or_default().checked_mul(u64::from(requests - 1))?;
+    costs.positioning_max.checked_add(own)?.checked_add(switches)
+}
+
+/// What is to be said of a table that was raised, if it was.
+fn note_of(
+    contract: Contract,
+    measured: &BatchTable,
+    table: &BatchTable,
+) -> Option<RaisedContract> {
+    let excess = |requests: u32| table.time_max(requests) - measured.time_max(requests);
+    let is_raised = |requests: &u32| !excess(*requests).is_zero();
+    let count = (1..=table.batch_max()).filter(is_raised).count();
+    let first = (1..=table.batch_max()).find(is_raised)?;
+    let most = (1..=table.batch_max()).map(excess).max()?;
+    let more = if count > 1 { format!(" and {} more", count - 1) } else { String::new() };
+    let name = contract.name();
+    let case = match contract {
+        Contract::Drain => "a batch given to an idle drive is one of its drains",
+        _ => "a batch with priority may find the drive idle",
+    };
+    Some(RaisedContract {
+        contract,
+        note: format!(
+            "{name}({first}){more} lay below the measured batches of as many requests, by up to \
+             {}; {case}, so b(q) is used there",
+            ms_ceil(most)
+        ),
+    })
+}

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! Contracts of one drive that contradict each other, and drives that defer writes: what a
+//! workload is bound to.
+
+use model::workload_file::{DriveReference, WorkloadFile};
+use model::{BatchTable, Contract, DeferredWrites, DriveFile, Duration, Workload};
+
+const TASK: &str = "[[task]]\nname = \"a\"\nperiod = \"1s\"\nsize = \"4KiB\"\n";
+
+fn inline(lines: &str) -> Workload {
+    let text = format!(
+        "[drive]\nkind = \"pseudo\"\nbatch_ns_max = [5_000, 8_000, 11_000]\n{lines}\n{TASK}"
+    );
+    let file = WorkloadFile::parse(&text).unwrap();
+    let DriveReference::Inline(drive) = &file.drive else { panic!("an inline drive") };
+    file.bind(drive).unwrap()
+}
+
+fn times(table: Option<&BatchTable>) -> Vec<u64> {
+    let table = table.expect("it was measured");
+    (1..=table.batch_max()).map(|requests| table.time_max(requests).ns()).collect()
+}
+
+fn notes(workload: &Workload, contract: Contract) -> Vec<&str> {
+    let of_contract = workload.contracts.raised.iter().filter(|it| it.contract == contract);
+    of_contract.map(|raised| raised.note.as_str()).collect()
+}
+
+/// A batch given to an idle drive is one of its drains, and one of its batches with priority.
+#[test]
+fn what_is_measured_below_a_batch_that_is_a_case_of_it_is_raised_and_said() {
+    let raised = inline("drain_ns_max = [1_000, 9_000, 4_000]\npriority_ns_max = [6_000, 7_000]");
+    assert_eq!(times(raised.contracts.drain.as_ref()), [5_000, 9_000, 11_000]);
+    assert_eq!(times(raised.contracts.priority.as_ref()), [6_000, 8_000]);
+    let [note] = notes(&raised, Contract::Drain)[..] else { panic!("one note") };
+    assert!(note.contains("drain(1) and 1 more") && note.contains("0.004ms"), "{note}");
+    assert_eq!(notes(&raised, Contract::Priority).len(), 1);
+}
+
+#[test]
+fn contracts_that_agree_stay_as_they_are() {
+    let lines = "drain_ns_max = [5_000, 9_000, 11_000, 13_000]\npriority_ns_max = [5_000]\n\
+                 depth = 4\nstarvation_ns_max = 11_000";
+    let agreeing = inline(lines);
+    assert_eq!(times(agreeing.contracts.drain.as_ref()), [5_000, 9_000, 11_000, 13_000]);
+    assert_eq!(agreeing.contracts.starvation_max, Some(Duration::from_ns(11_000)));
+    assert_eq!(agreeing.contracts.raised, []);
+}
+
+/// The last request of the longest batch is on the drive for as long as that takes.
+#[test]
+fn starvation_is_no_less_than_the_longest_batch() {
+    let workload = inline("starvation_ns_max = 10_999");
+    assert_eq!(workload.contracts.starvation_max, Some(Duration::from_ns(11_000)));
+    assert_eq!(notes(&workload, Contract::Starvation).len(), 1);
+}
+
+/// A drive measured with its write cache on.
+fn caching(cost: &str) -> DriveFile {
+    let table = |section: &str, op: &str, ns: &str| {
+        format!("[[{section}]]\nop = \"{op}\"\nsize = \"4KiB\"\nns_max = {ns}\n")
+    };
+    let tables = table("batch", "read", "[10, 20]") + &table("batch", "write", "[5, 9]");
+    let text = format!(
+        "name = \"d\"\nkind = \"recorded\"\ndepth = 2\n[identity]\n\
+         host = [\"kernel 6\", \"write cache: write back\"]\n{tables}{}{}{cost}",
+        table("drain", "read", "[10, 15]"),
+        table("drain", "write", "[6, 7]")
+    );
+    DriveFile::parse(&text).unwrap()
+}
+
+fn bound(drive: &DriveFile, ops: &[&str]) -> Workload {
+    let tasks: String = ops
+        .iter()
+        .enumerate()
+        .map(|(n, op)| TASK.replace("\"a\"", &format!("\"t{n}\"")) + &format!("op = \"{op}\"\n"))
+        .collect();
+    WorkloadFile::parse(&format!("drive = \"d\"\n{tasks}")).unwrap().bind(drive).unwrap()
+}
+
+/// Kind by kind, before kinds are mixed: drain = max over i + j of reads and writes, each raised.
+#[test]
+fn mixed_drains_are_raised_kind_by_kind() {
+    let workload = bound(&caching(""), &["read", "write"]);
+    assert_eq!(times(workload.contracts.drain.as_ref()), [10, 20]);
+}
+
+#[test]
+fn writes_are_deferred_where_the_drive_says_so_and_the_workload_writes() {
+    let deferred = |ops: &[&str]| bound(&caching(""), ops).contracts.deferred_writes;
+    assert_eq!(deferred(&["read"]), DeferredWrites::None);
+    assert_eq!(deferred(&["write"]), DeferredWrites::Unmeasured);
+    assert_eq!(deferred(&["read", "write"]), DeferredWrites::Unmeasured);
+    let mut through = caching("");
+    through.identity.host.clear();
+    assert_eq!(bound(&through, &["read", "write"]).contracts.deferred_writes, DeferredWrites::None);
+}
+
+/// A + n c of the dearest kind, and a change of direction between any two.
+#[test]
+fn measured_costs_of_mixed_batches_raise_the_table() {
+    let cost = "[cost]\npositioning_ns_max = 100\nswitch_ns_max = 7\n\
+                request = [{ op = \"read\", size = \"4KiB\", ns_max = 30 }, \
+                { op = \"write\", size = \"4KiB\", ns_max = 20 }]\n";
+    let workload = bound(&caching(cost), &["read", "write"]);
+    assert_eq!(workload.contracts.deferred_writes, DeferredWrites::Measured);
+    assert_eq!(times(Some(&workload.table)), [130, 167]);
+}
