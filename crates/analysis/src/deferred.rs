@@ -12,7 +12,8 @@ use model::{Contract, DeferredWrites, Op, PolicyName, Workload};
 
 const UNMEASURED: &str = "the drive's memory takes writes and carries them out later, so a read may wait \
      for writes that were complete before, and no table knows how long; switch the drive's write \
-     cache off and measure it again, or give its drive file a [cost] of mixed batches";
+     cache off and measure it again, or measure mixed batches \
+     (`tidegate profile --only batch,mixed --op read,write`)";
 
 const NOT_BY_COST: &str = "the drive's memory takes writes and carries them out later, and of what it keeps \
      beside batches nothing was measured with reads and writes mixed; switch the drive's write \

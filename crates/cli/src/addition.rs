@@ -77,10 +77,15 @@ pub(crate) fn with_tables_of(existing: &DriveFile, measured: &DriveFile) -> Driv
         // Costs are of the tables that they were fitted to: new ones may refute them.
         file.cost.clone_from(&measured.cost);
     }
+    if measured.mechanics.is_some() {
+        added.push("mechanics".to_owned());
+        file.mechanics.clone_from(&measured.mechanics);
+    }
     file.fit = joined(file.fit.take(), measured.fit.clone());
     if let Some(starved) = measured.starvation_max {
         added.push("starvation".to_owned());
-        file.starvation_max = Some(starved);
+        // One figure for all requests: the greatest holds for each.
+        file.starvation_max = file.starvation_max.max(Some(starved));
     }
     let how = (!added.is_empty()).then(|| how_of(&added, &measured.identity));
     let hows: Vec<_> = file.identity.how.take().into_iter().chain(how).collect();

@@ -8,7 +8,7 @@
 //!   prepare --> the target itself ........................ refused
 //!           --> exists --> without --add ................. refused
 //!           |          --> --add: no drive file .......... refused
-//!           --> exists --> --resume: replaced by what it began
+//!           --> exists --> --resume: its other tables stay
 //!           --> missing --> --add ........................ refused
 //!           --> folder missing, or cannot be written ..... refused
 //!   publish --> new: never over a file that came up meanwhile
@@ -46,8 +46,6 @@ pub(crate) struct OutputFile {
     path: PathBuf,
     /// What stands there and is added to.
     existing: Option<Identity>,
-    /// Whether what stands there was begun by the measurement that goes on now.
-    is_replaced: bool,
 }
 
 /// What may stand there.
@@ -64,24 +62,19 @@ pub(crate) enum Expected {
 impl OutputFile {
     /// Checks that a drive file can go to `path`; `target` is what will be measured.
     pub(crate) fn prepare(path: &Path, expected: Expected, target: &Path) -> Result<Self, Failure> {
-        let is_replaced = expected == Expected::Interrupted && path.exists();
-        let add = expected == Expected::DriveFile;
+        let is_there = expected == Expected::Interrupted && path.exists();
+        let add = expected == Expected::DriveFile || is_there;
         if is_same_file(path, target) {
             return Err(Failure::input(
                 format!("{} is what is to be measured: writing there destroys it", path.display()),
                 "name another file for the result",
             ));
         }
-        let is_there = add || is_replaced;
-        let real = if is_there { real_path_of_existing(path)? } else { real_path_of_new(path)? };
+        let real = if add { real_path_of_existing(path)? } else { real_path_of_new(path)? };
         let folder = folder_of(&real).to_owned();
-        let mut output =
-            Self { named: path.to_owned(), folder, path: real, existing: None, is_replaced };
+        let mut output = Self { named: path.to_owned(), folder, path: real, existing: None };
         // Made and removed again: a process that is killed leaves nothing behind.
         output.temporary().map_err(|error| unwritable(path, &error))?;
-        if is_replaced {
-            output.lock_existing()?;
-        }
         if add {
             let (_held, existing) = output.lock_existing()?;
             output.existing = Some(existing.identity);
@@ -106,17 +99,18 @@ impl OutputFile {
         self.named.display().to_string()
     }
 
-    /// Puts the measured tables in place.
-    pub(crate) fn publish(&self, measured: &DriveFile) -> Result<(), Failure> {
-        if self.existing.is_some() { self.add(measured) } else { self.write_new(measured) }
+    /// Puts the measured tables in place; `is_endless`: no starvation bounds the device, whatever
+    /// stood there.
+    pub(crate) fn publish(&self, measured: &DriveFile, is_endless: bool) -> Result<(), Failure> {
+        if self.existing.is_some() {
+            self.add(measured, is_endless)
+        } else {
+            self.write_new(measured)
+        }
     }
 
     fn write_new(&self, measured: &DriveFile) -> Result<(), Failure> {
         let file = self.filled(measured).map_err(|error| unwritable(&self.named, &error))?;
-        if self.is_replaced {
-            let replaced = file.persist(&self.path).map(drop);
-            return replaced.map_err(|error| unwritable(&self.named, &error.error));
-        }
         match file.persist_noclobber(&self.path) {
             Ok(_) => Ok(()),
             Err(error) if error.error.kind() == io::ErrorKind::AlreadyExists => {
@@ -129,12 +123,14 @@ impl OutputFile {
         }
     }
 
-    fn add(&self, measured: &DriveFile) -> Result<(), Failure> {
+    fn add(&self, measured: &DriveFile, is_endless: bool) -> Result<(), Failure> {
         // Read again: somebody may have added to it, and the file as it was is not the file.
         let (held, existing) = self.lock_existing()?;
         addition::check_device(&self.named, &existing.identity, &measured.identity)?;
         let replace = || {
-            let file = self.filled(&addition::with_tables_of(&existing, measured))?;
+            let mut whole = addition::with_tables_of(&existing, measured);
+            whole.starvation_max = whole.starvation_max.filter(|_| !is_endless);
+            let file = self.filled(&whole)?;
             file.as_file().set_permissions(held.metadata()?.permissions())?;
             file.persist(&self.path)?;
             Ok(())
@@ -298,7 +294,7 @@ mod tests {
         let (folder, path) = folder();
         let output = prepare(&path, false).unwrap();
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0, "nothing before the end");
-        output.publish(&drive("read")).unwrap();
+        output.publish(&drive("read"), false).unwrap();
         assert_eq!(read(&path), drive("read"));
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
         let usual = folder.path().join("usual");
@@ -312,8 +308,8 @@ mod tests {
     fn a_file_that_came_up_meanwhile_stays() {
         let (_folder, path) = folder();
         let [first, second] = [prepare(&path, false).unwrap(), prepare(&path, false).unwrap()];
-        first.publish(&drive("read")).unwrap();
-        assert!(second.publish(&drive("write")).is_err());
+        first.publish(&drive("read"), false).unwrap();
+        assert!(second.publish(&drive("write"), false).is_err());
         assert_eq!(read(&path), drive("read"));
     }
 
@@ -324,7 +320,7 @@ mod tests {
         let outputs = [("read", prepare(&path, true)), ("write", prepare(&path, true))];
         std::thread::scope(|scope| {
             for (op, output) in outputs {
-                scope.spawn(move || output.unwrap().publish(&drive(op)).unwrap());
+                scope.spawn(move || output.unwrap().publish(&drive(op), false).unwrap());
             }
         });
         assert_eq!(read(&path).batch.len(), 3);
@@ -337,7 +333,7 @@ mod tests {
         fs::set_permissions(&path, Permissions::from_mode(0o640)).unwrap();
         let link = folder.path().join("link");
         symlink("d.toml", &link).unwrap();
-        prepare(&link, true).unwrap().publish(&drive("write")).unwrap();
+        prepare(&link, true).unwrap().publish(&drive("write"), false).unwrap();
         assert!(fs::symlink_metadata(&link).unwrap().is_symlink());
         assert_eq!(read(&path).batch.len(), 2);
         assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o640);
@@ -391,7 +387,7 @@ mod tests {
         let mut foreign = drive("write");
         foreign.identity.model = Some("N".to_owned());
         assert!(output.check_device(&foreign.identity).is_err());
-        assert!(output.publish(&foreign).is_err());
+        assert!(output.publish(&foreign, false).is_err());
         assert_eq!(read(&path), drive("read"));
     }
 }

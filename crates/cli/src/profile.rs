@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! `tidegate profile`: measure the device, write a drive file.
 
+use std::fs;
 use std::io::{self, IsTerminal as _, Write as _};
+use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -21,7 +23,7 @@ use crate::output_file::{Expected, OutputFile};
 use crate::profile_plan::TimeLeft;
 use crate::samples_file::SamplesFile;
 use crate::show;
-use crate::{profile_plan, profile_simulated, profile_tables};
+use crate::{profile_plan, profile_simulated, profile_tables, text_file};
 
 /// Runs the command.
 pub(crate) fn profile(arguments: &ProfileArguments) -> Result<Answer, Failure> {
@@ -40,13 +42,20 @@ pub(crate) fn profile(arguments: &ProfileArguments) -> Result<Answer, Failure> {
         profile_plan::print(&measure::plan(&target, &params).map_err(profile_failure)?);
         return Ok(Answer::Yes);
     }
-    let mut journal = output.journal(&device)?;
+    let mut journal = output.journal(&device, &same(&target, &params))?;
     let followers = (&*interrupted, journal.as_mut());
     let profile = measure(arguments, &target, made, &params, followers);
-    let profile = output.close_journal(profile)?;
-    print_warnings(&profile.warnings);
-    publish(output.file.as_ref(), &profile.file, &profile)?;
+    let profile = output.after(profile)?;
+    output.publish(&profile.file, &profile)?;
     Ok(Answer::Yes)
+}
+
+/// What must be the same for samples to belong together, beside the device: which file, how
+/// large, how deep.
+fn same(target: &Target, params: &ProfileParams) -> String {
+    let file = fs::metadata(&target.facts().path).ok().filter(fs::Metadata::is_file);
+    let file = file.map_or_else(String::new, |file| format!("file {}, ", file.ino()));
+    format!("{file}{} bytes, 1 to {} at once", target.size().get(), params.depth)
 }
 
 /// What can be refused without looking at the target.
@@ -58,6 +67,13 @@ fn refuse_early(arguments: &ProfileArguments) -> Result<(), Failure> {
         return Err(Failure::input(
             "measuring writes destroys what is on the target",
             "add --allow-writes if that is meant",
+        ));
+    }
+    let is_drive_file = |text: String| DriveFile::parse(&text).is_ok();
+    if text_file::read(&arguments.target).is_ok_and(is_drive_file) {
+        return Err(Failure::input(
+            format!("{} is a drive file, not a disk", arguments.target.display()),
+            "to measure the drive it describes, name it with .drive.toml at the end",
         ));
     }
     if !arguments.experiments().contains(&Experiment::Batch) && !arguments.add {
@@ -93,25 +109,46 @@ impl Output {
         Ok(Self { file: Some(file), samples: Some(samples) })
     }
 
-    /// The journal of what is measured on that device.
-    pub(crate) fn journal(&self, device: &Identity) -> Result<Option<Journal>, Failure> {
+    /// The journal of what is measured on that device; it can be gone on with only where `same`
+    /// is the same.
+    pub(crate) fn journal(
+        &self,
+        device: &Identity,
+        same: &str,
+    ) -> Result<Option<Journal>, Failure> {
         if let Some(file) = &self.file {
             file.check_device(device)?;
         }
-        self.samples.as_ref().map(|samples| samples.open(device)).transpose()
+        let facts = [&device.model, &device.firmware, &device.serial_hash, &device.place];
+        let facts = facts.into_iter().flatten().map(String::as_str).chain([same]);
+        let measured = facts.collect::<Vec<_>>().join(", ");
+        self.samples.as_ref().map(|samples| samples.open(&measured)).transpose()
     }
 
-    /// Keeps the samples while somebody may need them.
-    pub(crate) fn close_journal(
+    /// Keeps the samples of a measurement that failed, if it has any.
+    pub(crate) fn after(
         &self,
         measured: Result<Profile, ProfileError>,
     ) -> Result<Profile, Failure> {
-        let has_samples = !matches!(measured, Err(ProfileError::NothingMeasured));
-        let is_complete = measured.as_ref().is_ok_and(|profile| !profile.is_cancelled);
-        if let Some(samples) = &self.samples {
-            samples.close(is_complete, has_samples);
+        match (&measured, &self.samples) {
+            (Err(ProfileError::NothingMeasured), Some(samples)) => samples.discard(),
+            (Err(_), Some(samples)) => samples.keep(),
+            _ => (),
         }
         measured.map_err(profile_failure)
+    }
+
+    /// Writes or prints the `whole` drive file and shows what was `measured`; where writing
+    /// fails the file is printed, for a measurement is not lost, and its samples stay.
+    pub(crate) fn publish(&self, whole: &DriveFile, measured: &Profile) -> Result<(), Failure> {
+        print_warnings(&measured.warnings);
+        let published = publish(self.file.as_ref(), whole, measured);
+        match &self.samples {
+            Some(samples) if published.is_ok() && !measured.is_cancelled => samples.close(),
+            Some(samples) => samples.keep(),
+            None => (),
+        }
+        published
     }
 }
 
@@ -266,15 +303,14 @@ pub(crate) fn profile_failure(error: ProfileError) -> Failure {
     }
 }
 
-/// Writes or prints the `whole` drive file and shows what was `measured`; where writing fails the
-/// file is printed, for a measurement is not lost.
-pub(crate) fn publish(
+/// Writes or prints the `whole` drive file and shows what was `measured`.
+fn publish(
     output: Option<&OutputFile>,
     whole: &DriveFile,
     measured: &Profile,
 ) -> Result<(), Failure> {
     let Some(output) = output else { return print_toml(whole) };
-    if let Err(failure) = output.publish(whole) {
+    if let Err(failure) = output.publish(whole, measured.is_endless) {
         print_toml(whole)?;
         return Err(failure.after_measuring());
     }

@@ -7,7 +7,9 @@ use std::sync::atomic::Ordering;
 use std::time::Instant;
 
 use drive::{Drive, PseudoDisk};
-use measure::{Journal, Kind, Profile, ProfileError, ProfileParams, Progress, Step, Warning};
+use measure::{
+    Experiment, Journal, Kind, Profile, ProfileError, ProfileParams, Progress, Step, Warning,
+};
 use model::drive_file::{Identity, MeasuredTable};
 use model::{Bytes, DriveFile, DriveKind, Duration};
 
@@ -16,6 +18,7 @@ use crate::failure::Failure;
 use crate::output_file::OutputFile;
 use crate::profile::Output;
 use crate::profile_plan::TimeLeft;
+use crate::show;
 use crate::{addition, input, interrupt, profile, profile_plan};
 
 /// Of a drive of which only times are known: places do not matter to it.
@@ -47,26 +50,29 @@ pub(crate) fn run(arguments: &ProfileArguments) -> Result<(), Failure> {
     let steps = steps.map_err(profile::profile_failure)?;
     if arguments.plan {
         profile_plan::print(&steps);
+        show::labelled("Time", "is that of the drive; simulating it takes a small part of that");
         return Ok(());
     }
-    let mut journal = output.journal(&file.identity)?;
+    let same = same(&file, kind, &params);
+    let mut journal = output.journal(&file.identity, &same)?;
     let measured = measure(arguments, &file, &mut *drive, &params, (steps, journal.as_mut()))?;
-    let mut measured = output.close_journal(measured)?;
-    if !honours_priority(&file) && !measured.file.priority.is_empty() {
+    let mut measured = output.after(measured)?;
+    if !honours_priority(&file) {
         measured.warnings.push(Warning::PriorityIgnored);
     }
-    profile::print_warnings(&measured.warnings);
     if output.file.as_ref().is_some_and(OutputFile::is_added_to) {
         let identity = Identity { how: measured.file.identity.how.clone(), ..file.identity };
         measured.file.identity = identity;
-        return profile::publish(output.file.as_ref(), &measured.file, &measured);
+        // What it is made of is known, and not to be replaced by what was seen of it.
+        measured.file.mechanics = None;
+        return output.publish(&measured.file, &measured);
     }
-    let whole = with_tables(file, measured.file.clone());
-    profile::publish(output.file.as_ref(), &whole, &measured)
+    let whole = with_tables(file, measured.file.clone(), measured.is_endless);
+    output.publish(&whole, &measured)
 }
 
 /// The drive with the tables that were measured in place of its own of the same section.
-fn with_tables(file: DriveFile, measured: DriveFile) -> DriveFile {
+fn with_tables(file: DriveFile, measured: DriveFile, is_endless: bool) -> DriveFile {
     let or = |new: Vec<MeasuredTable>, old| if new.is_empty() { old } else { new };
     let hows = [file.identity.how, measured.identity.how];
     let how = hows.into_iter().flatten().collect::<Vec<_>>().join("; ");
@@ -80,7 +86,7 @@ fn with_tables(file: DriveFile, measured: DriveFile) -> DriveFile {
         // Costs are of the tables that they were fitted to.
         cost: if measured.batch.is_empty() { file.cost } else { measured.cost },
         fit: addition::joined(file.fit, measured.fit),
-        starvation_max: measured.starvation_max.or(file.starvation_max),
+        starvation_max: measured.starvation_max.or(file.starvation_max).filter(|_| !is_endless),
         ..file
     }
 }
@@ -116,9 +122,27 @@ fn drive_of(
     Ok((kind, Box::new(PseudoDisk::new(file.depth, measured.table.clone(), seed))))
 }
 
+/// Priority is measured where it is asked for by name, or means something to the drive.
+fn experiments(arguments: &ProfileArguments, file: &DriveFile) -> Vec<Experiment> {
+    let is_asked = !arguments.only.is_empty() || honours_priority(file);
+    let all = arguments.experiments().into_iter();
+    all.filter(|it| is_asked || *it != Experiment::Priority).collect()
+}
+
+/// What must be the same for samples to belong together: the drive to the last figure, what
+/// stands for it, and how deep it is measured.
+fn same(file: &DriveFile, kind: DriveKind, params: &ProfileParams) -> String {
+    // Not of its text: a drive file that is added to stays the drive that it is.
+    let parts = DriveFile { batch: Vec::new(), drain: Vec::new(), ..file.clone() };
+    let hash = device::facts::hashed(&format!("{:?}{:?}", parts.mechanics, parts.ssd));
+    let tables = device::facts::hashed(&format!("{:?}", file.batch));
+    let of_tables = if kind == DriveKind::Pseudo { tables } else { String::new() };
+    format!("{} as {} {hash}{of_tables}, 1 to {} at once", file.name, kind.name(), params.depth)
+}
+
 fn params(arguments: &ProfileArguments, file: &DriveFile) -> Result<ProfileParams, Failure> {
     let params = ProfileParams {
-        experiments: arguments.experiments(),
+        experiments: experiments(arguments, file),
         kinds: arguments.kinds(),
         depth: arguments.depth.unwrap_or(file.depth.min(ProfileParams::DEPTH)),
         samples: arguments.samples.count(),

@@ -104,14 +104,18 @@ fn print_stripe(stripe: &Stripe) {
     show::labelled(
         "Parallel",
         &format!(
-            "{}.{} reads of {} at once; one takes {}",
+            "{}{}.{} reads of {} at once; one takes {}",
+            if stripe.is_still_rising { "at least " } else { "" },
             permille / 1000,
             permille % 1000 / 100,
             Bytes::new(stripe.read_bytes),
             ms(stripe.alone_ns),
         ),
     );
-    let often = |&&(_, ppm): &&(u64, u64)| ppm >= 500_000;
+    if let Some(bytes) = stripe.block_bytes {
+        show::labelled("Blocks", &format!("of {} are on one chip each", Bytes::new(bytes)));
+    }
+    let often = |&&(_, ppm): &&(u64, u64)| ppm >= stripe.alone_slow_ppm + 500_000;
     let distances: Vec<_> = stripe
         .conflicts_ppm
         .iter()
@@ -143,8 +147,14 @@ fn print_costs(cost: &CostModel) {
     };
     let each: Vec<_> = cost.requests.iter().map(of).collect();
     let first = show::ms_ceil(cost.positioning_max);
-    show::labelled("Costs", &format!("a batch takes at most {first} and {}", each.join(", ")));
+    show::labelled(
+        "Costs",
+        &format!("the longest batches seen take at most {first} and {}", each.join(", ")),
+    );
 }
+
+/// Deadlines for which the depth is told that drains within them.
+const DEADLINES_MS: [u64; 9] = [1, 2, 5, 10, 20, 40, 75, 160, 300];
 
 /// Above a table: what it is about.
 fn print_title(what: &str, op: Op, size: Bytes) {
@@ -198,16 +208,17 @@ fn print_throughput(flows: &[Throughput]) {
 /// What was measured beside what one at a time would take.
 fn print_batch(measured: &MeasuredTable) {
     let [_, _, p50, _, _, p999] = &measured.quantiles_ns;
-    let single = measured.ns_max[0];
+    // Of fewer samples the quantile is the maximum.
+    let is_known = measured.samples.is_some_and(|samples| samples >= 1000);
     let rows = powers(measured.ns_max.len()).map(|n: usize| {
         let (batch, n_wide) = (measured.ns_max[n - 1].max(1), n as u64);
         vec![
             n.to_string(),
             ms(p50[n - 1]),
-            ms(p999[n - 1]),
+            if is_known { ms(p999[n - 1]) } else { "-".to_owned() },
             ms(measured.ns_max[n - 1]),
             ms(batch / n_wide),
-            gain(single, batch, n_wide),
+            gain(p50[0], p50[n - 1].max(1), n_wide),
         ]
     });
     print_table_title("Batches", measured);
@@ -237,6 +248,18 @@ fn print_drains(starts: &[StartTimes]) {
     let header: Vec<_> = ["outstanding"].into_iter().chain(names).chain(table).collect();
     print_title("Drains, the longest of each start", starts[0].kind.op, starts[0].kind.size);
     print_rows(&header, rows.collect());
+    let longest = |q: u32| {
+        let of_entry = starts.iter().filter_map(|times| times.longest.get(q as usize - 1));
+        of_entry.copied().max()
+    };
+    let deepest = |&ms: &u64| {
+        let deadline = Duration::from_ms(ms);
+        let kept = |q: &u32| longest(*q).is_some_and(|drain| drain <= deadline);
+        (1..).take(last).take_while(kept).last().map(|q| format!("{q} in {deadline}"))
+    };
+    let depths: Vec<_> = DEADLINES_MS.iter().filter_map(deepest).collect();
+    show::labelled("Drained", &format!("by a deadline: {}", depths.join(", ")));
+    outln!();
 }
 
 fn print_priority(measured: &MeasuredTable) {

@@ -2,10 +2,13 @@
 //! The journal of a measurement, beside its drive file: `disk.drive.toml.samples`.
 //!
 //! ```text
-//!   new ---------> measured to the end --> removed, unless it is to be kept
-//!    |   ^
-//!    v   | --resume
-//!   interrupted, killed, or the device failed: it stays
+//!   new --> measured to the end, drive file in place --> removed, unless it is to be kept
+//!    |
+//!    v
+//!   interrupted, killed, the device or the disk failed: it stays
+//!    |
+//!    v --resume
+//!   goes on, and stays in any case: it may have been kept on purpose
 //! ```
 
 use std::fs;
@@ -13,7 +16,6 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use measure::{Journal, JournalError};
-use model::drive_file::Identity;
 
 use crate::failure::Failure;
 
@@ -48,27 +50,41 @@ impl SamplesFile {
         }
     }
 
-    /// The journal about that device.
-    pub(crate) fn open(&self, device: &Identity) -> Result<Journal, Failure> {
-        let facts = [&device.model, &device.firmware, &device.place].into_iter().flatten();
-        let measured = facts.map(String::as_str).collect::<Vec<_>>().join(", ");
+    /// The journal about `measured`: which device, and what of it must be the same when a
+    /// measurement goes on.
+    pub(crate) fn open(&self, measured: &str) -> Result<Journal, Failure> {
         let journal = if self.is_resumed {
-            Journal::resume(&self.path, &measured)
+            Journal::resume(&self.path, measured)
         } else {
-            Journal::create(&self.path, &measured)
+            Journal::create(&self.path, measured)
         };
         journal.map_err(|error| self.refused(&error))
     }
 
-    /// Says where the samples are, or removes them where nobody needs them any more.
-    pub(crate) fn close(&self, is_complete: bool, has_samples: bool) {
-        let path = self.path.display();
-        if has_samples && !is_complete {
-            eprintln!("{:<12} {path}: go on with --resume", "Samples");
-        } else if has_samples && self.is_kept {
-            eprintln!("{:<12} {path}", "Samples");
-        } else if let Err(error) = fs::remove_file(&self.path) {
-            eprintln!("{:<12} {path} cannot be removed: {error}", "Warning");
+    /// Says where the samples are, and how to go on.
+    pub(crate) fn keep(&self) {
+        eprintln!("{:<12} {}: go on with --resume", "Samples", self.path.display());
+    }
+
+    /// All is measured and in place: removes what nobody asked to keep.
+    pub(crate) fn close(&self) {
+        if self.is_kept || self.is_resumed {
+            eprintln!("{:<12} {}", "Samples", self.path.display());
+        } else {
+            self.remove();
+        }
+    }
+
+    /// Nothing was measured: removes what was made just now.
+    pub(crate) fn discard(&self) {
+        if !self.is_resumed {
+            self.remove();
+        }
+    }
+
+    fn remove(&self) {
+        if let Err(error) = fs::remove_file(&self.path) {
+            eprintln!("{:<12} {} cannot be removed: {error}", "Warning", self.path.display());
         }
     }
 

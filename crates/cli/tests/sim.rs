@@ -186,7 +186,7 @@ fn policies_behind_regulators_are_not_called_defective() {
     ] {
         let policy = format!("regulators = [{regulators}]\n[policy.token-bucket]\n{bucket}\n");
         folder.file("w.toml", &format!("{drive}{policy}{source}"));
-        let policies = "noop,fifo,sstf,scan,c-look,edf,dqf,dq-edf,dqf-elastic,rtio,token-bucket";
+        let policies = "noop,fifo,sstf,scan,c-look,edf,dqf,dq-edf,dqf-elastic,rtio";
         let (code, _, stderr) =
             folder.run(&["sim", "w.toml", "--jobs", "300", "--policy", policies]);
         assert!(code <= 1 && stderr.is_empty(), "{bucket}: {code}, {stderr}");

@@ -219,7 +219,7 @@ const HASH_BYTES: usize = 8;
 
 /// The beginning of the SHA-256 of a serial number: drive files are shared, and a serial number
 /// opens warranty pages.
-fn hashed(serial: &str) -> String {
+pub fn hashed(serial: &str) -> String {
     let hash = Sha256::digest(serial.as_bytes());
     hash.iter().take(HASH_BYTES).fold(String::new(), |text, byte| format!("{text}{byte:02x}"))
 }

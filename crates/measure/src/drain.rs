@@ -51,6 +51,14 @@ impl Start {
     }
 }
 
+/// Flows against the drive are long: a part of the samples of other experiments.
+pub(crate) fn samples_of_adversaries(samples: u32) -> u32 {
+    samples.div_ceil(ADVERSARY_PART)
+}
+
+/// See [`samples_of_adversaries`].
+const ADVERSARY_PART: u32 = 4;
+
 /// The part of the target that the flow leaves alone but for one request, and the part it is
 /// confined to: a fifth, as in RTAS'08, section 3.1.
 pub(crate) const FIFTH: usize = 5;

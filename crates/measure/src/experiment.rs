@@ -13,7 +13,7 @@ pub enum Experiment {
     Mixed,
     /// drain(q): until the device is empty, from the moment that nothing more is sent.
     Drain,
-    /// The same with places that make drains long: shown, not written into the table.
+    /// The same with places that make drains long: raises the table where they are longer.
     DrainAdversary,
     /// priority(q): q requests of the drive's own priority, others keeping the device full.
     Priority,

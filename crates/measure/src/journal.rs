@@ -37,6 +37,12 @@ pub enum JournalError {
     /// What stands there is no journal of ours.
     #[error("it does not hold samples of `tidegate profile`")]
     NotAJournal,
+    /// A line cannot be read.
+    #[error("its line {line} is damaged: delete that line, and its samples are taken again")]
+    Damaged {
+        /// Which, from 1.
+        line: u32,
+    },
     /// It is about something else.
     #[error("it holds samples of `{known}`, and now `{asked}` is asked for")]
     OtherMeasurement {
@@ -124,8 +130,9 @@ impl Journal {
         }
         let mut journal =
             Self { file, rounds: BTreeMap::new(), found: BTreeMap::new(), failure: None };
-        for line in lines {
-            journal.read(serde_json::from_str(line).map_err(|_| JournalError::NotAJournal)?);
+        for (line, number) in lines.iter().zip(2..) {
+            let damaged = |_| JournalError::Damaged { line: number };
+            journal.read(serde_json::from_str(line).map_err(damaged)?);
         }
         // What a crash cut short, now that the file is known to be ours: the next line must not
         // be its end.

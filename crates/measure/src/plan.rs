@@ -8,7 +8,7 @@ use model::{Duration, Tag};
 use rand::SeedableRng as _;
 use rand_pcg::Pcg64;
 
-use crate::drain::Start;
+use crate::drain::{self, Start};
 use crate::experiment::Experiment;
 use crate::flow::Flow;
 use crate::kind::Kind;
@@ -124,7 +124,8 @@ fn step(params: &ProfileParams, experiment: Experiment, kind: Option<Kind>, pace
         }
         Experiment::DrainAdversary => {
             let ways = u64::try_from(Start::ADVERSARIES.len()).expect("a few");
-            (samples * depth * ways, (crate::drain::STRANDED_LENGTH + flow(half)) / ways)
+            let samples = u64::from(drain::samples_of_adversaries(params.samples));
+            (samples * depth * ways, (drain::STRANDED_LENGTH + flow(half)) / ways)
         }
         Experiment::Priority => (samples * depth, flow(depth) + depth),
         Experiment::Starvation => {

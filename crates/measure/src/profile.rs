@@ -131,6 +131,8 @@ pub struct Profile {
     pub file: DriveFile,
     /// The longest drains from each start that was tried.
     pub starts: Vec<StartTimes>,
+    /// Whether some request was not served at all: then the device bounds no wait.
+    pub is_endless: bool,
     /// What the samples tell beside their tables.
     pub findings: Vec<Finding>,
     /// What its readers have to know.
@@ -327,7 +329,7 @@ fn finish(
     identity: Identity,
     warnings: impl IntoIterator<Item = Warning>,
 ) -> Result<Profile, ProfileError> {
-    if found.samples.is_none() && found.is_cancelled {
+    if found.is_empty() && found.is_cancelled {
         return Err(ProfileError::NothingMeasured);
     }
     let mut said = found.warnings.clone();
@@ -335,13 +337,14 @@ fn finish(
     said.extend(found.samples.and_then(few_samples));
     said.extend(warnings);
     let is_cancelled = found.is_cancelled;
-    let (starts, findings) = (found.starts.clone(), found.findings.clone());
+    let (starts, findings, is_endless) =
+        (found.starts.clone(), found.findings.clone(), found.is_endless);
     let cost = cost(params, &found).transpose().unwrap_or_else(|error| {
         said.push(Warning::NoCosts(error.to_string()));
         None
     });
     let file = DriveFile { cost, ..drive_file(params, identity, found) };
-    Ok(Profile { file, starts, findings, warnings: said, is_cancelled })
+    Ok(Profile { file, starts, is_endless, findings, warnings: said, is_cancelled })
 }
 
 fn warnings_of_finding(finding: &Finding) -> impl Iterator<Item = Warning> {
@@ -357,7 +360,10 @@ fn warnings_of_finding(finding: &Finding) -> impl Iterator<Item = Warning> {
 
 /// What a batch costs by its requests; only if batches like those it speaks of were measured:
 /// of one kind, or mixed ones.
-fn cost(params: &ProfileParams, found: &Found) -> Option<Result<CostModel, EnvelopeError>> {
+fn cost(params: &ProfileParams, found: &Found) -> Option<Result<CostModel, CostsError>> {
+    if found.batch.is_empty() && !found.mixed.is_empty() {
+        return Some(Err(CostsError::NoBatches));
+    }
     if found.batch.is_empty() || params.kinds.len() > 1 && found.mixed.is_empty() {
         return None;
     }
@@ -377,12 +383,23 @@ fn cost(params: &ProfileParams, found: &Found) -> Option<Result<CostModel, Envel
     let points: Vec<Point> = pure.chain(mixed).collect();
     let samples = found.samples.map(u64::from);
     let model = |envelope| CostModel { samples, ..CostModel::from(envelope) };
-    Some(envelope::fit(&params.kinds, &points).map(model))
+    Some(envelope::fit(&params.kinds, &points).map(model).map_err(CostsError::from))
+}
+
+/// Why there is no model of costs.
+#[derive(Debug, thiserror::Error)]
+enum CostsError {
+    /// Costs have to cover the tables beside them.
+    #[error("mixed batches are measured together with batches of one kind: `--only batch,mixed`")]
+    NoBatches,
+    /// Nothing covers what was measured.
+    #[error(transparent)]
+    Envelope(#[from] EnvelopeError),
 }
 
 /// What was found out that no table holds: what the samples tell, in words; what the device is
 /// made of.
-fn fit(found: &Found) -> Option<toml::Table> {
+fn fit(found: &Found, mechanics: Option<&Mechanics>) -> Option<toml::Table> {
     let of = |finding: &Finding| {
         let said = finding.sentences().into_iter().map(toml::Value::String).collect();
         (finding.name(), toml::Value::Array(said))
@@ -398,6 +415,7 @@ fn fit(found: &Found) -> Option<toml::Table> {
         ("geometry", geometry),
         ("no_rotation", no_rotation),
         ("stripe", stripe),
+        ("mechanics", mechanics.and_then(value)),
     ];
     let all = all.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?)));
     Some(all.collect::<toml::Table>()).filter(|table| !table.is_empty())
@@ -426,7 +444,8 @@ fn mechanics(found: &Found) -> Option<Box<Mechanics>> {
 fn drive_file(params: &ProfileParams, identity: Identity, found: Found) -> DriveFile {
     let tables = [&found.batch, &found.drain, &found.priority].into_iter().flatten();
     let entries = tables.map(|table| table.table.batch_max());
-    let (fit, mechanics) = (fit(&found), mechanics(&found));
+    let mechanics = mechanics(&found);
+    let fit = fit(&found, mechanics.as_deref());
     DriveFile {
         name: params.name.clone(),
         kind: DriveKind::Recorded,

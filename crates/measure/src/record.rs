@@ -145,7 +145,9 @@ fn what_a_time_is(experiment: Experiment) -> &'static str {
             "rotation, overhead, zones and seek-curve: one read at a time, from when it is back"
         }
         Experiment::Stripe => "stripe: reads of 4KiB, several at once",
-        Experiment::DrainAdversary => "drains after requests far apart are not in the table",
+        Experiment::DrainAdversary => {
+            "drains after requests far apart raise the table where they are longer"
+        }
         Experiment::Priority => {
             "a time of priority runs from one submission of all requests of priority to their \
              last completion, while random others keep the device full"

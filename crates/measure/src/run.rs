@@ -5,10 +5,10 @@
 //! was stopped what has a sample.
 
 use model::drive_file::{FlowPlace, MeasuredTable, SingleTimes, Throughput};
-use model::{Bytes, Duration, Op, Time};
+use model::{BatchTable, Bytes, Duration, Op, Time};
 use rand_pcg::Pcg64;
 
-use crate::drain::{Drain, Start};
+use crate::drain::{self, Drain, Start};
 use crate::experiment::Experiment;
 use crate::finding::Finding;
 use crate::held_up::Sample;
@@ -144,7 +144,8 @@ impl Run<'_> {
                 found.drain.extend(table);
             }
             Experiment::DrainAdversary => {
-                self.drains(&Start::ADVERSARIES, experiment, kind, subject, found)?;
+                let table = self.drains(&Start::ADVERSARIES, experiment, kind, subject, found)?;
+                found.raise_drains(table);
             }
             Experiment::Priority => {
                 let rounds = self.rounds(experiment, kind, depth as usize);
@@ -169,11 +170,16 @@ impl Run<'_> {
         subject: &mut dyn Subject,
         found: &mut Found,
     ) -> Result<Option<MeasuredTable>, SubjectError> {
-        let drain = Drain { places: self.places(kind), depth: self.params.depth };
+        let flow = Drain { places: self.places(kind), depth: self.params.depth };
         let ways = starts.len();
-        let rounds = self.rounds(experiment, kind, self.params.depth as usize * ways);
+        let own = self.rounds(experiment, kind, self.params.depth as usize * ways);
+        let samples = match experiment {
+            Experiment::DrainAdversary => drain::samples_of_adversaries(own.samples),
+            _ => own.samples,
+        };
+        let rounds = Rounds { samples, ..own };
         let measured = self.counts(rounds, ways, subject, |subject, way, q, random| {
-            drain.sample(subject, starts[way], q, random)
+            flow.sample(subject, starts[way], q, random)
         })?;
         for (way, &start) in starts.iter().enumerate() {
             let of_start = measured.cells.iter().skip(way).step_by(ways);
@@ -190,7 +196,9 @@ impl Run<'_> {
         found: &mut Found,
     ) -> Result<(), SubjectError> {
         let places = self.places(kind);
-        let rounds = self.rounds(Experiment::Single, kind, 1);
+        let own = self.rounds(Experiment::Single, kind, 1);
+        // Other places than those of batches of one: a memory would answer them.
+        let rounds = Rounds { seed: !own.seed, ..own };
         let trial = |subject: &mut dyn Subject, _, random: &mut Pcg64| {
             let probe = places.anywhere(random);
             let took = subject.serve(&[probe])?;
@@ -361,6 +369,26 @@ impl Found {
         let entries = table.as_ref().map_or(0, |table| table.table.batch_max());
         self.note(rounds, measured, Some(Entries { entries, asked }));
         table
+    }
+
+    /// Whether nothing was found out.
+    pub(crate) fn is_empty(&self) -> bool {
+        let has_samples = self.findings.iter().any(|it| it.disturbance.samples > 0);
+        let geometry = &self.structure.geometry;
+        !has_samples && geometry.rotation.is_none() && self.structure.no_rotation.is_none()
+    }
+
+    /// What adversaries found refutes a table that is below it: the table holds the greatest of
+    /// all starts. Its quantiles stay those of random places.
+    fn raise_drains(&mut self, adversaries: Option<MeasuredTable>) {
+        let Some(found) = adversaries else { return };
+        let is_it = |known: &&mut MeasuredTable| (known.op, known.size) == (found.op, found.size);
+        let Some(known) = self.drain.iter_mut().find(is_it) else { return };
+        for (known, longer) in known.ns_max.iter_mut().zip(&found.ns_max) {
+            *known = (*known).max(*longer);
+        }
+        let times: Vec<_> = known.ns_max.iter().copied().map(Duration::from_ns).collect();
+        known.table = BatchTable::new(&times).expect("it has entries above zero");
     }
 
     fn warn_once(&mut self, warning: Warning) {

@@ -34,6 +34,12 @@ const APART_MAX: u64 = 1 << 14;
 /// Two at once that take longer than one by this part got in each other's way.
 const CONFLICT_PERCENT: u64 = 130;
 
+/// Of two reads in one block more than this part of a million are in conflict.
+const CROWDED_PPM: u64 = 300_000;
+
+/// Of two in different blocks less than this part: so few chips are shared by chance.
+const FREE_PPM: u64 = 150_000;
+
 /// See [`samples`].
 const SAMPLES_PART: u32 = 4;
 
@@ -123,14 +129,23 @@ pub struct Stripe {
     pub samples: u64,
     /// Median of one read.
     pub alone_ns: u64,
+    /// The share of single reads that took much longer than their median, in parts per million:
+    /// what of conflicts is none.
+    pub alone_slow_ppm: u64,
     /// Bytes from one read to the other, and the share of two at once that took much longer
     /// than one, in parts per million.
     pub conflicts_ppm: Vec<(u64, u64)>,
+    /// What lies closer together gets in each other's way, what is so far apart does not; none
+    /// where nothing like that shows.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub block_bytes: Option<u64>,
     /// So many at once, and their median.
     pub at_once_ns: Vec<(u32, u64)>,
     /// How many reads are served at once, in thousandths: the most that alone x n over the
     /// time of n gives.
     pub parallel_permille: u64,
+    /// The most were measured with the most at once: more may be served.
+    pub is_still_rising: bool,
     /// Median, 99 % and longest of a read beside writes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub beside_writes_ns: Option<[u64; 3]>,
@@ -148,25 +163,25 @@ pub(crate) fn found(cells: &[(Cell, Vec<Sample>)]) -> Option<Stripe> {
         read_bytes: READ.get(),
         samples: u64::from(summaries.iter().map(|it| it.count).min()?),
         alone_ns,
+        alone_slow_ppm: slow_ppm(&cells[of_alone].1, alone_ns),
         conflicts_ppm: Vec::new(),
+        block_bytes: None,
         at_once_ns: Vec::new(),
         parallel_permille: 1000,
+        is_still_rising: false,
         beside_writes_ns: None,
     };
     for ((cell, samples), summary) in cells.iter().zip(&summaries) {
         match *cell {
             Cell::Alone => (),
             Cell::Apart(distance) => {
-                let is_conflict = |it: &&Sample| it.took.ns() * 100 > alone_ns * CONFLICT_PERCENT;
-                let conflicts = samples.iter().filter(is_conflict).count();
-                let ppm = conflicts * 1_000_000 / samples.len();
-                let ppm = u64::try_from(ppm).expect("at most a million");
-                stripe.conflicts_ppm.push((distance * READ.get(), ppm));
+                stripe.conflicts_ppm.push((distance * READ.get(), slow_ppm(samples, alone_ns)));
             }
             Cell::AtOnce(many) => {
                 let ns = median(summary);
                 stripe.at_once_ns.push((many, ns));
                 let permille = alone_ns * u64::from(many) * 1000 / ns.max(1);
+                stripe.is_still_rising = permille > stripe.parallel_permille;
                 stripe.parallel_permille = stripe.parallel_permille.max(permille);
             }
             Cell::BesideWrites => {
@@ -175,7 +190,24 @@ pub(crate) fn found(cells: &[(Cell, Vec<Sample>)]) -> Option<Stripe> {
             }
         }
     }
+    stripe.block_bytes = block(&stripe);
     Some(stripe)
+}
+
+/// The share of samples that took much longer than one read, in parts per million.
+fn slow_ppm(samples: &[Sample], alone_ns: u64) -> u64 {
+    let is_slow = |it: &&Sample| it.took.ns() * 100 > alone_ns * CONFLICT_PERCENT;
+    let ppm = samples.iter().filter(is_slow).count() * 1_000_000 / samples.len().max(1);
+    u64::try_from(ppm).expect("at most a million")
+}
+
+/// The least distance without conflicts behind distances that have many.
+fn block(stripe: &Stripe) -> Option<u64> {
+    let above = |ppm: u64| ppm.saturating_sub(stripe.alone_slow_ppm);
+    let free = stripe.conflicts_ppm.iter().position(|&(_, ppm)| above(ppm) < FREE_PPM)?;
+    let (closer, _) = stripe.conflicts_ppm.split_at(free);
+    let is_crowded = closer.first().is_some_and(|&(_, ppm)| above(ppm) > CROWDED_PPM);
+    is_crowded.then(|| stripe.conflicts_ppm[free].0)
 }
 
 /// Where the small reads lie.

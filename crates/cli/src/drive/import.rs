@@ -22,7 +22,7 @@ pub(crate) fn import(arguments: &ImportArguments) -> Result<(), Failure> {
     if let Some(name) = &arguments.name {
         drive.name.clone_from(name);
     }
-    output.publish(&drive)?;
+    output.publish(&drive, false)?;
     print(&drive, &report, &output.name());
     Ok(())
 }
