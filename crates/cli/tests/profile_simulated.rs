@@ -141,3 +141,57 @@ fn profiles_of_one_drive_are_alike_and_of_two_are_not() {
     assert!(code == 0 && stdout.contains("0 of 7 tables"), "{stdout}");
     assert_eq!(folder.run(&["drive", "compare", "a.toml", "none.toml"]).0, 2);
 }
+
+/// Goal: going on with less than was measured loses nothing. Method: a profile that is complete
+/// and whose samples were kept, then one experiment of it with another size.
+#[test]
+fn what_was_measured_before_stays_when_a_measurement_goes_on() {
+    let folder = Folder::new();
+    let first = ["--only=batch,single,starvation", "--samples=3", "-o", "d.toml"];
+    assert_eq!(profile(&folder, &[&first[..], &["--keep-samples"]].concat()).0, 0);
+    let second = ["--only=batch", "--samples=3", "--size=4KiB", "-o", "d.toml", "--resume"];
+    let (code, _, stderr) = profile(&folder, &second);
+    assert_eq!(code, 0, "{stderr}");
+    assert_eq!(names(&folder), ["d.toml", "d.toml.samples"]);
+    let text = std::fs::read_to_string(folder.path().join("d.toml")).unwrap();
+    for kept in ["[[single]]", "starvation_ns_max", "size = \"4KiB\"", "size = \"128KiB\""] {
+        assert!(text.contains(kept), "{kept}");
+    }
+    let (code, _, stderr) =
+        folder.run(&["profile", DRIVE, "--depth=3", "--only=batch", "-o", "d.toml", "--resume"]);
+    assert!(code == 2 && stderr.contains("1 to 4 at once"), "another depth: {stderr}");
+    let other = ["profile", "ibm-36z15", "--depth=4", "--only=batch", "-o", "d.toml", "--resume"];
+    assert_eq!(folder.run(&other).0, 2);
+    assert_eq!(std::fs::read_to_string(folder.path().join("d.toml")).unwrap(), text);
+}
+
+/// Goal: a starvation that was seen is not forgotten for a shorter one.
+#[test]
+fn starvation_that_is_added_does_not_fall() {
+    let folder = Folder::new();
+    let starvation = |path: &str| -> u64 {
+        let text = std::fs::read_to_string(folder.path().join(path)).unwrap();
+        let line = text.lines().find(|line| line.starts_with("starvation_ns_max")).unwrap();
+        line.split_once(" = ").unwrap().1.parse().unwrap()
+    };
+    let first = ["--only=batch,starvation", "--samples=5", "-o", "d.toml"];
+    assert_eq!(profile(&folder, &first).0, 0);
+    let before = starvation("d.toml");
+    let arguments = ["profile", DRIVE, "--depth=2", "--only=starvation", "--samples=1", "--add"];
+    let (code, _, stderr) = folder.run(&[&arguments[..], &["-o", "d.toml"]].concat());
+    assert_eq!(code, 0, "{stderr}");
+    assert!(starvation("d.toml") >= before);
+}
+
+/// Goal: drive files that are measured as if they were disks are refused before they are
+/// overwritten.
+#[test]
+fn a_drive_file_is_no_target() {
+    let folder = Folder::new();
+    assert_eq!(profile(&folder, &["--only=batch", "--samples=1", "-o", "d.toml"]).0, 0);
+    let before = std::fs::read(folder.path().join("d.toml")).unwrap();
+    let writes = ["profile", "d.toml", "--op=write", "--allow-writes", "--size=4KiB", "--depth=1"];
+    let (code, _, stderr) = folder.run(&writes);
+    assert!(code == 2 && stderr.contains("is a drive file"), "{stderr}");
+    assert_eq!(std::fs::read(folder.path().join("d.toml")).unwrap(), before);
+}
