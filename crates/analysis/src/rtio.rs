@@ -124,8 +124,9 @@ impl Question<'_> {
     /// releases of their instant.
     fn by_starvation(&self) -> Result<Choice, &'static str> {
         let response = self.workload.contracts.starvation_max.ok_or(
-            "nobody measured how long this drive starves a request, and `rtio` does nothing \
-             against it: give starvation_ns_max in the drive file, or name `rtio-limit`",
+            "nobody measured how long this drive starves requests like these, and `rtio` does \
+             nothing against it: measure `starvation` with them, give starvation_ns_max in the \
+             drive file, or name `rtio-limit`",
         )?;
         let assumption = format!(
             "the bound rests on the drive's starvation bound: no request stays on the drive for \

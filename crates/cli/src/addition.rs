@@ -85,7 +85,12 @@ pub(crate) fn with_tables_of(existing: &DriveFile, measured: &DriveFile) -> Driv
     if let Some(starved) = measured.starvation_max {
         added.push("starvation".to_owned());
         // One figure for all requests: the greatest holds for each.
+        let is_general = file.starvation_max.is_some() && file.starvation_of.is_empty();
         file.starvation_max = file.starvation_max.max(Some(starved));
+        let new = measured.starvation_of.iter();
+        let known = file.starvation_of.clone();
+        let new = new.filter(|kind| !is_general && !known.contains(kind));
+        file.starvation_of.extend(new);
     }
     let how = (!added.is_empty()).then(|| how_of(&added, &measured.identity));
     let hows: Vec<_> = file.identity.how.take().into_iter().chain(how).collect();

@@ -86,6 +86,11 @@ fn with_tables(file: DriveFile, measured: DriveFile, is_endless: bool) -> DriveF
         // Costs are of the tables that they were fitted to.
         cost: if measured.batch.is_empty() { file.cost } else { measured.cost },
         fit: addition::joined(file.fit, measured.fit),
+        starvation_of: if measured.starvation_max.is_some() {
+            measured.starvation_of
+        } else {
+            file.starvation_of
+        },
         starvation_max: measured.starvation_max.or(file.starvation_max).filter(|_| !is_endless),
         ..file
     }

@@ -189,6 +189,7 @@ fn drive_file(depth: u32, mechanics: Mechanics, disk: &Section, report: &Report)
         throughput: Vec::new(),
         cost: None,
         starvation_max: None,
+        starvation_of: Vec::new(),
         flush_max: None,
         mechanics: Some(Box::new(mechanics)),
         ssd: None,

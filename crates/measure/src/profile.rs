@@ -458,6 +458,7 @@ fn drive_file(params: &ProfileParams, identity: Identity, found: Found) -> Drive
         throughput: found.throughput,
         cost: None,
         starvation_max: found.starvation_max,
+        starvation_of: found.starvation_of,
         flush_max: None,
         mechanics,
         ssd: None,

@@ -4,7 +4,7 @@
 //! What was measured before a stop is kept: the experiments before it, and of the one that
 //! was stopped what has a sample.
 
-use model::drive_file::{FlowPlace, MeasuredTable, SingleTimes, Throughput};
+use model::drive_file::{FlowPlace, MeasuredTable, SingleTimes, StarvedKind, Throughput};
 use model::{BatchTable, Bytes, Duration, Op, Time};
 use rand_pcg::Pcg64;
 
@@ -33,6 +33,8 @@ pub(crate) struct Found {
     pub(crate) single: Vec<SingleTimes>,
     pub(crate) throughput: Vec<Throughput>,
     pub(crate) starvation_max: Option<Duration>,
+    /// With which requests.
+    pub(crate) starvation_of: Vec<StarvedKind>,
     /// Whether some request was not served at all.
     pub(crate) is_endless: bool,
     /// The longest time of each composition of a batch.
@@ -312,6 +314,8 @@ impl Run<'_> {
         }
         let known = found.starvation_max.max(starved);
         found.starvation_max = known.filter(|_| !found.is_endless);
+        let Kind { op, size } = kind;
+        found.starvation_of.extend(starved.map(|_| StarvedKind { op, size }));
         Ok(())
     }
 

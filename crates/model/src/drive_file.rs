@@ -22,7 +22,7 @@ mod cost_section;
 mod observations;
 
 use cost_section::RawCost;
-pub use observations::{FlowPlace, SingleTimes, SlowPlace, Throughput};
+pub use observations::{FlowPlace, SingleTimes, SlowPlace, StarvedKind, Throughput};
 
 /// Which simulated drive stands for a device.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -75,6 +75,8 @@ pub struct DriveFile {
     pub cost: Option<CostModel>,
     /// The longest a request was starved by others.
     pub starvation_max: Option<Duration>,
+    /// The requests with which that was measured; empty where it holds for all.
+    pub starvation_of: Vec<StarvedKind>,
     /// The longest FLUSH.
     pub flush_max: Option<Duration>,
     /// What a hard disk is made of.
@@ -157,6 +159,8 @@ struct RawDrive {
     depth: Spanned<u32>,
     #[serde(skip_serializing_if = "Option::is_none")]
     starvation_ns_max: Option<u64>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    starvation_of: Vec<StarvedKind>,
     #[serde(skip_serializing_if = "Option::is_none")]
     flush_ns_max: Option<u64>,
     #[serde(default)]
@@ -274,6 +278,7 @@ impl DriveFile {
             single: raw.single,
             throughput: raw.throughput,
             starvation_max: raw.starvation_ns_max.map(Duration::from_ns),
+            starvation_of: raw.starvation_of,
             flush_max: raw.flush_ns_max.map(Duration::from_ns),
             mechanics: raw.mechanics.map(read_mechanics).transpose()?,
             ssd: raw.ssd.map(read_ssd).transpose()?,
@@ -291,6 +296,12 @@ impl DriveFile {
         self.mechanics.as_deref().is_some_and(is_mechanical_so)
             || self.ssd.as_deref().is_some_and(|ssd| ssd.cache.write_back)
             || self.identity.host.iter().any(|line| line == Identity::DEFERS_WRITES)
+    }
+
+    /// Whether the starvation bound was measured with such requests, or with larger ones.
+    pub fn covers_starvation(&self, op: Op, size: Bytes) -> bool {
+        let of = &self.starvation_of;
+        of.is_empty() || of.iter().any(|kind| kind.op == op && kind.size >= size)
     }
 
     /// How much the drive holds, where the file says it.
@@ -314,6 +325,7 @@ impl DriveFile {
             kind: self.kind,
             depth: Spanned::new(0..0, self.depth),
             starvation_ns_max: self.starvation_max.map(Duration::ns),
+            starvation_of: self.starvation_of.clone(),
             flush_ns_max: self.flush_max.map(Duration::ns),
             identity: self.identity.clone(),
             batch: self.batch.iter().map(write_table).collect(),

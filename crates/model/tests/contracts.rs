@@ -97,6 +97,33 @@ fn writes_are_deferred_where_the_drive_says_so_and_the_workload_writes() {
     assert_eq!(bound(&through, &["read", "write"]).contracts.deferred_writes, DeferredWrites::None);
 }
 
+/// A starvation that was measured with reads says nothing of writes, nor of larger requests; one
+/// that does not say with what it was measured holds for all.
+#[test]
+fn starvation_holds_for_requests_like_those_it_was_measured_with() {
+    let drive = |of: &str| {
+        let mut drive = caching("");
+        drive.starvation_max = Some(Duration::from_ns(100));
+        let of = toml::from_str::<StarvedOf>(of).unwrap();
+        drive.starvation_of = of.starvation_of;
+        drive
+    };
+    let known = |of: &str, ops: &[&str]| bound(&drive(of), ops).contracts.starvation_max.is_some();
+    assert!(known("", &["read", "write"]));
+    let reads = "starvation_of = [{ op = \"read\", size = \"64KiB\" }]";
+    assert!(
+        known(reads, &["read"]) && !known(reads, &["write"]) && !known(reads, &["read", "write"])
+    );
+    let small = "starvation_of = [{ op = \"read\", size = \"512B\" }]";
+    assert!(!known(small, &["read"]));
+}
+
+#[derive(serde::Deserialize)]
+struct StarvedOf {
+    #[serde(default)]
+    starvation_of: Vec<model::drive_file::StarvedKind>,
+}
+
 /// A + n c of the dearest kind, and a change of direction between any two.
 #[test]
 fn measured_costs_of_mixed_batches_raise_the_table() {

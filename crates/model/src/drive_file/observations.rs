@@ -44,6 +44,17 @@ pub struct SlowPlace {
     pub again_ns_min: Option<u64>,
 }
 
+/// Requests with which a starvation was measured.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct StarvedKind {
+    /// Read or write.
+    pub op: Op,
+    /// Size of every request.
+    #[serde(serialize_with = "as_text")]
+    pub size: Bytes,
+}
+
 /// Where the requests of a flow lie.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]

@@ -118,8 +118,9 @@ impl WorkloadFile {
         size: Bytes,
         raised: &mut Vec<RaisedContract>,
     ) -> Option<Duration> {
-        let measured = drive.starvation_max?;
         let operations = self.operations();
+        let is_covered = operations.iter().all(|asked| drive.covers_starvation(asked.op, size));
+        let measured = drive.starvation_max.filter(|_| is_covered)?;
         let batches =
             operations.iter().filter_map(|asked| covering_table(&drive.batch, asked.op, size));
         let longest = batches.map(|batch| batch.table.time_max(batch.table.batch_max())).max();

@@ -313,6 +313,7 @@ pub(super) fn read_drive(raw: Spanned<RawDrive>) -> Result<DriveReference, FileE
         throughput: Vec::new(),
         cost: None,
         starvation_max: inline.starvation_ns_max.map(Duration::from_ns),
+        starvation_of: Vec::new(),
         flush_max: None,
         mechanics: None,
         ssd: None,
