@@ -74,7 +74,8 @@ fn conclude(comparison: &Comparison, tolerance_ppm: u32) {
     let unsure = count(&|row| row.is_unsure(tolerance_ppm));
     if unsure > 0 {
         let text = format!(
-            "{unsure} changed by more than {tolerance}, but so few samples may do so by chance"
+            "{unsure} changed by more than {tolerance} as chance may have it: few samples, or \
+             costs, which follow the longest times"
         );
         show::labelled("Unsure", &text);
     }

@@ -101,9 +101,9 @@ impl Comparison {
             let missing = of.iter().filter(|it| !is_in(other, &it.name));
             missing.map(|it| it.name.clone()).collect()
         };
-        let named = |name: &str| b.iter().find(|it| it.name == name);
+        let beside = |name: &str| b.iter().find(|it| it.name == name);
         let both: Vec<(&Figures, &Figures)> =
-            a.iter().filter_map(|one| Some((one, named(&one.name)?))).collect();
+            a.iter().filter_map(|one| Some((one, beside(&one.name)?))).collect();
         let chance = Chance::among(both.iter().map(|(a, b)| a.sampled_beside(b)).sum());
         Self {
             facts: facts(first, second),

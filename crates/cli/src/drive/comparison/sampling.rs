@@ -59,6 +59,8 @@ pub(super) enum Sampling {
     Times([u64; LEVELS], u64),
     /// Median and slowest of so many stretches.
     Rates([u64; 2], u64),
+    /// The longest times: they tell little of each other, and a fit to them no more.
+    Longest,
 }
 
 /// So many standard errors are taken for chance.
@@ -84,6 +86,7 @@ impl Chance {
             (Sampling::Rates(a, n), Sampling::Rates(b, m)) => {
                 self.explains_rates(figure, (a, n), (b, m))
             }
+            (Sampling::Longest, _) | (_, Sampling::Longest) => true,
             _ => false,
         }
     }
@@ -188,7 +191,7 @@ fn deviation([median, slowest]: [u64; 2], samples: u64) -> Option<f64> {
 fn normal_limit(beyond: f64) -> f64 {
     // z falls with each guess that is too high, and rises with each that is too low.
     let next = |z: f64| (-2.0 * (beyond * z * std::f64::consts::TAU.sqrt()).ln()).max(0.25).sqrt();
-    (0..STEPS).fold(3.0, |z, _| (z + next(z)) / 2.0)
+    (0..STEPS).fold(3.0, |z, _| z.midpoint(next(z)))
 }
 
 #[expect(clippy::cast_precision_loss, reason = "statistics do not turn on one part in 10^16")]

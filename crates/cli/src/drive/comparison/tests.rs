@@ -60,6 +60,25 @@ fn a_limit_moves_both_ways() {
     assert!(moved(100, 90) && moved(100, 110) && !moved(100, 104) && !moved(100, 96));
 }
 
+#[test]
+fn costs_are_told_and_decide_nothing() {
+    let with = |ns: u64| {
+        let cost = model::CostModel {
+            positioning_max: model::Duration::from_ns(ns),
+            requests: Vec::new(),
+            switch_max: None,
+            fua_max: None,
+            batch_max: None,
+            how: None,
+            samples: None,
+        };
+        DriveFile { cost: Some(cost), ..file("10", "5") }
+    };
+    let comparison = Comparison::of(&with(100), &with(120));
+    let row = comparison.rows.iter().find(|row| row.name == "cost: positioning").unwrap();
+    assert!(row.is_unsure(50_000) && !comparison.has_moved(50_000));
+}
+
 /// A profile of one entry, of so many samples, its median half way between 10 % and 90 %.
 fn sampled(p50: u64, samples: u64) -> DriveFile {
     let lists = ["min", "p10", "p50", "p90", "p99", "p999", "max"];

@@ -43,8 +43,11 @@ fn drawn(times: Times, slower: f64, samples: u64, numbers: &mut Numbers) -> Samp
     let mut time = || seconds(times(numbers.next()) * slower);
     let mut all: Vec<Duration> = (0..samples).map(|_| time()).collect();
     let summary = Summary::of(&mut all).unwrap();
-    let [a, b, c, d, e, f] = summary.quantiles.map(Duration::ns);
-    Sampling::Times([a, b, c, d, e, f, summary.highest.ns()], samples)
+    let mut ns = [summary.highest.ns(); LEVELS];
+    for (known, quantile) in ns.iter_mut().zip(summary.quantiles) {
+        *known = quantile.ns();
+    }
+    Sampling::Times(ns, samples)
 }
 
 fn changed(one: u64, other: u64) -> bool {
