@@ -24,6 +24,8 @@
 //! values is expected, the larger of the two files; the median is unsure by sqrt(pi / 2 n)
 //! of it, and the slowest by the whole of it.
 //!
+//! Of a median of which nothing else is known a deviation of `SPREAD` is assumed.
+//!
 //! # Assumptions
 //! Samples are independent, and near a median times do not lie thinner than on average between
 //! the recorded quantiles beside it.
@@ -37,6 +39,10 @@ const FALSE_ALARM: f64 = 0.01;
 
 /// Of fewer stretches median and slowest do not tell how far others spread.
 const STRETCHES_MIN: u64 = 10;
+
+/// Where only a median is known: the standard deviation that is assumed, as a part of it. Reads of
+/// a solid-state drive spread less unless its chips get in each other's way.
+const SPREAD: f64 = 0.25;
 
 /// Steps in which `normal_limit` approaches its answer, each half as far or less.
 const STEPS: u32 = 40;
@@ -59,6 +65,8 @@ pub(super) enum Sampling {
     Times([u64; LEVELS], u64),
     /// Median and slowest of so many stretches.
     Rates([u64; 2], u64),
+    /// A median of so many samples, and nothing of how far they spread.
+    Median(u64, u64),
     /// The longest times: they tell little of each other, and a fit to them no more.
     Longest,
 }
@@ -85,6 +93,11 @@ impl Chance {
             }
             (Sampling::Rates(a, n), Sampling::Rates(b, m)) => {
                 self.explains_rates(figure, (a, n), (b, m))
+            }
+            (Sampling::Median(a, n), Sampling::Median(b, m)) => {
+                let variance = FRAC_PI_2 * (1.0 / float(n.max(1)) + 1.0 / float(m.max(1)));
+                let error = SPREAD * float(a.max(b)) * variance.sqrt();
+                float(a.abs_diff(b)) <= self.errors * error
             }
             (Sampling::Longest, _) | (_, Sampling::Longest) => true,
             _ => false,

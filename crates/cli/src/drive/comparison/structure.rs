@@ -6,7 +6,8 @@
 //! both before `[mechanics]`: of a simulated disk that is the truth, so that its profile can be
 //! held against the disk itself. Zones are compared at the middle of each zone of either, and
 //! seeks at the same distances, on the lines between measured points. How far these figures
-//! may be wrong by chance no file says: the tolerance alone decides.
+//! may be wrong by chance no file says: the tolerance alone decides; but of stripes, that are
+//! medians of so many samples, and of costs, that follow the longest times and decide nothing.
 
 use drive::mechanical::{Layout, SeekCurve};
 use measure::Stripe;
@@ -89,13 +90,15 @@ impl Structure {
 
     fn stripes(&self) -> Vec<Figures> {
         let Some(stripe) = &self.stripe else { return Vec::new() };
-        let beside = stripe.beside_writes_ns.map(|[median, ..]| {
-            Figures::exact("stripe: a read beside writes", Unit::Time, [(1, median)])
-        });
-        let at_once = stripe.at_once_ns.iter().copied();
+        let medians = |name: &str, medians: Vec<(u32, u64)>| Figures {
+            sampling: medians.iter().map(|it| Sampling::Median(it.1, stripe.samples)).collect(),
+            ..Figures::exact(name, Unit::Time, medians)
+        };
+        let beside = stripe.beside_writes_ns;
+        let beside = beside.map(|[ns, ..]| medians("stripe: a read beside writes", vec![(1, ns)]));
         let all = [
-            Figures::exact("stripe: one read", Unit::Time, [(1, stripe.alone_ns)]),
-            Figures::exact("stripe: reads at once", Unit::Time, at_once),
+            medians("stripe: one read", vec![(1, stripe.alone_ns)]),
+            medians("stripe: reads at once", stripe.at_once_ns.clone()),
         ];
         all.into_iter().chain(beside).collect()
     }

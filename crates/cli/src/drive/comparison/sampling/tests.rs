@@ -142,6 +142,15 @@ fn what_is_chance_ends_with_more_samples() {
 }
 
 #[test]
+fn a_bare_median_moves_far_or_with_many_samples() {
+    let is_chance = |ns, samples| {
+        let medians = [100, ns].map(|ns| Sampling::Median(ns, samples));
+        Chance::among(8).explains(Figure::Median, medians[0], medians[1])
+    };
+    assert!(is_chance(106, 50) && !is_chance(106, 5000) && !is_chance(200, 50));
+}
+
+#[test]
 fn limit_of_the_normal_distribution_is_on_the_safe_side() {
     // Of the tables: 2.3263 and 4.2649 are exceeded with these probabilities.
     for (beyond, exact) in [(0.01, 2.3263), (0.000_01, 4.2649)] {
