@@ -25,6 +25,7 @@ mod samples_file;
 mod show;
 mod sim;
 mod soft;
+mod structure_text;
 mod text_file;
 
 use std::process::ExitCode;

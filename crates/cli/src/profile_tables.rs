@@ -1,15 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! What `tidegate profile` shows of what it measured: some entries of each table.
 
-use measure::geometry::Geometry;
-use measure::{Finding, Kind, Profile, Start, StartTimes, Stripe};
+use measure::{Finding, Kind, Profile, Start, StartTimes};
 use model::cost::RequestCost;
 use model::drive_file::{FlowPlace, MeasuredTable, SingleTimes, Throughput};
 use model::{Bytes, CostModel, Duration, Op};
 
-use serde::Deserialize as _;
-
 use crate::show::{self, out, outln};
+use crate::structure_text;
 
 /// Prints what was measured, one kind of requests after the other.
 pub(crate) fn print(profile: &Profile) {
@@ -29,8 +27,8 @@ pub(crate) fn print(profile: &Profile) {
     for flows in file.throughput.chunk_by(|a, b| (a.op, a.size) == (b.op, b.size)) {
         print_throughput(flows);
     }
-    if let Some(fit) = &file.fit {
-        print_structure(fit);
+    for (label, text) in file.fit.iter().flat_map(structure_text::facts) {
+        show::labelled(label, &text);
     }
     for finding in &profile.findings {
         print_tail(finding);
@@ -51,86 +49,6 @@ fn powers(last: usize) -> impl Iterator<Item = usize> {
 
 fn ms(ns: u64) -> String {
     show::ms_ceil(Duration::from_ns(ns))
-}
-
-/// What the device is made of, in few words.
-fn print_structure(fit: &toml::Table) {
-    let geometry = fit.get("geometry").and_then(|it| Geometry::deserialize(it.clone()).ok());
-    if let Some(geometry) = geometry {
-        print_geometry(&geometry);
-    }
-    let stripe = fit.get("stripe").and_then(|it| Stripe::deserialize(it.clone()).ok());
-    if let Some(stripe) = stripe {
-        print_stripe(&stripe);
-    }
-}
-
-fn print_geometry(geometry: &Geometry) {
-    if let Some(rotation) = &geometry.rotation {
-        let turn = show::ms_ceil(Duration::from_ns(rotation.turn_ps.div_ceil(1000)));
-        show::labelled("Rotation", &format!("{turn} a turn, {} rpm", rotation.rpm()));
-    }
-    if let Some(overhead) = &geometry.overhead {
-        let hit = overhead
-            .hit_ns
-            .map_or_else(|| "answers none".to_owned(), |ns| format!("takes {}", ms(ns)));
-        let least = ms(overhead.least_ns);
-        show::labelled("Overhead", &format!("a read takes at least {least}; from memory it {hit}"));
-    }
-    if let Some(zones) = &geometry.zones {
-        let sectors =
-            |zone: Option<&measure::geometry::ZoneSeen>| zone.map_or(0, |it| it.sectors_per_track);
-        show::labelled(
-            "Zones",
-            &format!(
-                "{}: {} sectors a track in the first, {} in the last",
-                zones.zone.len(),
-                sectors(zones.zone.first()),
-                sectors(zones.zone.last()),
-            ),
-        );
-    }
-    if let Some(seek) = &geometry.seek {
-        let ends = [seek.points.first(), seek.points.last()].into_iter().flatten();
-        let ends: Vec<_> = ends
-            .map(|point| format!("{} over {} cylinders", ms(point.ns), point.cylinders))
-            .collect();
-        show::labelled("Seeks", &format!("from {}", ends.join(" to ")));
-    }
-}
-
-fn print_stripe(stripe: &Stripe) {
-    let permille = stripe.parallel_permille;
-    show::labelled(
-        "Parallel",
-        &format!(
-            "{}{}.{} reads of {} at once; one takes {}",
-            if stripe.is_still_rising { "at least " } else { "" },
-            permille / 1000,
-            permille % 1000 / 100,
-            Bytes::new(stripe.read_bytes),
-            ms(stripe.alone_ns),
-        ),
-    );
-    if let Some(bytes) = stripe.block_bytes {
-        show::labelled("Blocks", &format!("of {} are on one chip each", Bytes::new(bytes)));
-    }
-    let often = |&&(_, ppm): &&(u64, u64)| ppm >= stripe.alone_slow_ppm + 500_000;
-    let distances: Vec<_> = stripe
-        .conflicts_ppm
-        .iter()
-        .filter(often)
-        .map(|&(bytes, _)| Bytes::new(bytes).to_string())
-        .collect();
-    let said = if distances.is_empty() { "no distance".to_owned() } else { distances.join(", ") };
-    show::labelled("Conflicts", &format!("two reads get in each other's way mostly at {said}"));
-    if let Some([median, p99, longest]) = stripe.beside_writes_ns {
-        let [median, p99, longest] = [median, p99, longest].map(ms);
-        show::labelled(
-            "Beside",
-            &format!("a read beside writes: median {median}, 99 % {p99}, longest {longest}"),
-        );
-    }
 }
 
 /// The laws of extremes that the longest times follow, or why they follow none.

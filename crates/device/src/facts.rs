@@ -10,7 +10,7 @@ use model::Bytes;
 use sha2::{Digest as _, Sha256};
 
 use crate::in_use::device_below;
-use crate::layer::Layer;
+use crate::layer::{self, Layer};
 use crate::sysfs::{DeviceNumber, SysfsDevice};
 
 /// What is known about a target.
@@ -127,8 +127,7 @@ impl DeviceFacts {
     /// Whether the disk is one that a hypervisor provides: its host may answer from its own
     /// memory, and other machines use the same hardware.
     pub fn is_virtual(&self) -> bool {
-        let is_marked = |name: &String| VIRTUAL_MARKS.iter().any(|mark| name.contains(mark));
-        self.driver.iter().chain(&self.model).any(is_marked)
+        layer::is_of_hypervisor(self.driver.as_deref(), self.model.as_deref())
     }
 
     pub(crate) fn read(path: &Path, place: Place) -> Self {
@@ -150,11 +149,11 @@ impl DeviceFacts {
         Self {
             device: Some(device.name()),
             number: device.number(),
-            model: model_of(device),
+            model: device.model(),
             driver: device.driver(),
             firmware: firmware_of(device),
             rotational: device.number_attribute("queue/rotational").map(|value| value == 1),
-            scheduler: device.attribute("queue/scheduler").as_deref().and_then(active),
+            scheduler: device.scheduler(),
             request_size_max: kib("queue/max_sectors_kb").filter(|size| size.get() > 0),
             segments_max: device.number_attribute("queue/max_segments"),
             requests_max: count("queue/nr_requests"),
@@ -167,21 +166,10 @@ impl DeviceFacts {
             logical_block_size: bytes("queue/logical_block_size"),
             physical_block_size: bytes("queue/physical_block_size"),
             layers: below(device).iter().map(SysfsDevice::name).collect(),
-            natures: Layer::all_of(std::iter::once(device).chain(&below(device))),
+            natures: Layer::all_of(device, &below(device)),
             serial_hash: serial_of(device).as_deref().map(hashed),
             ..Self::default()
         }
-    }
-}
-
-/// Vendor and model as far as the device tells, else its driver.
-fn model_of(device: &SysfsDevice) -> Option<String> {
-    match (device.attribute("device/vendor"), device.attribute("device/model")) {
-        (Some(vendor), Some(model)) if !vendor.starts_with("0x") => {
-            Some(format!("{vendor} {model}"))
-        }
-        (_, Some(model)) => Some(model),
-        (_, None) => device.driver(),
     }
 }
 
@@ -190,13 +178,6 @@ fn firmware_of(device: &SysfsDevice) -> Option<String> {
     ["device/firmware_rev", "device/rev", "device/fwrev"]
         .iter()
         .find_map(|name| device.attribute(name))
-}
-
-/// `mq-deadline` of `none [mq-deadline] kyber`.
-fn active(schedulers: &str) -> Option<String> {
-    let (_, rest) = schedulers.split_once('[')?;
-    let (name, _) = rest.split_once(']')?;
-    Some(name.to_owned())
 }
 
 /// All devices below, depth first.
@@ -233,10 +214,6 @@ fn below_loop(device: &SysfsDevice) -> Option<SysfsDevice> {
 /// The switch of libata for the priority of NCQ.
 const NCQ_PRIORITY: &str = "device/ncq_prio_enable";
 
-/// Marks of disks that a hypervisor provides, in the names of drivers and models.
-const VIRTUAL_MARKS: [&str; 7] =
-    ["virtio", "vbd", "QEMU", "VBOX", "VMware", "Virtual", "Elastic Block Store"];
-
 fn kernel_release() -> String {
     rustix::system::uname().release().to_string_lossy().into_owned()
 }
@@ -244,18 +221,12 @@ fn kernel_release() -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::layer::Nature;
 
     #[test]
     fn a_serial_number_is_told_apart_and_not_read() {
         assert_eq!(hashed("abc"), "ba7816bf8f01cfea", "FIPS 180-2, appendix B.1");
         assert_ne!(hashed("WD-1"), hashed("WD-2"));
-    }
-
-    #[test]
-    fn active_scheduler_is_the_one_in_brackets() {
-        assert_eq!(active("none [mq-deadline] kyber bfq").as_deref(), Some("mq-deadline"));
-        assert_eq!(active("[none] kyber").as_deref(), Some("none"));
-        assert_eq!(active("none"), None);
     }
 
     #[test]
@@ -269,6 +240,42 @@ mod tests {
         assert!(with("sd", "QEMU HARDDISK").is_virtual());
         assert!(!with("nvme", "Samsung SSD 990 PRO").is_virtual());
         assert!(!DeviceFacts::default().is_virtual());
+    }
+
+    /// A mapped device on a partition of a disk of a hypervisor, with a scheduler each.
+    #[test]
+    fn what_lies_below_is_told_of_the_whole_disk_and_once() {
+        let root = tempfile::tempdir().expect("a temporary directory");
+        let at = |name: &str| root.path().join(name);
+        let write = |name: &str, text: &str| {
+            std::fs::create_dir_all(at(name).parent().expect("a folder")).expect("a folder");
+            std::fs::write(at(name), text).expect("an attribute");
+        };
+        write("dm-9/dm/name", "root\n");
+        write("dm-9/queue/scheduler", "none [bfq]\n");
+        write("sdz/queue/scheduler", "[mq-deadline] none\n");
+        write("sdz/device/vendor", "QEMU\n");
+        write("sdz/device/model", "HARDDISK\n");
+        std::fs::create_dir_all(at("dm-9/slaves")).expect("a folder");
+        for partition in ["sdz1", "sdz2"] {
+            write(&format!("sdz/{partition}/partition"), "1\n");
+            let slave = at("dm-9/slaves").join(partition);
+            std::os::unix::fs::symlink(at("sdz").join(partition), slave).expect("a link");
+        }
+        let about = DeviceFacts::about(&SysfsDevice::at(at("dm-9")));
+        let natures: Vec<_> =
+            about.natures.iter().map(|it| (it.device.as_str(), it.nature.clone())).collect();
+        let name = "mq-deadline".to_owned();
+        assert_eq!(
+            natures,
+            [
+                ("dm-9", Nature::Mapped { by: String::new() }),
+                ("sdz", Nature::Virtual),
+                ("sdz", Nature::Scheduler { name }),
+            ],
+            "of the device itself the scheduler is told beside its natures"
+        );
+        assert_eq!(about.scheduler.as_deref(), Some("bfq"));
     }
 
     #[test]

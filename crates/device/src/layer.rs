@@ -36,6 +36,25 @@ pub enum Nature {
         /// Whether it takes writes in any order and sorts them later.
         is_host_aware: bool,
     },
+    /// A disk that a hypervisor provides. Told of what lies below; of the device itself
+    /// [`DeviceFacts::is_virtual`](crate::DeviceFacts::is_virtual) says it.
+    Virtual,
+    /// The kernel puts its requests in an order of its own. Told of what lies below; of the
+    /// device itself [`DeviceFacts::scheduler`](crate::DeviceFacts::scheduler) says it.
+    Scheduler {
+        /// `mq-deadline`, `bfq`, `kyber`.
+        name: String,
+    },
+}
+
+/// Marks of disks that a hypervisor provides, in the names of drivers and models.
+const VIRTUAL_MARKS: [&str; 7] =
+    ["virtio", "vbd", "QEMU", "VBOX", "VMware", "Virtual", "Elastic Block Store"];
+
+/// Whether a driver or a model is one of a hypervisor.
+pub(crate) fn is_of_hypervisor(driver: Option<&str>, model: Option<&str>) -> bool {
+    let is_marked = |name: &str| VIRTUAL_MARKS.iter().any(|mark| name.contains(mark));
+    driver.into_iter().chain(model).any(is_marked)
 }
 
 impl Nature {
@@ -52,16 +71,35 @@ impl Nature {
         let zoned = zoned.map(|zoned| Self::Zoned { is_host_aware: zoned == "host-aware" });
         [is_loop, raid, mapped, zoned].into_iter().flatten().collect()
     }
+
+    /// What sysfs tells besides of the disk under a device that lies below another.
+    fn all_below(disk: &SysfsDevice) -> Vec<Self> {
+        let is_virtual = is_of_hypervisor(disk.driver().as_deref(), disk.model().as_deref());
+        let scheduler = disk.scheduler().filter(|name| name != "none");
+        let scheduler = scheduler.map(|name| Self::Scheduler { name });
+        is_virtual.then_some(Self::Virtual).into_iter().chain(scheduler).collect()
+    }
 }
 
 impl Layer {
-    /// What a device and all below it are.
-    pub(crate) fn all_of<'a>(devices: impl IntoIterator<Item = &'a SysfsDevice>) -> Vec<Self> {
-        let of = |device: &'a SysfsDevice| {
-            let natures = Nature::all_of(device).into_iter();
-            natures.map(|nature| Self { device: device.name(), nature })
+    /// What a device and all below it are, each said once.
+    pub(crate) fn all_of(device: &SysfsDevice, below: &[SysfsDevice]) -> Vec<Self> {
+        let of = |device: &SysfsDevice, natures: Vec<Nature>| {
+            let name = device.name();
+            natures.into_iter().map(move |nature| Self { device: name.clone(), nature })
         };
-        devices.into_iter().flat_map(of).collect()
+        let of_below = |device: &SysfsDevice| {
+            let disk = device.whole();
+            let natures = of(device, Nature::all_of(device));
+            natures.chain(of(&disk, Nature::all_below(&disk))).collect::<Vec<_>>()
+        };
+        let mut layers: Vec<Self> = of(device, Nature::all_of(device)).collect();
+        for layer in below.iter().flat_map(of_below) {
+            if !layers.contains(&layer) {
+                layers.push(layer);
+            }
+        }
+        layers
     }
 }
 
@@ -84,6 +122,14 @@ impl fmt::Display for Layer {
             Nature::Mapped { by } => write!(
                 f,
                 "{device} is made by the device mapper ({by}), which may split and delay requests"
+            ),
+            Nature::Virtual => write!(
+                f,
+                "{device}, which lies below, is a disk of a hypervisor: its host may answer from memory, and other machines may use the same hardware"
+            ),
+            Nature::Scheduler { name } => write!(
+                f,
+                "{device}, which lies below, has the kernel's scheduler {name}: it holds requests back and sends them in an order of its own"
             ),
             Nature::Zoned { is_host_aware: true } => write!(
                 f,
@@ -114,6 +160,15 @@ mod tests {
 
     fn natures(attributes: &[(&str, &str)]) -> Vec<Nature> {
         Nature::all_of(&device(attributes).1)
+    }
+
+    #[test]
+    fn disks_below_tell_of_hypervisors_and_schedulers() {
+        let of = |attributes| Nature::all_below(&device(attributes).1);
+        assert_eq!(of(&[("queue/scheduler", "[none] bfq\n"), ("device/model", "ST1")]), []);
+        let name = "bfq".to_owned();
+        let told = of(&[("queue/scheduler", "none [bfq]\n"), ("device/model", "Virtual disk")]);
+        assert_eq!(told, [Nature::Virtual, Nature::Scheduler { name }]);
     }
 
     #[test]

@@ -119,6 +119,22 @@ impl SysfsDevice {
         Some(file_name(&link))
     }
 
+    /// Vendor and model as far as the device tells, else its driver.
+    pub(crate) fn model(&self) -> Option<String> {
+        match (self.attribute("device/vendor"), self.attribute("device/model")) {
+            (Some(vendor), Some(model)) if !vendor.starts_with("0x") => {
+                Some(format!("{vendor} {model}"))
+            }
+            (_, Some(model)) => Some(model),
+            (_, None) => self.driver(),
+        }
+    }
+
+    /// The active scheduler of the kernel.
+    pub(crate) fn scheduler(&self) -> Option<String> {
+        self.attribute("queue/scheduler").as_deref().and_then(active)
+    }
+
     /// The device's own sensors.
     pub(crate) fn sensors(&self) -> Vec<Self> {
         let folders = ["device", "device/hwmon", "device/device", "device/device/hwmon"];
@@ -140,6 +156,13 @@ pub(crate) fn loops() -> impl Iterator<Item = SysfsDevice> {
         .filter_map(|entry| entry.canonicalize().ok())
         .map(SysfsDevice::at)
         .filter(|device| device.has("loop"))
+}
+
+/// `mq-deadline` of `none [mq-deadline] kyber`.
+fn active(schedulers: &str) -> Option<String> {
+    let (_, rest) = schedulers.split_once('[')?;
+    let (name, _) = rest.split_once(']')?;
+    Some(name.to_owned())
 }
 
 /// What a directory holds; nothing if it cannot be read.
@@ -184,5 +207,12 @@ mod tests {
         assert_eq!(disk.partitions()[0].holders(), ["dm-0"]);
         assert_eq!(disk.number_attribute("queue/nr_requests"), Some(64));
         assert_eq!(disk.attribute("queue/scheduler"), None);
+    }
+
+    #[test]
+    fn active_scheduler_is_the_one_in_brackets() {
+        assert_eq!(active("none [mq-deadline] kyber bfq").as_deref(), Some("mq-deadline"));
+        assert_eq!(active("[none] kyber").as_deref(), Some("none"));
+        assert_eq!(active("none"), None);
     }
 }

@@ -75,7 +75,7 @@ pub(crate) struct CompareArguments {
     /// Another.
     #[arg(value_name = "B")]
     pub(crate) second: String,
-    /// What has changed by no more than this has not moved.
+    /// What has changed by no more than this, or than chance explains, has not moved.
     #[arg(long, value_name = "PERCENT", default_value = "5%", value_parser = percent_ppm)]
     pub(crate) tolerance: u32,
     /// Print one JSON object.

@@ -4,7 +4,7 @@
 use serde_json::{Value, json};
 
 use super::arguments::CompareArguments;
-use super::comparison::{Comparison, Pair, Row};
+use super::comparison::{Comparison, Pair, Row, Unit};
 use crate::Answer;
 use crate::failure::Failure;
 use crate::input;
@@ -35,7 +35,7 @@ fn print(comparison: &Comparison, (first, second): (&str, &str), tolerance_ppm: 
         outln!("    second  {}", if b.is_empty() { "-" } else { b });
     }
     outln!();
-    let header = ["what", "entries", "median", "99 % (slowest)", "above the first", ""];
+    let header = ["what", "entries", "median", "99 %, slowest", "above the first", ""];
     let row = |row: &Row| {
         vec![
             row.name.clone(),
@@ -43,7 +43,7 @@ fn print(comparison: &Comparison, (first, second): (&str, &str), tolerance_ppm: 
             cell(row, row.median),
             cell(row, row.tail),
             cell(row, row.exceeded),
-            verdict(row, tolerance_ppm).to_owned(),
+            verdict(row, tolerance_ppm),
         ]
     };
     out!("{}", show::table(&header, comparison.rows.iter().map(row).collect(), 1));
@@ -55,41 +55,53 @@ fn print(comparison: &Comparison, (first, second): (&str, &str), tolerance_ppm: 
             show::labelled(label, &names.join(", "));
         }
     }
-    let moved = comparison.rows.iter().filter(|row| row.has_moved(tolerance_ppm)).count();
-    let refuted = comparison.rows.iter().filter(|row| row.exceeded.is_some()).count();
+    conclude(comparison, tolerance_ppm);
+}
+
+fn conclude(comparison: &Comparison, tolerance_ppm: u32) {
+    let count = |of: &dyn Fn(&Row) -> bool| comparison.rows.iter().filter(|row| of(row)).count();
+    let moved = count(&|row| row.has_moved(tolerance_ppm));
+    let refuted = count(&|row| row.exceeded.is_some());
+    let tolerance = percent(i64::from(tolerance_ppm), false);
+    let all = show::count(comparison.rows.len(), "table");
     show::labelled(
         "Moved",
         &format!(
-            "{moved} of {} by more than {}; {refuted} hold times above those of the first, which \
-             does not bound the second",
-            show::count(comparison.rows.len(), "table"),
-            percent(i64::from(tolerance_ppm), false),
+            "{moved} of {all} by more than {tolerance}; {refuted} hold times above those of the \
+             first, which does not bound the second"
         ),
     );
+    let unsure = count(&|row| row.is_unsure(tolerance_ppm));
+    if unsure > 0 {
+        let text = format!(
+            "{unsure} changed by more than {tolerance} as chance may have it: few samples, or \
+             costs, which follow the longest times"
+        );
+        show::labelled("Unsure", &text);
+    }
 }
 
 /// `7: 43.060ms to 45.213ms, +5.0 %`.
 fn cell(row: &Row, pair: Option<Pair>) -> String {
     let Some(pair) = pair else { return "-".to_owned() };
-    let figure = |value| {
-        if row.is_time {
-            show::ms_ceil(model::Duration::from_ns(value))
-        } else {
-            show::throughput(value)
-        }
+    let figure = |value| match row.unit {
+        Unit::Time => show::ms_ceil(model::Duration::from_ns(value)),
+        Unit::Rate => show::throughput(value),
+        Unit::Count => value.to_string(),
     };
     let entry = if row.entries > 1 { format!("{}: ", pair.entry) } else { String::new() };
     let change = percent(pair.change_ppm(), true);
     format!("{entry}{} to {}, {change}", figure(pair.first), figure(pair.second))
 }
 
-fn verdict(row: &Row, tolerance_ppm: u32) -> &'static str {
-    match (row.has_moved(tolerance_ppm), row.exceeded.is_some()) {
-        (true, true) => "moved, above",
-        (true, false) => "moved",
-        (false, true) => "above",
+fn verdict(row: &Row, tolerance_ppm: u32) -> String {
+    let word = match (row.has_moved(tolerance_ppm), row.is_unsure(tolerance_ppm)) {
+        (true, _) => "moved",
+        (false, true) => "unsure",
         (false, false) => "same",
-    }
+    };
+    let above = if row.exceeded.is_some() { ", above" } else { "" };
+    format!("{word}{above}")
 }
 
 /// `+5.0 %`.
@@ -111,18 +123,20 @@ fn to_json(comparison: &Comparison, tolerance_ppm: u32) -> Value {
                 "first": pair.first,
                 "second": pair.second,
                 "change_ppm": pair.change_ppm(),
+                "by_chance": pair.is_chance,
             })
         })
     };
     let row = |row: &Row| {
         json!({
             "name": row.name,
-            "unit": if row.is_time { "ns" } else { "bytes_per_s" },
+            "unit": row.unit.name(),
             "entries": row.entries,
             "median": pair(row.median),
             "tail": pair(row.tail),
             "above_first": pair(row.exceeded),
             "moved": row.has_moved(tolerance_ppm),
+            "unsure": row.is_unsure(tolerance_ppm),
         })
     };
     let fact = |(what, first, second): &(String, String, String)| json!({ "what": what, "first": first, "second": second });

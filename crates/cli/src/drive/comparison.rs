@@ -1,12 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! What differs between two profiles, figure by figure.
 //!
-//! Medians and 99 % quantiles say whether a device moved. Maxima say less, for they grow with
-//! the number of samples; but one thing they say for sure: where the second profile holds a
-//! time above the first one's table, that table is refuted for the device of the second.
+//! A figure has moved when it changed by more than the tolerance and by more than its sampling
+//! error explains ([`sampling`]); where nothing is known of that error, the tolerance alone
+//! decides. Maxima grow with the number of samples and decide nothing; but one thing they say
+//! for sure: where the second profile holds a time above the first one's table, that table is
+//! refuted for the device of the second.
 
-use model::drive_file::{FlowPlace, Identity, MeasuredTable, SingleTimes, Throughput};
-use model::{Bytes, DriveFile, Duration, Op};
+mod figures;
+mod sampling;
+mod structure;
+
+use model::DriveFile;
+use model::drive_file::Identity;
+
+use figures::Figures;
+pub(super) use figures::Unit;
+use sampling::{Chance, Figure, Sampling};
 
 /// A change in parts per million of what was.
 pub(super) type ChangePpm = i64;
@@ -14,10 +24,12 @@ pub(super) type ChangePpm = i64;
 /// One figure of a table, in both profiles.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Pair {
-    /// Of how many requests; 1 where there is only one figure.
+    /// Of how many requests, over how many cylinders; 1 where there is only one figure.
     pub(super) entry: u32,
     pub(super) first: u64,
     pub(super) second: u64,
+    /// Sampling explains that they differ.
+    pub(super) is_chance: bool,
 }
 
 impl Pair {
@@ -27,6 +39,10 @@ impl Pair {
         let ppm = difference * 1_000_000 / i128::from(self.first.max(1));
         i64::try_from(ppm).unwrap_or(if ppm < 0 { i64::MIN } else { i64::MAX })
     }
+
+    fn is_beyond(&self, tolerance_ppm: u32) -> bool {
+        self.change_ppm().unsigned_abs() > u64::from(tolerance_ppm)
+    }
 }
 
 /// What one table says in both profiles.
@@ -34,26 +50,32 @@ impl Pair {
 pub(super) struct Row {
     /// `batch of reads of 128KiB`.
     pub(super) name: String,
-    /// Whether its figures are times; rates otherwise.
-    pub(super) is_time: bool,
+    /// What its figures count.
+    pub(super) unit: Unit,
     /// How many figures both have.
     pub(super) entries: usize,
-    /// The median that changed most.
+    /// The median that changed most; of those that chance does not explain, if there are any.
     pub(super) median: Option<Pair>,
-    /// The 99 % quantile that changed most; of rates the slowest stretch.
+    /// The same of the 99 % quantiles; of rates the slowest stretch, of limits the longest.
     pub(super) tail: Option<Pair>,
     /// The longest time that lies furthest above the first table.
     pub(super) exceeded: Option<Pair>,
 }
 
 impl Row {
-    /// Whether a median, a tail, or what lies above the first table changed by more than
-    /// `tolerance_ppm`: a little above lies the maximum of any other sample.
+    /// Whether a median or a tail changed by more than `tolerance_ppm` and than chance explains.
     pub(super) fn has_moved(&self, tolerance_ppm: u32) -> bool {
-        let changes = [self.median, self.tail, self.exceeded].into_iter().flatten();
-        changes
-            .map(|pair| pair.change_ppm().unsigned_abs())
-            .any(|ppm| ppm > u64::from(tolerance_ppm))
+        self.decisive().any(|pair| !pair.is_chance && pair.is_beyond(tolerance_ppm))
+    }
+
+    /// Whether one changed by more than `tolerance_ppm`, and chance explains all of it.
+    pub(super) fn is_unsure(&self, tolerance_ppm: u32) -> bool {
+        let is_beyond = self.decisive().any(|pair| pair.is_beyond(tolerance_ppm));
+        is_beyond && !self.has_moved(tolerance_ppm)
+    }
+
+    fn decisive(&self) -> impl Iterator<Item = Pair> {
+        [self.median, self.tail].into_iter().flatten()
     }
 }
 
@@ -62,7 +84,7 @@ impl Row {
 pub(super) struct Comparison {
     /// What, first, second: facts about the devices that are not the same.
     pub(super) facts: Vec<(String, String, String)>,
-    /// What both measured.
+    /// What both measured, and what both are made of.
     pub(super) rows: Vec<Row>,
     /// What only the first has.
     pub(super) only_first: Vec<String>,
@@ -73,135 +95,85 @@ pub(super) struct Comparison {
 impl Comparison {
     /// Of all that both files have.
     pub(super) fn of(first: &DriveFile, second: &DriveFile) -> Self {
-        let (a, b) = (figures(first), figures(second));
+        let [a, b] = all_figures(first, second);
         let is_in = |list: &[Figures], name: &str| list.iter().any(|it| it.name == name);
         let names = |of: &[Figures], other: &[Figures]| {
             let missing = of.iter().filter(|it| !is_in(other, &it.name));
             missing.map(|it| it.name.clone()).collect()
         };
-        let row = |one: &Figures| Some(one.beside(b.iter().find(|it| it.name == one.name)?));
+        let beside = |name: &str| b.iter().find(|it| it.name == name);
+        let both: Vec<(&Figures, &Figures)> =
+            a.iter().filter_map(|one| Some((one, beside(&one.name)?))).collect();
+        let chance = Chance::among(both.iter().map(|(a, b)| a.sampled_beside(b)).sum());
         Self {
             facts: facts(first, second),
-            rows: a.iter().filter_map(row).collect(),
+            rows: both.iter().map(|(a, b)| a.beside(b, chance)).collect(),
             only_first: names(&a, &b),
             only_second: names(&b, &a),
         }
     }
 
-    /// Whether anything measured moved.
+    /// Whether anything moved.
     pub(super) fn has_moved(&self, tolerance_ppm: u32) -> bool {
         self.rows.iter().any(|row| row.has_moved(tolerance_ppm))
     }
 }
 
-/// The figures of one table.
-struct Figures {
-    name: String,
-    is_time: bool,
-    /// What each entry is about.
-    entries: Vec<u32>,
-    median: Vec<u64>,
-    tail: Vec<u64>,
-    /// Empty for rates.
-    longest: Vec<u64>,
+fn all_figures(first: &DriveFile, second: &DriveFile) -> [Vec<Figures>; 2] {
+    let [a, b] = structure::figures(first, second);
+    let [mut all_a, mut all_b] = [first, second].map(figures::of_tables);
+    all_a.extend(a);
+    all_b.extend(b);
+    [all_a, all_b]
 }
 
 impl Figures {
-    fn of_table(section: &str, table: &MeasuredTable) -> Self {
-        let [_, _, p50, _, p99, _] = &table.quantiles_ns;
-        Self {
-            name: format!("{section} of {}", kind(table.op, table.size)),
-            is_time: true,
-            entries: (1..).take(table.ns_max.len()).collect(),
-            median: p50.clone(),
-            tail: p99.clone(),
-            longest: table.ns_max.clone(),
-        }
+    /// How many medians and tails of both were drawn from samples.
+    fn sampled_beside(&self, other: &Self) -> usize {
+        let is_common = |&&entry: &&u32| other.index(entry).is_some();
+        let is_sampled = !self.sampling.is_empty() && !other.sampling.is_empty();
+        2 * if is_sampled { self.entries.iter().filter(is_common).count() } else { 0 }
     }
 
-    fn of_single(single: &SingleTimes) -> Self {
-        let [_, _, p50, _, p99, _] = single.ns_quantiles;
-        Self {
-            name: format!("single of {}", kind(Some(single.op), Some(single.size))),
-            is_time: true,
-            entries: vec![1],
-            median: vec![p50],
-            tail: vec![p99],
-            longest: vec![single.ns_max],
-        }
-    }
-
-    fn of_flow(flow: &Throughput) -> Self {
-        let place = match flow.place {
-            FlowPlace::Random => "random",
-            FlowPlace::SequentialFirst => "sequential (first tenth)",
-            FlowPlace::SequentialLast => "sequential (last tenth)",
+    fn beside(&self, other: &Self, chance: Chance) -> Row {
+        let common = self.entries.iter().filter(|&&entry| other.index(entry).is_some());
+        let most = |pairs: Vec<Pair>| {
+            pairs.into_iter().max_by_key(|it| (!it.is_chance, it.change_ppm().unsigned_abs()))
         };
-        Self {
-            name: format!("throughput of {place} {}", kind(Some(flow.op), Some(flow.size))),
-            is_time: false,
-            entries: flow.depth.clone(),
-            median: flow.bytes_per_s.clone(),
-            tail: flow.bytes_per_s_min.clone(),
-            longest: Vec::new(),
-        }
-    }
-
-    fn of_limit(name: &str, time: Option<Duration>) -> Option<Self> {
-        let longest = vec![time?.ns()];
-        let (median, tail) = (Vec::new(), Vec::new());
-        Some(Self { name: name.to_owned(), is_time: true, entries: vec![1], median, tail, longest })
-    }
-
-    fn beside(&self, other: &Self) -> Row {
-        let common = self.entries.iter().filter(|entry| other.entries.contains(entry));
-        let pairs = |of: fn(&Self) -> &Vec<u64>| -> Vec<Pair> {
-            let at = |it: &Self, entry| {
-                let index = it.entries.iter().position(|&other| other == entry)?;
-                of(it).get(index).copied()
-            };
-            let pair =
-                |&entry| Some(Pair { entry, first: at(self, entry)?, second: at(other, entry)? });
-            self.entries.iter().filter_map(pair).collect()
+        let longest = self.pairs(other, |it| &it.longest, |_, _| false).into_iter();
+        let above = longest.filter(|pair| pair.second > pair.first);
+        let decided = |figure, of: fn(&Self) -> &Vec<u64>| {
+            most(self.pairs(other, of, |a, b| chance.explains(figure, a, b)))
         };
-        let most =
-            |pairs: Vec<Pair>| pairs.into_iter().max_by_key(|it| it.change_ppm().unsigned_abs());
-        let above = pairs(|it| &it.longest).into_iter().filter(|pair| pair.second > pair.first);
         Row {
             name: self.name.clone(),
-            is_time: self.is_time,
+            unit: self.unit,
             entries: common.count(),
-            median: most(pairs(|it| &it.median)),
-            tail: most(pairs(|it| &it.tail)),
+            median: decided(Figure::Median, |it| &it.median),
+            tail: decided(Figure::Tail, |it| &it.tail),
             exceeded: above.max_by_key(Pair::change_ppm),
         }
     }
-}
 
-/// All figures of a profile. The longest times of a table are those that may be relied on.
-fn figures(file: &DriveFile) -> Vec<Figures> {
-    let relied_on = |table: &MeasuredTable| MeasuredTable {
-        ns_max: (1..=table.table.batch_max()).map(|n| table.table.time_max(n).ns()).collect(),
-        ..table.clone()
-    };
-    let of = |section, tables: &[MeasuredTable]| -> Vec<Figures> {
-        tables.iter().map(|table| Figures::of_table(section, &relied_on(table))).collect()
-    };
-    let tables = [
-        of("batch", &file.batch),
-        of("drain", &file.drain),
-        of("priority", &file.priority),
-        file.single.iter().map(Figures::of_single).collect(),
-        file.throughput.iter().map(Figures::of_flow).collect(),
-        Figures::of_limit("starvation", file.starvation_max).into_iter().collect(),
-        Figures::of_limit("flush", file.flush_max).into_iter().collect(),
-    ];
-    tables.into_iter().flatten().collect()
-}
-
-fn kind(op: Option<Op>, size: Option<Bytes>) -> String {
-    let op = op.map_or("request", Op::name);
-    size.map_or_else(|| format!("{op}s"), |size| format!("{op}s of {size}"))
+    /// One figure of each entry that both have.
+    fn pairs(
+        &self,
+        other: &Self,
+        of: fn(&Self) -> &Vec<u64>,
+        explains: impl Fn(Sampling, Sampling) -> bool,
+    ) -> Vec<Pair> {
+        let pair = |(index, &entry): (usize, &u32)| {
+            let place = other.index(entry)?;
+            let sampling = (self.sampling.get(index), other.sampling.get(place));
+            let is_chance = match sampling {
+                (Some(&a), Some(&b)) => explains(a, b),
+                _ => false,
+            };
+            let (first, second) = (*of(self).get(index)?, *of(other).get(place)?);
+            Some(Pair { entry, first, second, is_chance })
+        };
+        self.entries.iter().enumerate().filter_map(pair).collect()
+    }
 }
 
 /// What the files say of their devices that is not the same.
@@ -230,49 +202,4 @@ fn facts(first: &DriveFile, second: &DriveFile) -> Vec<(String, String, String)>
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn pair(first: u64, second: u64) -> Pair {
-        Pair { entry: 1, first, second }
-    }
-
-    #[test]
-    fn change_is_relative_to_what_was() {
-        assert_eq!(pair(200, 210).change_ppm(), 50_000);
-        assert_eq!(pair(200, 100).change_ppm(), -500_000);
-        assert_eq!(pair(0, u64::MAX).change_ppm(), i64::MAX);
-    }
-
-    fn file(ns_max: &str, ns_p50: &str) -> DriveFile {
-        let text = format!(
-            "name = \"t\"\nkind = \"recorded\"\ndepth = 4\n[[batch]]\nop = \"read\"\nsize = \"4KiB\"\nns_max = [{ns_max}]\nns_p50 = [{ns_p50}]\n"
-        );
-        DriveFile::parse(&text).unwrap()
-    }
-
-    #[test]
-    fn a_profile_is_like_itself() {
-        let one = file("10, 20, 30", "5, 6, 7");
-        let comparison = Comparison::of(&one, &one);
-        assert!(!comparison.has_moved(0) && comparison.facts.is_empty());
-        assert_eq!(comparison.rows[0].entries, 3);
-    }
-
-    #[test]
-    fn the_worst_entry_is_told_and_a_refuted_table() {
-        let comparison =
-            Comparison::of(&file("10, 20, 30", "5, 6, 7"), &file("9, 21, 39", "5, 9, 8"));
-        let [row] = &comparison.rows[..] else { panic!("one table") };
-        assert_eq!(row.median, Some(Pair { entry: 2, first: 6, second: 9 }));
-        assert_eq!(row.exceeded, Some(Pair { entry: 3, first: 30, second: 39 }));
-        assert!(row.has_moved(499_999) && !row.has_moved(500_000));
-    }
-
-    #[test]
-    fn a_dip_in_a_measured_table_is_not_exceeded_by_what_its_running_maximum_covers() {
-        let comparison =
-            Comparison::of(&file("10, 9, 30", "5, 5, 5"), &file("10, 10, 30", "5, 5, 5"));
-        assert_eq!(comparison.rows[0].exceeded, None);
-    }
-}
+mod tests;

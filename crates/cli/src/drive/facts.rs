@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! What a drive file says, in words.
 
+mod measured;
 mod parts;
 
 use drive::recorded::Recording;
@@ -37,6 +38,8 @@ pub(crate) fn all(file: &DriveFile) -> Result<Vec<Fact>, MechanicsError> {
     let limits = limits.into_iter().filter_map(|(label, limit)| Some((label, limit?)));
     facts.extend(limits.map(|(label, limit)| (label, format!("at most {}", show::ms_ceil(limit)))));
     facts.extend(file.batch.iter().map(|measured| ("Table", table(measured))));
+    facts.extend(measured::observations(file));
+    facts.extend(file.fit.iter().flat_map(measured::fit));
     Ok(facts)
 }
 
@@ -99,6 +102,11 @@ fn simulated(file: &DriveFile) -> String {
 }
 
 fn table(table: &MeasuredTable) -> String {
+    entries(table, "b")
+}
+
+/// The first and the last entry of a table, under the name of its function.
+fn entries(table: &MeasuredTable, function: &str) -> String {
     let time = |ns: u64| show::ms_ceil(Duration::from_ns(ns));
     let samples = table
         .samples
@@ -108,7 +116,8 @@ fn table(table: &MeasuredTable) -> String {
     };
     let count = table.ns_max.len();
     let measured = measured(table);
-    format!("{measured}: b(1) = {} to b({count}) = {}{samples}", time(first), time(last))
+    let [first, last] = [first, last].map(time);
+    format!("{measured}: {function}(1) = {first} to {function}({count}) = {last}{samples}")
 }
 
 #[cfg(test)]

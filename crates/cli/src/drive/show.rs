@@ -7,8 +7,9 @@ use std::path::Path;
 
 use drive::BuildError;
 use drive::mechanical::{Layout, ZoneFacts};
+use model::drive_file::MeasuredTable;
 use model::mechanics::{Mechanics, MechanicsError};
-use model::{DriveFile, Duration};
+use model::{Bytes, DriveFile, Duration, Op};
 use serde_json::{Value, json};
 
 use super::arguments::ShowArguments;
@@ -76,11 +77,26 @@ fn to_json(file: &DriveFile) -> Result<Value, MechanicsError> {
         value["tables"][entry]["samples"] = json!(table.samples);
         value["tables"][entry]["ns_max"] = json!(table.ns_max);
     }
+    value["drain"] = file.drain.iter().map(table_json).collect();
+    value["priority"] = file.priority.iter().map(table_json).collect();
+    value["single"] = plain(&file.single);
+    value["throughput"] = plain(&file.throughput);
+    value["fit"] = plain(&file.fit);
     value["starvation_ns_max"] = json!(file.starvation_max.map(Duration::ns));
     value["flush_ns_max"] = json!(file.flush_max.map(Duration::ns));
     value["mechanics"] = file.mechanics.as_deref().map(mechanics_json).transpose()?.into();
     value["ssd"] = plain(&file.ssd);
     Ok(value)
+}
+
+/// A table that is not among those of batches.
+fn table_json(table: &MeasuredTable) -> Value {
+    json!({
+        "op": table.op.map(Op::name),
+        "size_bytes": table.size.map(Bytes::get),
+        "samples": table.samples,
+        "ns_max": table.ns_max,
+    })
 }
 
 fn mechanics_json(mechanics: &Mechanics) -> Result<Value, MechanicsError> {
