@@ -18,10 +18,15 @@ use model::Duration;
 use rand::SeedableRng as _;
 use rand_pcg::Pcg64;
 
+use crate::float;
+
+#[cfg(test)]
+mod coverage;
 mod gev;
 mod goodness;
 mod gpd;
 mod law;
+mod range;
 mod search;
 mod sentences;
 mod tail;
@@ -29,7 +34,8 @@ mod tail;
 pub use gev::Gev;
 pub use goodness::{Goodness, REPLICATES, SIGNIFICANCE};
 pub use gpd::Gpd;
-pub use tail::{BLOCKS_MIN, DISTINCT_MIN, EXCESSES_MIN, Fit, Fitted, Refusal, Tail};
+pub use range::RANGE_CONFIDENCE;
+pub use tail::{BLOCKS_MIN, DISTINCT_MIN, EXCESSES_MIN, Fit, Fitted, LevelRange, Refusal, Tail};
 
 /// Two estimates differ by a lot when the longer is longer by more than a fifth.
 pub const DISAGREEMENT: f64 = 0.2;
@@ -50,16 +56,17 @@ pub struct TailParams {
     /// The quantile that is the threshold, in ppm; `None` for 95 %, or a higher one of which no
     /// more than 1,000 samples are excesses.
     pub threshold_ppm: Option<u32>,
-    /// A time is told that one sample exceeds with this probability.
-    pub exceedance: f64,
+    /// A time is told that one sample exceeds with this probability; `None` for a tenth of
+    /// one in the number of samples, see [`Tails::estimate`].
+    pub exceedance: Option<f64>,
     /// Of the replicates by which the fits are tested.
     pub seed: u64,
 }
 
-/// One in a million, blocks and threshold as suits the number of samples.
+/// All as suits the number of samples.
 impl Default for TailParams {
     fn default() -> Self {
-        Self { block: None, threshold_ppm: None, exceedance: 1e-6, seed: 0 }
+        Self { block: None, threshold_ppm: None, exceedance: None, seed: 0 }
     }
 }
 
@@ -92,20 +99,32 @@ impl Tails {
 
     /// Estimates the tail of `times`, which stand in the order in which they were taken.
     ///
+    /// The level that is told lies near the samples, ten times as rare as the longest of n (one
+    /// in 10 n), with a range of 95 % by profile likelihood, calibrated by the replicates. From
+    /// 1,000 single reads each, 100 times, of the seven mechanical drives that are built in, the
+    /// level that 1 in 10,000 of 2,000,000 reads exceeded lay above 39 and below 7 of 1,347
+    /// ranges: 97 % hold it. The level alone was too low in 72 %. Quantiles of the refitted
+    /// levels, the usual range, hold it in two cases of three.
+    ///
+    /// No level further out is told. One in a million, 1,000 times as rare as the longest
+    /// sample, was above the range in 105 of 120 cases on a drive that now and then reads
+    /// again (31.6 ms; one in 10,000 takes 14.4 ms): what was never seen is in no range.
+    ///
     /// # Assumptions
-    /// Samples are independent and of one distribution: [`crate::drift`] looks for some ways
-    /// in which they are not. What both laws say beyond the samples holds in the limit of large
-    /// blocks and high thresholds; the test of the fit sees only the samples.
+    /// Samples are independent and of one distribution: [`crate::drift`] and
+    /// [`crate::independence`] look for some ways in which they are not. What both laws say
+    /// beyond the samples holds in the limit of large blocks and high thresholds; the test of
+    /// the fit sees only the samples.
     ///
     /// # Panics
     /// When the exceedance does not lie between 0 and 1, a block is empty or the threshold is
     /// above a million ppm.
     ///
     /// # Complexity
-    /// O(n log n), and 200 fits each to about root n maxima and to at most 1,000 excesses: up to
-    /// about 2 s.
+    /// O(n log n), and 200 fits each to about root n maxima and to at most 1,000 excesses, twice
+    /// where a law fits: up to about 4 s.
     pub fn estimate(times: &[Duration], params: &TailParams) -> Self {
-        let exceedance = params.exceedance;
+        let exceedance = params.exceedance.unwrap_or_else(|| default_exceedance(times.len()));
         assert!(0.0 < exceedance && exceedance < 1.0, "a probability lies between 0 and 1");
         let block = params.block.unwrap_or_else(|| default_block(times.len()));
         let threshold_ppm =
@@ -122,10 +141,14 @@ impl Tails {
     pub fn disagreement(&self) -> Option<(Duration, Duration)> {
         let (blocks, excesses) = (self.blocks.level()?, self.excesses.level()?);
         let (shorter, longer) = (blocks.min(excesses), blocks.max(excesses));
-        let is_apart =
-            crate::float::of(longer.ns()) > (1.0 + DISAGREEMENT) * crate::float::of(shorter.ns());
+        let is_apart = float::of(longer.ns()) > (1.0 + DISAGREEMENT) * float::of(shorter.ns());
         is_apart.then_some((shorter, longer))
     }
+}
+
+/// Ten times as rare as the longest of the samples.
+fn default_exceedance(samples: usize) -> f64 {
+    0.1 / float::of_length(samples.max(1))
 }
 
 /// The largest block of which there are as many as samples in it; one at least.
