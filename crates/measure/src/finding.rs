@@ -100,3 +100,64 @@ impl fmt::Display for Disturbance {
         )
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use model::Time;
+
+    use super::*;
+
+    /// A table of 32 drains from three starts; of the 83rd list the samples get longer.
+    #[test]
+    fn what_is_found_is_named_by_its_entry() {
+        let list = |cell: u64| {
+            let took =
+                move |at: u64| if cell == 82 { 1_000 + at } else { 1_000 + at * 7_919 % 997 };
+            (0..100).map(move |at| Sample::new(Duration::from_us(took(at)), Duration::ZERO, None))
+        };
+        let cells = (0..96).map(|cell| list(cell).collect()).collect();
+        let measured = Measured { cells, is_cancelled: false, has_steal: false };
+        let experiment = Experiment::Drain;
+        let rounds = Rounds {
+            experiment,
+            kind: None,
+            samples: 100,
+            cells: 96,
+            ways: 3,
+            seed: 0,
+            begun: Time::ZERO,
+        };
+        let finding = Finding::of(&rounds, &measured);
+        let [drift, independence, disturbance] = &finding.sentences()[..] else {
+            panic!("no tail of drains: {finding:?}")
+        };
+        assert!(drift.contains("not steady: entry 28 (way 2 of 3) +"), "{drift}");
+        assert!(independence.contains("those of entry 28 (way 2 of 3) resemble"), "{independence}");
+        assert!(disturbance.contains("held up none of 9600 samples"), "{disturbance}");
+    }
+
+    /// Where the tail is looked at, a quantile is bounded without any law.
+    #[test]
+    fn a_quantile_of_the_largest_batch_is_bounded() {
+        let sample = |at| Sample::new(Duration::from_us(1_000 + at), Duration::ZERO, None);
+        let measured = |count: u64| Measured {
+            cells: vec![(0..count).map(sample).collect()],
+            is_cancelled: false,
+            has_steal: false,
+        };
+        let experiment = Experiment::Batch;
+        let rounds = Rounds {
+            experiment,
+            kind: None,
+            samples: 0,
+            cells: 1,
+            ways: 1,
+            seed: 0,
+            begun: Time::ZERO,
+        };
+        let sentences = Finding::of(&rounds, &measured(1_000)).sentences();
+        let said = "the largest batch: with 99 % confidence at most 1 % take longer than 1.997ms";
+        assert!(sentences[3].starts_with(said), "{sentences:?}");
+        assert_eq!(Finding::of(&rounds, &measured(458)).quantile, None, "459 are needed");
+    }
+}

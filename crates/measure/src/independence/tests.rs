@@ -94,6 +94,7 @@ fn samples_that_follow_each_other_are_found() {
     assert_eq!(it.cell, Cell { entry: 2, way: 1, ways: 2 });
     assert!((0.5..0.7).contains(&it.correlation), "{it:?}");
     assert!((180..330).contains(&it.effective()), "{}", it.effective());
+    assert!(found.is_grave(), "{found}");
     let text = found.to_string();
     assert!(text.contains("entry 3 (way 2 of 2) resemble the ones before"), "{text}");
     assert!(text.contains(", its 1000 are worth about "), "{text}");
@@ -106,6 +107,7 @@ fn samples_by_turns_are_found_and_keep_their_number() {
     let found = compare(&[times((0..200).map(|at| 100 + 50 * (at % 2)))], 1);
     let [it] = found.dependent[..] else { panic!("one: {found}") };
     assert!(it.correlation < -0.9 && it.effective() == 200, "{it:?}");
+    assert!(!found.is_grave(), "{found}");
     assert!(found.to_string().contains("are unlike the ones before"), "{found}");
 }
 
