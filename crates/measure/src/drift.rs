@@ -65,7 +65,7 @@ pub struct Shift {
 #[derive(Debug, Clone, PartialEq)]
 #[must_use]
 pub struct Drift {
-    /// How many entries have samples enough.
+    /// How many cells have samples enough.
     pub compared: usize,
     /// How many have not.
     pub too_short: usize,
@@ -211,7 +211,6 @@ fn ln_choose(n: usize, k: usize) -> f64 {
 impl fmt::Display for Drift {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { compared, too_short, shifts } = self;
-        let entries = |count: usize| if count == 1 { "entry" } else { "entries" };
         if *compared == 0 {
             return write!(f, "drift was not looked for: it takes {SAMPLES_MIN} samples");
         }
@@ -224,12 +223,11 @@ impl fmt::Display for Drift {
         } else {
             write!(
                 f,
-                "first and last third of {compared} {} do not differ by more than chance explains, which does not prove the device steady",
-                entries(*compared)
+                "first and last third of the samples do not differ by more than chance explains ({compared} compared), which does not prove the device steady"
             )?;
         }
         if *too_short > 0 {
-            write!(f, "; {too_short} {} had too few samples to tell", entries(*too_short))?;
+            write!(f, "; {too_short} had too few samples to tell")?;
         }
         Ok(())
     }

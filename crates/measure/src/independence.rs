@@ -38,7 +38,7 @@ pub struct Dependence {
 #[derive(Debug, Clone, PartialEq)]
 #[must_use]
 pub struct Independence {
-    /// How many entries have samples enough.
+    /// How many cells have samples enough.
     pub compared: usize,
     /// How many have not.
     pub too_short: usize,

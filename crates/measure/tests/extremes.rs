@@ -153,7 +153,7 @@ fn sentences_are_short_and_near_the_samples() {
     for tail in [tails.blocks, tails.excesses] {
         let text = tail.to_string();
         assert!(text.chars().count() <= 160, "{text}");
-        assert!(text.contains("one sample in 200000 is estimated to take longer than"), "{text}");
+        assert!(text.contains("one sample in 20000 is estimated to take longer than"), "{text}");
         assert!(text.contains(", in a range of 1") && text.contains("not a bound"), "{text}");
         assert!(!text.contains("none longer"), "{text}");
     }

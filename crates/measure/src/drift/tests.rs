@@ -104,5 +104,5 @@ fn too_few_samples_are_said_and_not_compared() {
     let run = vec![times([5; 60]), Vec::new()];
     let drift = compare(&run, 1);
     assert_eq!((drift.compared, drift.shifts.len()), (1, 0));
-    assert!(drift.to_string().contains("1 entry had too few"), "{drift}");
+    assert!(drift.to_string().contains("1 had too few"), "{drift}");
 }
