@@ -13,6 +13,7 @@ use std::fmt;
 
 use model::Duration;
 
+use crate::cell::Cell;
 use crate::float;
 use crate::order_statistics::quantile;
 
@@ -43,8 +44,8 @@ pub enum Change {
 /// A difference that chance does not explain.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Shift {
-    /// Which entry, from 0.
-    pub entry: usize,
+    /// Of which samples.
+    pub cell: Cell,
     /// What of it changed.
     pub change: Change,
     /// Median or 95 % quantile of the first third.
@@ -64,7 +65,7 @@ pub struct Shift {
 #[derive(Debug, Clone, PartialEq)]
 #[must_use]
 pub struct Drift {
-    /// How many entries have samples enough.
+    /// How many cells have samples enough.
     pub compared: usize,
     /// How many have not.
     pub too_short: usize,
@@ -80,11 +81,12 @@ pub struct Drift {
 /// procedure", 1979, which holds however the entries depend on each other.
 ///
 /// # Assumptions
-/// Samples of an entry are independent: without that, which nothing checks, there are more
-/// false alarms; a drift is then one kind of dependence among others.
+/// Samples of an entry are independent, which [`crate::independence`] looks into: without that
+/// there are more false alarms; a drift is then one kind of dependence among others.
 ///
 /// # Shape
-/// `times[e]` are the samples of entry e in the order in which they were taken.
+/// `times[c]` are the samples of cell c in the order in which they were taken; those of an entry
+/// that is measured in several `ways` lie side by side.
 ///
 /// # Complexity
 /// O(n log n) for n samples.
@@ -94,33 +96,33 @@ pub struct Drift {
 /// use model::Duration;
 ///
 /// let slower: Vec<_> = (1000..1300).map(Duration::from_us).collect();
-/// let drift = measure::drift::compare(&[slower]);
+/// let drift = measure::drift::compare(&[slower], 1);
 /// assert_eq!(drift.shifts.len(), 2);
 /// assert!(drift.to_string().contains("entry 1 +19"), "{drift}");
 /// ```
-pub fn compare(times: &[Vec<Duration>]) -> Drift {
+pub fn compare(times: &[Vec<Duration>], ways: usize) -> Drift {
     let long_enough = times.iter().enumerate().filter(|(_, times)| times.len() >= SAMPLES_MIN);
-    let all: Vec<Shift> = long_enough.flat_map(|(entry, times)| shifts_of(entry, times)).collect();
+    let shifts_of = |(index, times): (usize, &Vec<_>)| shifts_of(Cell::of(index, ways), times);
+    let all: Vec<Shift> = long_enough.flat_map(shifts_of).collect();
     let compared = all.len() / 2;
     let too_short = times.len() - compared;
-    Drift { compared, too_short, shifts: significant(all) }
+    Drift { compared, too_short, shifts: holm(all, |shift| shift.p) }
 }
 
 /// Holm's procedure: of m differences in the order of p, the i-th (from 0) stands when its p and
 /// all before are within `level / (m - i)`.
-fn significant(mut shifts: Vec<Shift>) -> Vec<Shift> {
-    shifts.sort_by(|a, b| a.p.total_cmp(&b.p));
-    let count = shifts.len();
-    let stands = |&(index, shift): &(usize, &Shift)| {
-        shift.p <= FALSE_ALARM / float::of_length(count - index)
-    };
-    let standing = shifts.iter().enumerate().take_while(stands).count();
-    shifts.truncate(standing);
-    shifts
+pub(crate) fn holm<T>(mut found: Vec<T>, p: impl Fn(&T) -> f64) -> Vec<T> {
+    found.sort_by(|a, b| p(a).total_cmp(&p(b)));
+    let count = found.len();
+    let stands =
+        |&(index, it): &(usize, &T)| p(it) <= FALSE_ALARM / float::of_length(count - index);
+    let standing = found.iter().enumerate().take_while(stands).count();
+    found.truncate(standing);
+    found
 }
 
 /// Both comparisons of an entry.
-fn shifts_of(entry: usize, times: &[Duration]) -> [Shift; 2] {
+fn shifts_of(cell: Cell, times: &[Duration]) -> [Shift; 2] {
     let third = times.len() / PARTS;
     let sorted = |part: &[Duration]| {
         let mut part = part.to_vec();
@@ -132,7 +134,7 @@ fn shifts_of(entry: usize, times: &[Duration]) -> [Shift; 2] {
     let shift = |change, level_ppm, p| {
         let (first, last) = (quantile(&first, level_ppm), quantile(&last, level_ppm));
         let percent = 100.0 * (float::of(last.ns()) - float::of(first.ns())) / median;
-        Shift { entry, change, first, last, percent, p }
+        Shift { cell, change, first, last, percent, p }
     };
     [
         shift(Change::Samples, MEDIAN_PPM, rank_p(&first, &last)),
@@ -209,7 +211,6 @@ fn ln_choose(n: usize, k: usize) -> f64 {
 impl fmt::Display for Drift {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { compared, too_short, shifts } = self;
-        let entries = |count: usize| if count == 1 { "entry" } else { "entries" };
         if *compared == 0 {
             return write!(f, "drift was not looked for: it takes {SAMPLES_MIN} samples");
         }
@@ -222,12 +223,11 @@ impl fmt::Display for Drift {
         } else {
             write!(
                 f,
-                "first and last third of {compared} {} do not differ by more than chance explains, which does not prove the device steady",
-                entries(*compared)
+                "first and last third of the samples do not differ by more than chance explains ({compared} compared), which does not prove the device steady"
             )?;
         }
         if *too_short > 0 {
-            write!(f, "; {too_short} {} had too few samples to tell", entries(*too_short))?;
+            write!(f, "; {too_short} had too few samples to tell")?;
         }
         Ok(())
     }
@@ -241,12 +241,8 @@ impl fmt::Display for Shift {
         };
         write!(
             f,
-            "entry {} {:+.1} % of its median from the first third of the samples to the last ({what} {} to {}, p = {:.1e})",
-            self.entry + 1,
-            self.percent,
-            self.first,
-            self.last,
-            self.p
+            "{} {:+.1} % of its median from the first third of the samples to the last ({what} {} to {}, p = {:.1e})",
+            self.cell, self.percent, self.first, self.last, self.p
         )
     }
 }

@@ -18,10 +18,15 @@ use model::Duration;
 use rand::SeedableRng as _;
 use rand_pcg::Pcg64;
 
+use crate::float;
+
+#[cfg(test)]
+mod coverage;
 mod gev;
 mod goodness;
 mod gpd;
 mod law;
+mod range;
 mod search;
 mod sentences;
 mod tail;
@@ -29,7 +34,8 @@ mod tail;
 pub use gev::Gev;
 pub use goodness::{Goodness, REPLICATES, SIGNIFICANCE};
 pub use gpd::Gpd;
-pub use tail::{BLOCKS_MIN, DISTINCT_MIN, EXCESSES_MIN, Fit, Fitted, Refusal, Tail};
+pub use range::RANGE_CONFIDENCE;
+pub use tail::{BLOCKS_MIN, DISTINCT_MIN, EXCESSES_MIN, Fit, Fitted, LevelRange, Refusal, Tail};
 
 /// Two estimates differ by a lot when the longer is longer by more than a fifth.
 pub const DISAGREEMENT: f64 = 0.2;
@@ -50,16 +56,17 @@ pub struct TailParams {
     /// The quantile that is the threshold, in ppm; `None` for 95 %, or a higher one of which no
     /// more than 1,000 samples are excesses.
     pub threshold_ppm: Option<u32>,
-    /// A time is told that one sample exceeds with this probability.
-    pub exceedance: f64,
+    /// A time is told that one sample exceeds with this probability; `None` for one in the
+    /// number of samples, see [`Tails::estimate`].
+    pub exceedance: Option<f64>,
     /// Of the replicates by which the fits are tested.
     pub seed: u64,
 }
 
-/// One in a million, blocks and threshold as suits the number of samples.
+/// All as suits the number of samples.
 impl Default for TailParams {
     fn default() -> Self {
-        Self { block: None, threshold_ppm: None, exceedance: 1e-6, seed: 0 }
+        Self { block: None, threshold_ppm: None, exceedance: None, seed: 0 }
     }
 }
 
@@ -92,20 +99,37 @@ impl Tails {
 
     /// Estimates the tail of `times`, which stand in the order in which they were taken.
     ///
+    /// The level that is told is one in n, as rare as the longest of n samples, with a range of
+    /// 95 % by profile likelihood, calibrated by the replicates. From 1,000 single reads each,
+    /// 100 times, of the seven mechanical drives that are built in, the level that 1 in 1,000 of
+    /// 2,000,000 reads exceeded lay above 35 and below 15 of 1,347 ranges: 96 % hold it. The
+    /// level alone was too low in 67 %. From 10,000 reads each, 16 times, of six of them, 166 of
+    /// 180 ranges held the level of 1 in 10,000: 92 %.
+    ///
+    /// No rarer level is told unless it is asked for: what is rarer than one in n was probably
+    /// never seen, and no range that is computed from the samples holds it. One of the drives
+    /// reads again now and then: 1 in 10,000 of its reads takes longer than 14.4 ms, 1 in 100,000
+    /// longer than 26 ms. From 10,000 reads the range of the latter ended too low in 28 of 28
+    /// cases. On drives without such a habit ranges for 10 n hold as well as for n.
+    ///
+    /// The quantiles of the levels of the replicates, a simpler range, held 1 in 10,000 from
+    /// 1,000 reads in only 322 of 480 cases, where the calibrated likelihood held it in 456.
+    ///
     /// # Assumptions
-    /// Samples are independent and of one distribution: [`crate::drift`] looks for some ways
-    /// in which they are not. What both laws say beyond the samples holds in the limit of large
-    /// blocks and high thresholds; the test of the fit sees only the samples.
+    /// Samples are independent and of one distribution: [`crate::drift`] and
+    /// [`crate::independence`] look for some ways in which they are not. What both laws say
+    /// beyond the samples holds in the limit of large blocks and high thresholds; the test of
+    /// the fit sees only the samples.
     ///
     /// # Panics
     /// When the exceedance does not lie between 0 and 1, a block is empty or the threshold is
     /// above a million ppm.
     ///
     /// # Complexity
-    /// O(n log n), and 200 fits each to about root n maxima and to at most 1,000 excesses: up to
-    /// about 2 s.
+    /// O(n log n), and 200 fits each to about root n maxima and to at most 1,000 excesses, twice
+    /// where a law fits: up to about 4 s.
     pub fn estimate(times: &[Duration], params: &TailParams) -> Self {
-        let exceedance = params.exceedance;
+        let exceedance = params.exceedance.unwrap_or_else(|| default_exceedance(times.len()));
         assert!(0.0 < exceedance && exceedance < 1.0, "a probability lies between 0 and 1");
         let block = params.block.unwrap_or_else(|| default_block(times.len()));
         let threshold_ppm =
@@ -122,10 +146,14 @@ impl Tails {
     pub fn disagreement(&self) -> Option<(Duration, Duration)> {
         let (blocks, excesses) = (self.blocks.level()?, self.excesses.level()?);
         let (shorter, longer) = (blocks.min(excesses), blocks.max(excesses));
-        let is_apart =
-            crate::float::of(longer.ns()) > (1.0 + DISAGREEMENT) * crate::float::of(shorter.ns());
+        let is_apart = float::of(longer.ns()) > (1.0 + DISAGREEMENT) * float::of(shorter.ns());
         is_apart.then_some((shorter, longer))
     }
+}
+
+/// As rare as the longest of the samples; of one alone there is no tail.
+fn default_exceedance(samples: usize) -> f64 {
+    1.0 / float::of_length(samples.max(2))
 }
 
 /// The largest block of which there are as many as samples in it; one at least.

@@ -24,6 +24,12 @@ pub(crate) struct Sample {
 }
 
 impl Sample {
+    /// What a trial gave. A step of stolen time may be longer than the sample it ends in: no
+    /// more than the whole of it was lost.
+    pub(crate) fn new(took: Duration, held_up: Duration, start: Option<u64>) -> Self {
+        Self { took, held_up: held_up.min(took), start }
+    }
+
     /// Whether the host had a part in it that shows.
     pub(crate) fn is_disturbed(&self) -> bool {
         self.held_up.ns() > self.took.ns() / DISTURBED_PART
@@ -42,7 +48,16 @@ impl HeldUpMeter {
         Self { run_delay: RunDelay::of_this_thread() }
     }
 
+    /// Whether any time was ever stolen from this machine: only then can a sample have lost a
+    /// part of such time that is shorter than the steps in which it is counted.
+    pub(crate) fn is_stolen_from() -> bool {
+        ProcessorTime::read().is_some_and(|read| read.stolen_ticks > 0)
+    }
+
     /// Waiting for a processor, and what the hypervisor took from any processor.
+    ///
+    /// Stolen time is counted in steps of 10 ms: most samples that lost less show nothing, and
+    /// the one within which a step ends is booked all of it.
     ///
     /// # Cost
     /// Two reads of `/proc`; not made while a request is in flight.
@@ -65,12 +80,15 @@ pub struct Disturbance {
     /// By how much the longest time of any number of requests would be less without them, as
     /// far as there are others.
     pub excess_max: Duration,
+    /// Whether this machine is one that time is stolen from, which is counted in steps of 10 ms.
+    pub has_steal: bool,
 }
 
 impl Disturbance {
     /// Of samples by cell.
-    pub(crate) fn of(cells: &[Vec<Sample>]) -> Self {
-        cells.iter().fold(Self::default(), |sum, cell| {
+    pub(crate) fn of(cells: &[Vec<Sample>], has_steal: bool) -> Self {
+        let none = Self { has_steal, ..Self::default() };
+        cells.iter().fold(none, |sum, cell| {
             let longest = cell.iter().map(|sample| sample.took).max().unwrap_or_default();
             let calm = cell.iter().filter(|sample| !sample.is_disturbed());
             let longest_calm = calm.map(|sample| sample.took).max();
@@ -81,6 +99,7 @@ impl Disturbance {
                 disturbed: sum.disturbed + count(disturbed.count()),
                 held_up_max: sum.held_up_max.max(held_up),
                 excess_max: sum.excess_max.max(longest - longest_calm.unwrap_or(longest)),
+                has_steal,
             }
         })
     }
@@ -112,7 +131,25 @@ mod tests {
             disturbed: 2,
             held_up_max: Duration::from_us(90),
             excess_max: Duration::from_us(80),
+            has_steal: false,
         };
-        assert_eq!(Disturbance::of(&cells), expected);
+        assert_eq!(Disturbance::of(&cells, false), expected);
+    }
+
+    /// A tick of 10 ms of another processor ends within a sample of 0.1 ms.
+    #[test]
+    fn a_sample_is_not_held_up_for_longer_than_it_took() {
+        let (took, tick) = (Duration::from_us(100), Duration::from_ms(10));
+        assert_eq!(Sample::new(took, tick, None).held_up, took);
+        assert_eq!(Sample::new(tick, took, None).held_up, took);
+    }
+
+    #[test]
+    fn what_the_kernel_cannot_count_is_said_where_time_is_stolen() {
+        let calm = [vec![sample(100, 0)]];
+        let said = |has_steal| Disturbance::of(&calm, has_steal).to_string();
+        assert_eq!(said(false), "the host held up none of 1 samples by more than 1 %");
+        let limit = ", as far as the kernel counts (stolen time in steps of 10 ms)";
+        assert_eq!(said(true), said(false) + limit);
     }
 }

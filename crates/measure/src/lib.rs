@@ -7,6 +7,7 @@
 //! virtual time: the same experiments, the same statistics. What the host added to the
 //! figures is never subtracted; what may have spoilt them is said.
 
+pub mod cell;
 pub mod confidence;
 pub mod drain;
 pub mod drift;
@@ -18,6 +19,7 @@ mod float;
 mod flow;
 pub mod geometry;
 mod held_up;
+pub mod independence;
 pub mod journal;
 pub mod kind;
 mod lateness;

@@ -71,6 +71,9 @@ pub(crate) struct Rounds {
     pub(crate) samples: u32,
     /// How many different trials a round has, the cheapest first.
     pub(crate) cells: usize,
+    /// How many of them each entry of the table has: cell c is of entry `c / ways`. 1 where
+    /// each is an entry of its own.
+    pub(crate) ways: usize,
     /// Decides all places and orders.
     pub(crate) seed: u64,
     /// When the first experiment began.
@@ -84,6 +87,8 @@ pub(crate) struct Measured {
     pub(crate) cells: Vec<Vec<Sample>>,
     /// Whether it was stopped before the end.
     pub(crate) is_cancelled: bool,
+    /// Whether time is stolen from the host.
+    pub(crate) has_steal: bool,
 }
 
 /// What one trial gave: a time, and the place if there was only one.
@@ -114,7 +119,8 @@ impl Rounds {
         let earlier = followers.journal.as_mut().map(|it| it.take_rounds(&name, self.cells));
         let earlier = earlier.unwrap_or_default();
         let mut random = self.random(earlier.len());
-        let mut measured = self.with_earlier(&earlier);
+        let has_steal = subject.has_steal();
+        let mut measured = Measured { has_steal, ..self.with_earlier(&earlier) };
         let mut order: Vec<usize> = (0..self.cells).collect();
         let mut told = self.told(earlier.len());
         // The first round of each run warms up.
@@ -165,7 +171,7 @@ impl Rounds {
     fn with_earlier(&self, earlier: &[Vec<Sample>]) -> Measured {
         let of_cell = |cell| earlier.iter().map(move |round: &Vec<Sample>| round[cell]);
         let cells = (0..self.cells).map(|cell| of_cell(cell).collect()).collect();
-        Measured { cells, is_cancelled: false }
+        Measured { cells, is_cancelled: false, has_steal: false }
     }
 
     fn told(&self, earlier: usize) -> Progress {
@@ -192,7 +198,7 @@ fn one<T: Into<Trial>>(
     let before = subject.held_up();
     let Trial { took, start } = trial(subject)?.into();
     let held_up = subject.held_up().checked_sub(before).unwrap_or(Duration::ZERO);
-    Ok(Sample { took: took.max(SHORTEST), held_up, start })
+    Ok(Sample::new(took.max(SHORTEST), held_up, start))
 }
 
 #[cfg(test)]
@@ -236,6 +242,7 @@ mod tests {
         kind: None,
         samples: 5,
         cells: 4,
+        ways: 1,
         seed: 0,
         begun: Time::ZERO,
     };

@@ -341,7 +341,7 @@ impl Run<'_> {
 
     fn rounds(&self, experiment: Experiment, kind: Kind, cells: usize) -> Rounds {
         let ProfileParams { samples, seed, .. } = *self.params;
-        Rounds { experiment, kind: Some(kind), samples, cells, seed, begun: self.begun }
+        Rounds { experiment, kind: Some(kind), samples, cells, ways: 1, seed, begun: self.begun }
     }
 
     fn places(&self, kind: Kind) -> Places {

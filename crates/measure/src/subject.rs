@@ -63,6 +63,11 @@ pub(crate) trait Subject {
         Duration::ZERO
     }
 
+    /// Whether a part of that is counted in steps longer than many a time: stolen time.
+    fn has_steal(&self) -> bool {
+        false
+    }
+
     /// Gives the idle device a batch, and says how long it took until the last was complete.
     fn serve(&mut self, probes: &[Probe]) -> Result<Duration, SubjectError> {
         let begun = self.send(probes, Tag::Simple)?;
@@ -120,6 +125,10 @@ impl Subject for RealSubject<'_> {
 
     fn held_up(&self) -> Duration {
         self.meter.read()
+    }
+
+    fn has_steal(&self) -> bool {
+        HeldUpMeter::is_stolen_from()
     }
 }
 

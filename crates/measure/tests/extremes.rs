@@ -112,7 +112,8 @@ fn refusal(tail: Tail) -> Refusal {
 #[test]
 fn a_known_bounded_tail_is_estimated() {
     let times = pareto_times(-0.25, 20_000, 1);
-    let tails = Tails::estimate(&times, &TailParams::default());
+    let params = TailParams { exceedance: Some(1e-6), ..TailParams::default() };
+    let tails = Tails::estimate(&times, &params);
     let (end_ns, level_ns) = (13e6, 5e6 + 8e6 * (1.0 - 1e-6_f64.powf(0.25)));
     for tail in [tails.blocks, tails.excesses] {
         let fit = fitted(tail);
@@ -123,6 +124,10 @@ fn a_known_bounded_tail_is_estimated() {
         };
         assert!(near(fit.end_point(), end_ns), "{fit}");
         assert!(near(fit.level(1e-6), level_ns), "{fit}");
+        let range = fit.range.expect("a range");
+        let ns = |time: Duration| f64::from(u32::try_from(time.ns()).expect("below 4 s"));
+        assert!(ns(range.low) < level_ns, "{fit}");
+        assert!(range.high.is_some_and(|high| level_ns < ns(high)), "{fit}");
     }
     assert_eq!(tails.disagreement(), None);
     let text = tails.to_string();
@@ -136,9 +141,22 @@ fn a_heavy_tail_has_no_end() {
     let fit = fitted(Tails::estimate(&times, &TailParams::default()).excesses);
     assert!((fit.shape - 0.3).abs() < 0.15, "{fit:?}");
     assert_eq!(fit.end_point(), None);
-    assert!(fit.to_string().contains("no time is too long"), "{fit}");
+    assert!(!fit.to_string().contains("none longer"), "{fit}");
     assert!(fit.level(1e-6) > fit.level(1e-5) && fit.level(1e-5) > fit.level(1e-4));
     assert_eq!(fit.level(0.5), None, "half of all samples is no tail");
+}
+
+/// What is told lies near the samples, in one line for each way, and names no end of the tail.
+#[test]
+fn sentences_are_short_and_near_the_samples() {
+    let tails = Tails::estimate(&pareto_times(-0.25, 20_000, 1), &TailParams::default());
+    for tail in [tails.blocks, tails.excesses] {
+        let text = tail.to_string();
+        assert!(text.chars().count() <= 160, "{text}");
+        assert!(text.contains("one sample in 20000 is estimated to take longer than"), "{text}");
+        assert!(text.contains(", in a range of 1") && text.contains("not a bound"), "{text}");
+        assert!(!text.contains("none longer"), "{text}");
+    }
 }
 
 #[test]
@@ -231,6 +249,7 @@ fn given(fitted: Fitted, shape: f64) -> Fit {
         shape,
         goodness: Goodness { statistic: 0.3, p: 0.5 },
         exceedance: 1e-6,
+        range: None,
     }
 }
 

@@ -6,7 +6,7 @@ use std::fmt;
 
 use model::Duration;
 
-use super::{ln_at_most, samples_needed};
+use super::ln_at_most;
 
 /// A time that a quantile does not exceed, with some confidence.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -25,7 +25,7 @@ pub struct UpperQuantile {
 
 /// The shortest of the samples that the quantile `level_ppm` of their distribution does not
 /// exceed, with confidence `confidence`; `None` where not even the longest is long enough:
-/// [`samples_needed`] tells how many samples would do.
+/// [`super::samples_needed`] tells how many samples would do.
 ///
 /// # Equation
 /// The least rank r with `P(Bin(n, q) >= r) <= 1 - c`: the quantile lies above the sample of
@@ -36,7 +36,8 @@ pub struct UpperQuantile {
 /// populations of unknown distribution form", 1936.
 ///
 /// # Assumptions
-/// Samples are independent and of one distribution. Nothing checks that.
+/// Samples are independent and of one distribution, which [`crate::independence`] and
+/// [`crate::drift`] look into.
 ///
 /// # Shape
 /// `sorted` is in ascending order.
@@ -109,31 +110,6 @@ impl fmt::Display for UpperQuantile {
     }
 }
 
-/// How many samples a confidence and a quantile take, as a sentence for people.
-///
-/// # Panics
-/// When `confidence` or `quantile` is not between 0 and 1.
-///
-/// # Example
-/// ```
-/// use measure::confidence::{CONFIDENCE, FOUR_SIGMA, needed_statement};
-///
-/// assert_eq!(
-///     needed_statement(CONFIDENCE, FOUR_SIGMA),
-///     "72704 independent samples are needed: with 99 % confidence their maximum lies above \
-///      the 99.993666 % quantile"
-/// );
-/// ```
-pub fn needed_statement(confidence: f64, quantile: f64) -> String {
-    format!(
-        "{} independent samples are needed: with {} % confidence their maximum lies above the \
-         {} % quantile",
-        samples_needed(confidence, quantile),
-        percent(confidence),
-        percent(quantile)
-    )
-}
-
 /// A share in per cent as it was given: without the digits that a float adds.
 fn percent(share: f64) -> f64 {
     (share * 1e14).round() / 1e12
@@ -142,7 +118,7 @@ fn percent(share: f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::confidence::{CONFIDENCE, FOUR_SIGMA};
+    use crate::confidence::{CONFIDENCE, samples_needed};
 
     fn rank(samples: u64, level_ppm: u32, confidence: f64) -> Option<u64> {
         samples_above(samples, level_ppm, confidence).map(|above| samples - above)
@@ -177,9 +153,11 @@ mod tests {
             "with 99 % confidence at most 1 % take longer than 998us (rank 998 of 1000 \
              independent samples)"
         );
-        assert!(needed_statement(CONFIDENCE, FOUR_SIGMA).starts_with("72704 "));
-        assert!(needed_statement(0.999, 0.9).contains("99.9 % confidence"));
-        assert!(needed_statement(0.57, 0.9).contains("57 % confidence"));
+        let said = |confidence: f64| {
+            quantile_at_most(&sorted, 500_000, confidence).expect("enough").to_string()
+        };
+        assert!(said(0.999).starts_with("with 99.9 % confidence"), "{}", said(0.999));
+        assert!(said(0.57).starts_with("with 57 % confidence"), "{}", said(0.57));
     }
 
     /// Goal: the claim holds as often as it says. Method: 2,000 times 300 samples of a uniform

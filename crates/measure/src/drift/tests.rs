@@ -54,8 +54,9 @@ fn a_steady_device_is_seldom_accused() {
     let (mut alarms, mut alarms_canary) = (0, 0);
     for _ in 0..2_000 {
         let run: Vec<_> = (0..5).map(|_| steady(&mut random, 90)).collect();
-        alarms += u32::from(!compare(&run).shifts.is_empty());
-        let mut all = run.iter().enumerate().flat_map(|(entry, times)| shifts_of(entry, times));
+        alarms += u32::from(!compare(&run, 1).shifts.is_empty());
+        let mut all =
+            run.iter().enumerate().flat_map(|(index, times)| shifts_of(Cell::of(index, 1), times));
         alarms_canary += u32::from(all.any(|shift| shift.p <= FALSE_ALARM));
     }
     assert!((1..=34).contains(&alarms), "{alarms} of 2,000 runs");
@@ -70,11 +71,11 @@ fn a_slow_drift_of_one_entry_is_found() {
     for (index, time) in run[5].iter_mut().enumerate() {
         *time += Duration::from_ns(800 * index as u64);
     }
-    let drift = compare(&run);
+    let drift = compare(&run, 1);
     let [shift, ..] = drift.shifts[..] else { panic!("nothing found: {drift}") };
-    assert_eq!((shift.entry, shift.change), (5, Change::Samples));
+    assert_eq!((shift.cell.entry, shift.change), (5, Change::Samples));
     assert!((3.0..15.0).contains(&shift.percent), "{shift:?}");
-    assert!(drift.shifts.iter().all(|shift| shift.entry == 5), "{drift:?}");
+    assert!(drift.shifts.iter().all(|shift| shift.cell.entry == 5), "{drift:?}");
     assert!(drift.to_string().starts_with("the device was not steady: entry 6 +"), "{drift}");
 }
 
@@ -88,7 +89,7 @@ fn longest_times_that_grow_are_found() {
     for time in run[0][1_200..].iter_mut().filter(|time| **time > long) {
         *time = Duration::from_ns(time.ns() / 2 * 3);
     }
-    let drift = compare(&run);
+    let drift = compare(&run, 1);
     let [shift] = drift.shifts[..] else { panic!("one shift: {drift:?}") };
     assert_eq!(shift.change, Change::Longest);
     assert!(shift.percent > 0.0 && shift.last > shift.first, "{shift:?}");
@@ -97,11 +98,11 @@ fn longest_times_that_grow_are_found() {
 #[test]
 fn too_few_samples_are_said_and_not_compared() {
     let run = vec![times(1..=59), Vec::new()];
-    let drift = compare(&run);
+    let drift = compare(&run, 1);
     assert_eq!((drift.compared, drift.too_short), (0, 2));
     assert!(drift.to_string().contains("60 samples"), "{drift}");
     let run = vec![times([5; 60]), Vec::new()];
-    let drift = compare(&run);
+    let drift = compare(&run, 1);
     assert_eq!((drift.compared, drift.shifts.len()), (1, 0));
-    assert!(drift.to_string().contains("1 entry had too few"), "{drift}");
+    assert!(drift.to_string().contains("1 had too few"), "{drift}");
 }

@@ -65,8 +65,12 @@ impl Gev {
     /// What one sample exceeds with probability `exceedance`, when this is the distribution of
     /// the maxima of `block` samples: the x with `G(x) = (1 - p)^block`.
     pub fn level(&self, exceedance: f64, block: u32) -> f64 {
-        let unlikelihood = -f64::from(block) * (-exceedance).ln_1p();
-        self.location + self.scale * stretched(-unlikelihood.ln(), self.shape)
+        self.location + self.scale * stretched(Self::reduced_of(exceedance, block), self.shape)
+    }
+
+    /// The reduced variable of that level.
+    pub(crate) fn reduced_of(exceedance: f64, block: u32) -> f64 {
+        -(-f64::from(block) * (-exceedance).ln_1p()).ln()
     }
 
     fn reduced(&self, x: f64) -> f64 {
@@ -122,6 +126,29 @@ impl Law for Gev {
             scale: found.scale * l_scale,
             shape: found.shape,
         })
+    }
+
+    /// With `mu = x - sigma y(reduced)`, scale and shape are free. Gumbel's law, shape 0, makes
+    /// everything possible.
+    fn likeliest_through(&self, sorted: &[f64], reduced: f64, x: f64) -> Option<Self> {
+        let law_of = |&[ln_scale, shape]: &[f64; 2]| {
+            let scale = self.scale * ln_scale.exp();
+            Self { location: x - scale * stretched(reduced, shape), scale, shape }
+        };
+        let starts = [self.shape, self.shape / 2.0, 0.0].map(|shape| [0.0, shape]);
+        likeliest(sorted, &starts, law_of).map(|found| law_of(&found))
+    }
+
+    fn location(&self) -> f64 {
+        self.location
+    }
+
+    fn scale(&self) -> f64 {
+        self.scale
+    }
+
+    fn shape(&self) -> f64 {
+        self.shape
     }
 
     fn ln_density(&self, x: f64) -> f64 {

@@ -33,6 +33,25 @@ impl Goodness {
     }
 }
 
+/// As many samples of a law as there were, and the law that is fitted to them.
+#[derive(Debug, Clone)]
+pub(crate) struct Replicate<L> {
+    /// Ascending.
+    pub(crate) sorted: Vec<f64>,
+    /// None where none was found.
+    pub(crate) law: Option<L>,
+}
+
+/// [`REPLICATES`] of so many samples of `law`.
+pub(crate) fn replicates<L: Law>(law: &L, count: usize, random: &mut Pcg64) -> Vec<Replicate<L>> {
+    let replicate = |_| {
+        let mut sorted: Vec<f64> = (0..count).map(|_| draw(law, random)).collect();
+        sorted.sort_unstable_by(f64::total_cmp);
+        Replicate { law: L::fitted(&sorted), sorted }
+    };
+    (0..REPLICATES).map(replicate).collect()
+}
+
 /// Compares samples with the law fitted to them.
 ///
 /// # Equation
@@ -46,22 +65,19 @@ impl Goodness {
 /// Manteiga, M. Presedo Quindimil, "Bootstrap based goodness-of-fit-tests", 1993.
 ///
 /// # Shape
-/// Ascending, and `law` is the one fitted to them.
+/// Ascending; `law` is the one fitted to them, and `replicates` are of it.
 ///
 /// # Complexity
-/// [`REPLICATES`] fits: about 20,000 (excesses) to 30,000 (maxima) evaluations of the
-/// likelihood of all samples.
-pub(crate) fn assess<L: Law>(law: &L, sorted: &[f64], random: &mut Pcg64) -> Goodness {
+/// O(n) for each replicate.
+pub(crate) fn assess<L: Law>(law: &L, sorted: &[f64], replicates: &[Replicate<L>]) -> Goodness {
     let statistic = anderson_darling(law, sorted);
-    let mut no_better = 0;
-    for _ in 0..REPLICATES {
-        let mut drawn: Vec<f64> = sorted.iter().map(|_| draw(law, random)).collect();
-        drawn.sort_unstable_by(f64::total_cmp);
+    let is_no_better = |replicate: &&Replicate<L>| {
         // A replicate that cannot be fitted does not speak for the law.
-        let replicate = L::fitted(&drawn).map(|law| anderson_darling(&law, &drawn));
-        no_better += u32::from(replicate.is_some_and(|replicate| replicate >= statistic));
-    }
-    Goodness { statistic, p: f64::from(1 + no_better) / f64::from(1 + REPLICATES) }
+        let fitted = replicate.law.as_ref();
+        fitted.is_some_and(|law| anderson_darling(law, &replicate.sorted) >= statistic)
+    };
+    let no_better = float::of_length(replicates.iter().filter(is_no_better).count());
+    Goodness { statistic, p: (1.0 + no_better) / (1.0 + float::of_length(replicates.len())) }
 }
 
 /// One sample of a law.
@@ -109,7 +125,8 @@ mod tests {
             let mut samples: Vec<f64> = (0..60).map(|_| draw(&law, random)).collect();
             samples.sort_unstable_by(f64::total_cmp);
             let fitted = Gpd::fitted(&samples).expect("a fit");
-            assess(&fitted, &samples, random).is_poor()
+            let replicates = replicates(&fitted, samples.len(), random);
+            assess(&fitted, &samples, &replicates).is_poor()
         };
         let count = (0..100).filter(|_| refused(&mut random)).count();
         assert!((1..=12).contains(&count), "{count} of 100");

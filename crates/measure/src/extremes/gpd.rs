@@ -85,6 +85,29 @@ impl Law for Gpd {
         Some(Self { scale: found.scale * mean, shape: found.shape })
     }
 
+    /// With `sigma = x / y(reduced)` the shape alone is free. The exponential law, shape 0,
+    /// makes everything possible.
+    fn likeliest_through(&self, sorted: &[f64], reduced: f64, x: f64) -> Option<Self> {
+        if x <= 0.0 {
+            return None;
+        }
+        let law_of = |&[shape]: &[f64; 1]| Self { scale: x / stretched(reduced, shape), shape };
+        let starts = [self.shape, self.shape / 2.0, 0.0].map(|shape| [shape]);
+        likeliest(sorted, &starts, law_of).map(|found| law_of(&found))
+    }
+
+    fn location(&self) -> f64 {
+        0.0
+    }
+
+    fn scale(&self) -> f64 {
+        self.scale
+    }
+
+    fn shape(&self) -> f64 {
+        self.shape
+    }
+
     fn ln_density(&self, x: f64) -> f64 {
         let z = self.reduced(x);
         if x < 0.0 || !z.is_finite() {

@@ -28,6 +28,19 @@ pub(crate) trait Law: Copy {
     /// Ascending; for excesses, above 0.
     fn fitted(sorted: &[f64]) -> Option<Self>;
 
+    /// The likeliest of those laws that give `x` for the reduced variable `reduced`, near this
+    /// one, which is the likeliest of all; `None` where no such law makes the samples possible.
+    fn likeliest_through(&self, sorted: &[f64], reduced: f64, x: f64) -> Option<Self>;
+
+    /// Where the reduced variable is 0.
+    fn location(&self) -> f64;
+
+    /// sigma.
+    fn scale(&self) -> f64;
+
+    /// xi.
+    fn shape(&self) -> f64;
+
     /// The logarithm of the density, minus infinity outside the support.
     fn ln_density(&self, x: f64) -> f64;
 

@@ -5,17 +5,28 @@ use std::fmt;
 
 use model::Duration;
 
-use crate::extremes::{Fit, Fitted, Goodness, Refusal, Tail};
+use crate::extremes::{Fit, Fitted, Goodness, LevelRange, Refusal, Tail};
 
 /// An estimate as it is told: three significant digits, rounded up. More would look like
 /// knowledge.
 pub(super) fn told(time: Duration) -> Duration {
-    let step = 10_u64.pow(time.ns().checked_ilog10().unwrap_or(0).saturating_sub(2));
+    let step = step(time);
     // Saturation is meant: no time is told longer than there are.
     Duration::from_ns(time.ns().div_ceil(step).saturating_mul(step))
 }
 
-/// One sentence, which says that it is no bound.
+/// The same rounded down: the lower end of a range.
+fn told_floor(time: Duration) -> Duration {
+    Duration::from_ns(time.ns() / step(time) * step(time))
+}
+
+/// One of three significant digits.
+fn step(time: Duration) -> u64 {
+    10_u64.pow(time.ns().checked_ilog10().unwrap_or(0).saturating_sub(2))
+}
+
+/// One sentence, which says that it is no bound. It names no end of the tail: one that is
+/// fitted to 1,000 samples of a disk is exceeded by others in every second case.
 impl fmt::Display for Tail {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -29,11 +40,11 @@ impl fmt::Display for Fitted {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match *self {
             Self::Blocks { block, count } => {
-                write!(f, "extreme values of {count} blocks of {block} samples")
+                write!(f, "{count} maxima of {block} samples")
             }
             Self::Excesses { threshold_ppm, count, .. } => {
                 let level = f64::from(threshold_ppm) / 10_000.0;
-                write!(f, "extreme values of {count} samples above the {level} % quantile")
+                write!(f, "{count} samples above the {level} % quantile")
             }
         }
     }
@@ -50,15 +61,20 @@ impl fmt::Display for Fit {
             )?,
             None => write!(f, "no time is estimated for a probability of {}", self.exceedance)?,
         }
-        match self.end_point() {
-            Some(end) => write!(f, ", none longer than {}", told(end))?,
-            None => f.write_str(", and no time is too long to occur")?,
+        if let Some(range) = self.range {
+            write!(f, ", {range}")?;
         }
-        write!(
-            f,
-            " (shape {:.2}, p of the fit {:.2}); an estimate for independent samples of one distribution, not a bound",
-            self.shape, self.goodness.p
-        )
+        f.write_str(", if independent; not a bound")
+    }
+}
+
+impl fmt::Display for LevelRange {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let low = told_floor(self.low);
+        match self.high {
+            Some(high) => write!(f, "in a range of {low} to {}", told(high)),
+            None => write!(f, "in a range from {low} without end"),
+        }
     }
 }
 

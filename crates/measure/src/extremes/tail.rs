@@ -2,7 +2,7 @@
 //! An estimate of a tail, or the reason why there is none.
 //!
 //! ```text
-//! samples -> enough? -> distinct? -> fit -> shape? -> end beyond all samples? -> test -> Fitted
+//! samples -> enough? -> distinct? -> fit -> shape? -> end beyond all samples? -> test -> range -> Fitted
 //!               |           |         |       |                |                   |
 //!               +-----------+---------+-------+----------------+-------------------+-> Refused
 //! ```
@@ -12,9 +12,9 @@ use std::collections::BTreeSet;
 use model::Duration;
 use rand_pcg::Pcg64;
 
-use crate::extremes::goodness::{self, Goodness};
-use crate::extremes::law::{Law, SHAPE_MIN};
-use crate::extremes::{Gev, Gpd};
+use crate::extremes::goodness::{self, Goodness, Replicate};
+use crate::extremes::law::{Law, SHAPE_MIN, stretched};
+use crate::extremes::{Gev, Gpd, range};
 use crate::float;
 use crate::order_statistics::quantile;
 
@@ -79,6 +79,18 @@ pub struct Fit {
     pub goodness: Goodness,
     /// The probability for which a time is told.
     pub exceedance: f64,
+    /// Between which times that one lies; `None` where that cannot be told.
+    pub range: Option<LevelRange>,
+}
+
+/// Between which times an estimate lies, for the error of a sample: in 95 % of cases if the
+/// samples follow the law. That they do not is no part of it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct LevelRange {
+    /// Rounded down.
+    pub low: Duration,
+    /// Rounded up; `None` where there is no end, or no [`Duration`] holds it.
+    pub high: Option<Duration>,
 }
 
 /// Why there is no estimate.
@@ -143,18 +155,39 @@ impl Fit {
     /// When the probability does not lie between 0 and 1.
     pub fn level(&self, exceedance: f64) -> Option<Duration> {
         assert!(0.0 < exceedance && exceedance < 1.0, "a probability lies between 0 and 1");
-        let level = match self.fitted {
+        let level =
+            self.location + self.scale * stretched(self.reduced_of(exceedance)?, self.shape);
+        float::duration_ceil(level)
+    }
+
+    /// The reduced variable of that time.
+    fn reduced_of(&self, exceedance: f64) -> Option<f64> {
+        match self.fitted {
             Fitted::Blocks { block, .. } => {
                 let is_in_tail = exceedance * f64::from(block) <= 1.0;
-                is_in_tail.then(|| self.gev().level(exceedance, block))
+                is_in_tail.then(|| Gev::reduced_of(exceedance, block))
             }
             Fitted::Excesses { count, .. } => {
                 let share = f64::from(count) / f64::from(self.samples);
                 let beyond = exceedance / share;
-                (beyond < 1.0).then(|| self.location + self.gpd().level(beyond))
+                (beyond < 1.0).then(|| -beyond.ln())
             }
-        };
-        float::duration_ceil(level?)
+        }
+    }
+
+    /// The range of the time that is told. `law` is of excesses, or of maxima themselves.
+    fn range<L: Law>(
+        &self,
+        law: &L,
+        values: &[f64],
+        replicates: &[Replicate<L>],
+    ) -> Option<LevelRange> {
+        let origin = self.location - law.location();
+        let reduced = self.reduced_of(self.exceedance)?;
+        let (low, high) = range::of(law, values, replicates, reduced)?;
+        let low = float::duration_ceil((origin + low).floor())?;
+        let high = high.and_then(|high| float::duration_ceil(origin + high));
+        Some(LevelRange { low, high })
     }
 
     /// Where the tail is estimated to end, rounded up; `None` where it does not.
@@ -255,15 +288,18 @@ impl Attempt<'_> {
             // Until it is assessed, which takes longest and so comes last.
             goodness: Goodness { statistic: 0.0, p: 1.0 },
             exceedance: self.exceedance,
+            range: None,
         };
         let highest = self.times.iter().max().copied().unwrap_or_default();
         if let Some(refusal) = fit.implausible(highest) {
             return refused(refusal);
         }
-        fit.goodness = goodness::assess(&law, values, random);
+        let replicates = goodness::replicates(&law, values.len(), random);
+        fit.goodness = goodness::assess(&law, values, &replicates);
         if fit.goodness.is_poor() {
             return refused(Refusal::PoorFit(fit.goodness));
         }
+        fit.range = fit.range(&law, values, &replicates);
         Tail::Fitted(fit)
     }
 
