@@ -146,10 +146,9 @@ impl Journal {
             return;
         }
         let at = |list: &[u64], index: usize| list.get(index).copied();
-        let sample = |(index, &ns): (usize, &u64)| Sample {
-            took: Duration::from_ns(ns),
-            held_up: Duration::from_ns(at(&line.held_up_ns, index).unwrap_or(0)),
-            start: at(&line.start, index),
+        let sample = |(index, &ns): (usize, &u64)| {
+            let held_up = Duration::from_ns(at(&line.held_up_ns, index).unwrap_or(0));
+            Sample::new(Duration::from_ns(ns), held_up, at(&line.start, index))
         };
         let round = line.ns.iter().enumerate().map(sample).collect();
         self.rounds.entry(line.of).or_default().push(round);

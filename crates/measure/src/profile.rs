@@ -355,7 +355,11 @@ fn warnings_of_finding(finding: &Finding) -> impl Iterator<Item = Warning> {
         .then(|| Warning::HeldUp { of: of.clone(), disturbance: *disturbance });
     let drifted = (!drift.shifts.is_empty())
         .then(|| Warning::Drifted { of: of.clone(), drift: drift.to_string() });
-    held_up.into_iter().chain(drifted)
+    let dependent = finding
+        .independence
+        .is_grave()
+        .then(|| Warning::Dependent { of, said: finding.independence.to_string() });
+    held_up.into_iter().chain(drifted).chain(dependent)
 }
 
 /// What a batch costs by its requests; only if batches like those it speaks of were measured:

@@ -179,7 +179,7 @@ impl Run<'_> {
             Experiment::DrainAdversary => drain::samples_of_adversaries(own.samples),
             _ => own.samples,
         };
-        let rounds = Rounds { samples, ..own };
+        let rounds = Rounds { samples, ways, ..own };
         let measured = self.counts(rounds, ways, subject, |subject, way, q, random| {
             flow.sample(subject, starts[way], q, random)
         })?;
@@ -222,6 +222,7 @@ impl Run<'_> {
         let flows = FlowPlace::ALL.len();
         let rounds = Rounds {
             samples: throughput::stretches(self.params.samples),
+            ways: flows,
             ..self.rounds(Experiment::Throughput, kind, depths.len() * flows)
         };
         let trial = |subject: &mut dyn Subject, cell: usize, random: &mut Pcg64| {

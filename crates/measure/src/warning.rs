@@ -76,6 +76,13 @@ pub enum Warning {
     },
     /// No costs were found.
     NoCosts(String),
+    /// A sample tells much of the next: there are fewer than it seems.
+    Dependent {
+        /// In what.
+        of: String,
+        /// How much.
+        said: String,
+    },
     /// The drive gives no meaning to the tag of priority.
     PriorityIgnored,
     /// The kernel splits every request.
@@ -208,6 +215,7 @@ impl fmt::Display for Warning {
             ),
             Self::HeldUp { of, disturbance } => write!(f, "{of}: {disturbance}"),
             Self::Drifted { of, drift } => write!(f, "{of}: {drift}"),
+            Self::Dependent { of, said } => write!(f, "{of}: {said}"),
             Self::NoRotation(why) => write!(f, "no rotation: {why}"),
             Self::NotSeen { experiment, why } => {
                 write!(f, "{} found nothing: {why}", experiment.name())
