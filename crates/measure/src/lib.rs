@@ -25,6 +25,7 @@ pub mod kind;
 mod lateness;
 mod mixed;
 pub mod order_statistics;
+mod outcome;
 mod places;
 pub mod plan;
 mod priority;

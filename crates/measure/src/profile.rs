@@ -15,25 +15,22 @@ use device::realtime::{RealTime, Throttling};
 use device::steal::ProcessorTime;
 use device::{Access, Clock, DeviceFacts, Ring, RingError, Target, Temperature};
 use drive::Drive;
-use model::drive_file::{Identity, MeasuredTable};
-use model::mechanics::{Mechanics, Queue};
-use model::{Bytes, CostModel, DriveFile, DriveKind, Duration, Op, Time};
+use model::drive_file::Identity;
+use model::{Bytes, DriveFile, Duration, Op, Time};
 
-use crate::confidence::{CONFIDENCE, FOUR_SIGMA, samples_needed};
 use crate::drain::Start;
-use crate::envelope::{self, EnvelopeError, Point};
 use crate::experiment::Experiment;
 use crate::finding::Finding;
-use crate::geometry;
 use crate::held_up::HeldUpMeter;
 use crate::journal::Journal;
 use crate::kind::Kind;
 use crate::lateness;
+use crate::outcome::finish;
 use crate::places::Places;
 use crate::plan::{self, Step};
 use crate::record::{self, HostRecord};
 use crate::rounds::{Followers, Progress};
-use crate::run::{Found, Run};
+use crate::run::Run;
 use crate::subject::{RealSubject, SimulatedSubject, Subject, SubjectError};
 use crate::warning::{self, Warning};
 
@@ -321,158 +318,6 @@ fn steps(
     };
     let paces = params.kinds.iter().map(pace).collect::<Result<Vec<_>, _>>()?;
     Ok(plan::steps(params, has_tags, &paces))
-}
-
-fn finish(
-    params: &ProfileParams,
-    found: Found,
-    identity: Identity,
-    warnings: impl IntoIterator<Item = Warning>,
-) -> Result<Profile, ProfileError> {
-    if found.is_empty() && found.is_cancelled {
-        return Err(ProfileError::NothingMeasured);
-    }
-    let mut said = found.warnings.clone();
-    said.extend(found.findings.iter().flat_map(warnings_of_finding));
-    said.extend(found.samples.and_then(few_samples));
-    said.extend(warnings);
-    let is_cancelled = found.is_cancelled;
-    let (starts, findings, is_endless) =
-        (found.starts.clone(), found.findings.clone(), found.is_endless);
-    let cost = cost(params, &found).transpose().unwrap_or_else(|error| {
-        said.push(Warning::NoCosts(error.to_string()));
-        None
-    });
-    let file = DriveFile { cost, ..drive_file(params, identity, found) };
-    Ok(Profile { file, starts, is_endless, findings, warnings: said, is_cancelled })
-}
-
-fn warnings_of_finding(finding: &Finding) -> impl Iterator<Item = Warning> {
-    let Finding { disturbance, drift, .. } = finding;
-    let of = finding.name();
-    // What did not change a longest time is told beside the samples only.
-    let held_up = (!disturbance.excess_max.is_zero())
-        .then(|| Warning::HeldUp { of: of.clone(), disturbance: *disturbance });
-    let drifted = (!drift.shifts.is_empty())
-        .then(|| Warning::Drifted { of: of.clone(), drift: drift.to_string() });
-    let dependent = finding
-        .independence
-        .is_grave()
-        .then(|| Warning::Dependent { of, said: finding.independence.to_string() });
-    held_up.into_iter().chain(drifted).chain(dependent)
-}
-
-/// What a batch costs by its requests; only if batches like those it speaks of were measured:
-/// of one kind, or mixed ones.
-fn cost(params: &ProfileParams, found: &Found) -> Option<Result<CostModel, CostsError>> {
-    if found.batch.is_empty() && !found.mixed.is_empty() {
-        return Some(Err(CostsError::NoBatches));
-    }
-    if found.batch.is_empty() || params.kinds.len() > 1 && found.mixed.is_empty() {
-        return None;
-    }
-    let of_table = |table: &MeasuredTable| {
-        let kind = |kind: &Kind| (Some(kind.op), Some(kind.size)) == (table.op, table.size);
-        let at = params.kinds.iter().position(kind).expect("tables are of kinds asked for");
-        let point = |(&ns, count): (&u64, u32)| {
-            let mut counts = vec![0; params.kinds.len()];
-            counts[at] = count;
-            Point { counts, highest: Duration::from_ns(ns) }
-        };
-        table.ns_max.iter().zip(1..).map(point).collect::<Vec<_>>()
-    };
-    let pure = found.batch.iter().flat_map(of_table);
-    let mixed = found.mixed.iter().cloned();
-    let mixed = mixed.map(|(counts, highest)| Point { counts, highest });
-    let points: Vec<Point> = pure.chain(mixed).collect();
-    let samples = found.samples.map(u64::from);
-    let model = |envelope| CostModel { samples, ..CostModel::from(envelope) };
-    Some(envelope::fit(&params.kinds, &points).map(model).map_err(CostsError::from))
-}
-
-/// Why there is no model of costs.
-#[derive(Debug, thiserror::Error)]
-enum CostsError {
-    /// Costs have to cover the tables beside them.
-    #[error("mixed batches are measured together with batches of one kind: `--only batch,mixed`")]
-    NoBatches,
-    /// Nothing covers what was measured.
-    #[error(transparent)]
-    Envelope(#[from] EnvelopeError),
-}
-
-/// What was found out that no table holds: what the samples tell, in words; what the device is
-/// made of.
-fn fit(found: &Found, mechanics: Option<&Mechanics>) -> Option<toml::Table> {
-    let of = |finding: &Finding| {
-        let said = finding.sentences().into_iter().map(toml::Value::String).collect();
-        (finding.name(), toml::Value::Array(said))
-    };
-    let samples: toml::Table = found.findings.iter().map(of).collect();
-    let structure = &found.structure;
-    let geometry = structure.geometry.rotation.as_ref().and(value(&structure.geometry));
-    let no_rotation = structure.no_rotation.as_ref().map(|why| why.to_string().into());
-    let stripe = found.stripe.as_ref().and_then(value);
-    let samples = (!samples.is_empty()).then_some(toml::Value::Table(samples));
-    let all = [
-        ("samples", samples),
-        ("geometry", geometry),
-        ("no_rotation", no_rotation),
-        ("stripe", stripe),
-        ("mechanics", mechanics.and_then(value)),
-    ];
-    let all = all.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?)));
-    Some(all.collect::<toml::Table>()).filter(|table| !table.is_empty())
-}
-
-/// Plain data as TOML; what is too large for it is left out.
-fn value(of: &impl serde::Serialize) -> Option<toml::Value> {
-    toml::Value::try_from(of).ok()
-}
-
-/// A disk that behaves as what was seen, and why its queue is what it is; none where not all of
-/// it was seen.
-fn mechanics(found: &Found) -> Option<Box<Mechanics>> {
-    let geometry = &found.structure.geometry;
-    let bare = geometry::mechanics(geometry, Queue::default())?;
-    let reads = found.batch.iter().find(|table| table.op == Some(Op::Read));
-    let order = reads.and_then(|table| geometry::queues(&bare, table)?.into_iter().next());
-    // What waited for so long was served next, behind what was in service, and took its time.
-    let longest = reads.and_then(|table| table.ns_max.first()).copied().unwrap_or(0);
-    let starvation_ns =
-        found.starvation_max.map(|it| it.ns().saturating_sub(2 * longest)).filter(|&ns| ns > 0);
-    let queue = Queue { starvation_ns, ..order.map_or_else(Queue::default, |it| it.queue()) };
-    geometry::mechanics(geometry, queue).map(Box::new)
-}
-
-fn drive_file(params: &ProfileParams, identity: Identity, found: Found) -> DriveFile {
-    let tables = [&found.batch, &found.drain, &found.priority].into_iter().flatten();
-    let entries = tables.map(|table| table.table.batch_max());
-    let mechanics = mechanics(&found);
-    let fit = fit(&found, mechanics.as_deref());
-    DriveFile {
-        name: params.name.clone(),
-        kind: DriveKind::Recorded,
-        depth: entries.max().unwrap_or(params.depth),
-        identity,
-        batch: found.batch,
-        drain: found.drain,
-        priority: found.priority,
-        single: found.single,
-        throughput: found.throughput,
-        cost: None,
-        starvation_max: found.starvation_max,
-        starvation_of: found.starvation_of,
-        flush_max: None,
-        mechanics,
-        ssd: None,
-        fit,
-    }
-}
-
-fn few_samples(samples: u32) -> Option<Warning> {
-    let needed = samples_needed(CONFIDENCE, FOUR_SIGMA);
-    (u64::from(samples) < needed).then_some(Warning::FewSamples { samples, needed })
 }
 
 fn warnings_of_target(target: &Target, params: &ProfileParams) -> Vec<Warning> {
