@@ -77,7 +77,7 @@ impl Experiment {
 
     /// Whether what it says about the longest time depends on the number of samples.
     pub(crate) const fn is_about_maxima(self) -> bool {
-        !matches!(self, Self::Throughput | Self::Stripe)
+        !matches!(self, Self::Throughput | Self::Stripe | Self::DrainAdversary)
     }
 
     /// Whether it is made once, and not with each kind of request.
