@@ -17,8 +17,8 @@
 //! Not modelled: merging, zoned devices, the bound on asynchronous requests (`async_depth`),
 //! insertion at the head, jiffies.
 //!
-//! Source: `block/mq-deadline.c` of Linux as of the end of 2025 (6.18), in which aging by
-//! request and one batch for all classes stand since 5.16; the kernel's documentation of I/O
+//! Source: `block/mq-deadline.c` of recent Linux kernels, which age by request and count one
+//! batch for all classes (older ones did not); the kernel's documentation of I/O
 //! priorities and of `prio_aging_expire`.
 
 use model::{Class, Duration, Request, RequestId, Time};
