@@ -72,7 +72,7 @@ fn row(name: &str, planted: &Mechanics, (found, seconds): &(Geometry, f64)) -> S
 }
 
 #[test]
-#[ignore = "prints the tables of the documentation"]
+#[ignore = "prints tables: `cargo test -p tidegate-measure --lib -- geometry::tests::table --ignored --nocapture`"]
 fn planted_beside_found() {
     println!(
         "| drive | turn ms | found | ppm | least read us | zones | boundary | sectors | surfaces | \
@@ -88,7 +88,7 @@ fn planted_beside_found() {
 }
 
 #[test]
-#[ignore = "prints the tables of the documentation"]
+#[ignore = "prints tables: `cargo test -p tidegate-measure --lib -- geometry::tests::table --ignored --nocapture`"]
 fn behaviour_of_the_disk_that_is_found() {
     println!("| drive | {SIZES:?} | outer | inner |");
     for (name, planted, depth) in disks() {
@@ -101,7 +101,7 @@ fn behaviour_of_the_disk_that_is_found() {
 
 /// Goal: how often a run on a late host fails, for the documentation.
 #[test]
-#[ignore = "140 runs, a quarter of a minute"]
+#[ignore = "140 runs, a quarter of a minute: `cargo test -p tidegate-measure --lib -- many_runs --ignored`"]
 fn many_runs() {
     for (name, planted, _) in disks() {
         for seed in 1..=20 {
