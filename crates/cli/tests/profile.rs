@@ -156,7 +156,9 @@ fn a_table_of_another_device_is_not_added() {
     assert_eq!(code, 0, "{stderr}");
     let both = std::fs::read_to_string(&path).unwrap();
     assert!(both.contains("; reads of 64KiB measured again, 2"), "{both}");
-    assert_eq!(both.matches("kernel ").count(), own.matches("kernel ").count());
+    // The host's facts are kept once; what a busy host makes it say may differ.
+    let kernels = |file: &str| file.matches("\"kernel ").count();
+    assert_eq!((kernels(&own), kernels(&both)), (1, 1), "{both}");
 }
 
 /// Goal: a slip in one option does not leave a file that makes the corrected command fail.
