@@ -70,6 +70,7 @@ mod limits;
 mod params;
 mod ring_executor;
 mod run;
+pub mod service;
 
 pub use device_watch::DeviceWatch;
 pub use host::BatchWatch;
