@@ -70,6 +70,7 @@ mod limits;
 mod params;
 mod ring_executor;
 mod run;
+pub mod serve;
 pub mod service;
 
 pub use device_watch::DeviceWatch;

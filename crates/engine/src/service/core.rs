@@ -19,11 +19,11 @@ use policy::{Decision, Event, NoticeKind, Policy};
 
 use super::backing::{Backing, Move, Moved};
 use super::call::{Call, CallError, CallKind, CallPart};
-use super::exports::ExportSpec;
 use super::rounds::Rounds;
 use super::shares::Shares;
 use super::statistics::{ServiceStatistics, Watch};
 use super::tenant::{Admission, Tenant};
+use model::ExportSpec;
 
 /// One request of a call.
 #[derive(Debug)]

@@ -14,6 +14,8 @@ const WAIT_MAX: Duration = Duration::from_ms(60_000);
 pub struct DeviceBacking {
     ring: DataRing,
     clock: Clock,
+    /// Open for as long as the ring.
+    _target: Target,
 }
 
 impl DeviceBacking {
@@ -22,9 +24,9 @@ impl DeviceBacking {
     ///
     /// # Errors
     /// [`RingError`] when io_uring is not to be had, or not that large.
-    pub fn new(target: &Target, depth: u32, clock: Clock, waker: Waker) -> Result<Self, RingError> {
+    pub fn new(target: Target, depth: u32, clock: Clock, waker: Waker) -> Result<Self, RingError> {
         // Each request in flight may have a flush behind it.
-        Ok(Self { ring: DataRing::new(target, 2 * depth, waker)?, clock })
+        Ok(Self { ring: DataRing::new(&target, 2 * depth, waker)?, clock, _target: target })
     }
 }
 

@@ -16,7 +16,6 @@ mod backing;
 mod call;
 mod core;
 mod device_backing;
-mod exports;
 mod inbox;
 mod ordering;
 mod pool;
@@ -30,8 +29,9 @@ mod tests;
 use std::sync::Arc;
 use std::thread::JoinHandle;
 
+use device::realtime::{self, RealTime};
 use device::{Clock, RingError, Waker};
-use model::{Bytes, Lba, Plan, PolicyName};
+use model::{AccessTime, Bytes, DriveFile, ExportSpec, Lba, Plan, PolicyName};
 use policy::NoticeKind;
 
 use self::call::{Call, CallKind, CallPart, mailbox};
@@ -43,7 +43,6 @@ use self::statistics::Watch;
 pub use self::backing::{Backing, Move, Moved};
 pub use self::call::CallError;
 pub use self::device_backing::DeviceBacking;
-pub use self::exports::{BestEffortShare, Beyond, Contract, ExportSpec};
 pub use self::statistics::ServiceStatistics;
 pub use self::tenant::ExportStatistics;
 
@@ -64,6 +63,14 @@ pub struct ServiceParams {
     pub size_max: Bytes,
     /// How much best effort a policy may choose from.
     pub window: u32,
+    /// What is known of the store's positions, for policies that order by them.
+    pub drive: Option<DriveFile>,
+}
+
+impl ServiceParams {
+    fn access_time(&self) -> Option<Box<dyn AccessTime>> {
+        drive::access_time(self.drive.as_ref()?)
+    }
 }
 
 /// Why a service cannot begin.
@@ -96,6 +103,7 @@ struct Shared {
 #[derive(Debug)]
 pub struct Service {
     shared: Arc<Shared>,
+    real_time: RealTime,
     thread: Option<JoinHandle<Result<(), RingError>>>,
 }
 
@@ -105,13 +113,16 @@ impl Service {
     ///
     /// # Errors
     /// [`ServiceError`], before anything is served.
+    ///
+    /// # Panics
+    /// When `make` does.
     pub fn start<B, M>(params: ServiceParams, make: M) -> Result<Self, ServiceError>
     where
         B: Backing,
         M: FnOnce(Clock, Waker) -> Result<B, RingError> + Send + 'static,
     {
         // Built here once to be refused early; policies do not cross threads.
-        drop(policy::build(params.policy, &params.plan, None)?);
+        drop(policy::build(params.policy, &params.plan, params.access_time())?);
         let waker = Waker::new().map_err(|source| ServiceError::Event(source.to_string()))?;
         let clock = Clock::start();
         let pool = Pool::new(params.size_max);
@@ -126,16 +137,20 @@ impl Service {
                 serve(&of_thread, || make(clock, waker), &ready)
             })
             .map_err(ServiceError::Thread)?;
-        let mut service = Self { shared, thread: Some(thread) };
-        if is_ready.recv().is_err() {
+        match is_ready.recv() {
+            Ok(real_time) => Ok(Self { shared, real_time, thread: Some(thread) }),
             // It ended before it began: why, the thread tells.
-            let ended = service.thread.take().map(JoinHandle::join);
-            return match ended {
-                Some(Ok(Err(source))) => Err(source.into()),
-                _ => Err(ServiceError::Event("the service's thread ended".to_owned())),
-            };
+            Err(_) => match thread.join() {
+                Ok(Err(source)) => Err(source.into()),
+                Ok(Ok(())) => unreachable!("it says that it is ready before it ends well"),
+                Err(panic) => std::panic::resume_unwind(panic),
+            },
         }
-        Ok(service)
+    }
+
+    /// What the host granted the service's thread.
+    pub fn real_time(&self) -> RealTime {
+        self.real_time
     }
 
     /// The export of that name.
@@ -193,14 +208,15 @@ impl Drop for Closing<'_> {
 fn serve<B: Backing>(
     shared: &Shared,
     make: impl FnOnce() -> Result<B, RingError>,
-    ready: &std::sync::mpsc::SyncSender<()>,
+    ready: &std::sync::mpsc::SyncSender<RealTime>,
 ) -> Result<(), RingError> {
-    let ServiceParams { exports, policy, plan, is_measured, window, .. } = &shared.params;
-    let policy = policy::build(*policy, plan, None).expect("built before");
+    let params = &shared.params;
+    let ServiceParams { exports, policy, plan, is_measured, window, .. } = params;
+    let policy = policy::build(*policy, plan, params.access_time()).expect("built before");
     let table = is_measured.then(|| plan.table.clone());
     let mut core = Core::new(make()?, policy, exports, *window as usize, Watch::new(table));
     // Whoever waits for it may have gone: that changes nothing.
-    let _ = ready.send(());
+    let _ = ready.send(realtime::request(realtime::PRIORITY));
     let (mut messages, mut calls) = (Vec::new(), Vec::new());
     let mut is_stopping = false;
     loop {
@@ -237,6 +253,11 @@ impl Export {
     /// Every offset and length is a multiple of this.
     pub fn alignment(&self) -> Bytes {
         self.shared.params.alignment
+    }
+
+    /// Whether the store is known to turn.
+    pub fn is_rotational(&self) -> bool {
+        self.shared.params.drive.as_ref().is_some_and(|drive| drive.mechanics.is_some())
     }
 
     /// The largest request that is not cut.

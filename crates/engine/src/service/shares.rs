@@ -10,7 +10,7 @@
 
 use std::collections::VecDeque;
 
-use model::{Bytes, Duration, RequestId, Time};
+use model::{Bandwidth, Bytes, Duration, RequestId, Time};
 
 /// What a request is charged beside its bytes: about what a disk moves while it positions.
 const POSITIONING_BYTES: u64 = 256 << 10;
@@ -22,8 +22,7 @@ const BURST: Duration = Duration::from_ms(100);
 #[derive(Debug)]
 struct Lane {
     weight: u32,
-    /// Bytes a second; none without a limit.
-    limit: Option<Bytes>,
+    limit: Option<Bandwidth>,
     queue: VecDeque<(RequestId, Bytes)>,
     /// Virtual time at which its last request ends.
     finish: u64,
@@ -54,7 +53,7 @@ pub(crate) struct Shares {
 
 impl Shares {
     /// Another export, of at least weight 1.
-    pub(crate) fn add_lane(&mut self, weight: u32, limit: Option<Bytes>) {
+    pub(crate) fn add_lane(&mut self, weight: u32, limit: Option<Bandwidth>) {
         assert!(weight >= 1, "an export without weight would never be served");
         let queue = VecDeque::new();
         self.lanes.push(Lane { weight, limit, queue, finish: 0, used_until: Time::ZERO });
@@ -76,8 +75,7 @@ impl Shares {
         let charge = (size.get() + POSITIONING_BYTES) / u64::from(lane.weight);
         (self.virtual_time, lane.finish) = (start, start + charge.max(1));
         if let Some(limit) = lane.limit {
-            let ns = u128::from(size.get()) * 1_000_000_000 / u128::from(limit.get().max(1));
-            let spent = Duration::from_ns(u64::try_from(ns).unwrap_or(u64::MAX >> 1));
+            let spent = limit.transfer_time_floor(size);
             lane.used_until = lane.used_until.max(now) + spent;
         }
         Some(id)
@@ -97,7 +95,9 @@ mod tests {
 
     fn shares(weights: &[u32]) -> Shares {
         let mut shares = Shares::default();
-        weights.iter().for_each(|&weight| shares.add_lane(weight, None));
+        for &weight in weights {
+            shares.add_lane(weight, None);
+        }
         shares
     }
 
@@ -136,7 +136,7 @@ mod tests {
     #[test]
     fn a_limit_is_kept_in_the_long_run_and_opens_in_time() {
         let mut shares = Shares::default();
-        shares.add_lane(1, Some(Bytes::new(1_000_000)));
+        shares.add_lane(1, Bandwidth::new(1_000_000));
         for _ in 0..100 {
             shares.push(0, RequestId(0), Bytes::new(50_000));
         }

@@ -6,8 +6,8 @@ use std::collections::VecDeque;
 use host::{Distribution, Memory};
 use model::{Class, Duration, TaskIndex, Time};
 
-use super::exports::{Beyond, Contract};
 use super::ordering::Ordering;
+use model::{Beyond, ExportContract as Contract};
 
 /// What is known of an export's service.
 #[derive(Debug, Clone)]

@@ -12,8 +12,8 @@ use rand_pcg::Pcg64Mcg;
 use super::store::{BLOCK, Entry, Store, stamp_of};
 use crate::service::call::{Awaited, Call, CallKind, CallPart, mailbox};
 use crate::service::core::Core;
-use crate::service::exports::{BestEffortShare, Contract, ExportSpec};
 use crate::service::statistics::{ServiceStatistics, Watch};
+use model::{BestEffortShare, ExportContract as Contract, ExportSpec};
 
 /// Blocks of an export.
 pub(super) const EXPORT_BLOCKS: usize = 24;
@@ -110,9 +110,9 @@ impl Bench {
         loop {
             let now = core.backing().now;
             let mut calls = Vec::new();
-            for client in 0..waits.len() {
+            for (client, &wait) in waits.iter().enumerate() {
                 let is_free = world.asked[client].is_none();
-                if is_free && waits[client] <= now && world.asked_count < self.calls {
+                if is_free && wait <= now && world.asked_count < self.calls {
                     calls.push(world.ask(client, now, &mut random));
                 }
             }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! What a service offers: exports, each a part of one store with a contract or without.
 
-use model::{Bytes, Duration, Op};
+use crate::task::Op;
+use crate::units::{Bandwidth, Bytes, Duration};
 
 /// What becomes of a request beyond the contract.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -35,8 +36,8 @@ pub struct Contract {
 pub struct BestEffortShare {
     /// Its share of what is left, relative to other exports.
     pub weight: u32,
-    /// Bytes a second that it never exceeds for long.
-    pub limit: Option<Bytes>,
+    /// A rate that it never exceeds for long.
+    pub limit: Option<Bandwidth>,
 }
 
 impl Default for BestEffortShare {
