@@ -7,8 +7,8 @@ TARGET := $(or $(CARGO_TARGET_DIR),target)
 help: ## This list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-build: ## The binary, target/release/tidegate
-	$(CARGO) build --release --locked -p tidegate
+build: ## The binary, target/release/tidegate, and the plugin of nbdkit beside it
+	$(CARGO) build --release --locked -p tidegate -p tidegate-nbdkit
 
 demo: build ## The whole story in under a minute: prove, simulate, measure this disk, keep deadlines on it
 	@scripts/demo.sh "$(TARGET)"

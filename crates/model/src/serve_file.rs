@@ -183,6 +183,11 @@ impl ServeFile {
         self.size_max.or(known).unwrap_or(SIZE_MAX_DEFAULT)
     }
 
+    /// How many exports there are.
+    pub fn export_count(&self) -> usize {
+        self.exports.len()
+    }
+
     /// Whether any export has a contract.
     pub fn has_contracts(&self) -> bool {
         self.exports.iter().any(|(export, _)| export.contract.is_some())
