@@ -129,8 +129,12 @@ fn of_client() -> Option<engine::service::Export> {
 }
 
 extern "C" fn cleanup() {
+    let service = with_state(|state| state.service.take());
+    if let Some(summary) = service.as_ref().and_then(|service| service.summary()) {
+        eprint!("{summary}");
+    }
     // The last one that holds it ends it, after everything is answered.
-    drop(with_state(|state| state.service.take()));
+    drop(service);
 }
 
 #[expect(unsafe_code, reason = "the server's variables")]

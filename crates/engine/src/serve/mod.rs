@@ -221,6 +221,7 @@ impl Prepared {
             Some((bound, _)) => without_contracts(&bound.workload, &mut exports),
             None => (PolicyName::Noop, Plan::of(&unknown_store())),
         };
+        let bounds = self.bounds(&exports);
         let window = match policy {
             PolicyName::Satf | PolicyName::Das | PolicyName::Sstf => POSITIONS_WINDOW,
             _ => 2 * plan.depth,
@@ -228,6 +229,7 @@ impl Prepared {
         let size_max = self.size_max(&exports);
         Ok(ServiceParams {
             exports,
+            bounds,
             policy,
             plan,
             is_measured: self.drive.is_some(),
@@ -236,6 +238,14 @@ impl Prepared {
             window,
             drive: self.drive.clone(),
         })
+    }
+
+    /// Tasks are the exports with a contract, in order.
+    fn bounds(&self, exports: &[ExportSpec]) -> Vec<Option<Duration>> {
+        let proved = self.bound.iter().flat_map(|(_, assessment)| &assessment.tasks);
+        let mut proved = proved.map(|task| task.response_max.map(|(response, _)| response));
+        let of = |export: &ExportSpec| export.contract.as_ref().and_then(|_| proved.next()?);
+        exports.iter().map(of).collect()
     }
 
     /// The largest request of all.

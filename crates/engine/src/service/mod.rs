@@ -22,6 +22,7 @@ mod pool;
 mod rounds;
 mod shares;
 mod statistics;
+mod summary;
 mod tenant;
 #[cfg(test)]
 mod tests;
@@ -31,7 +32,7 @@ use std::thread::JoinHandle;
 
 use device::realtime::{self, RealTime};
 use device::{Clock, RingError, Waker};
-use model::{AccessTime, Bytes, DriveFile, ExportSpec, Lba, Plan, PolicyName};
+use model::{AccessTime, Bytes, DriveFile, Duration, ExportSpec, Lba, Plan, PolicyName};
 use policy::NoticeKind;
 
 use self::call::{Call, CallKind, CallPart, mailbox};
@@ -44,6 +45,7 @@ pub use self::backing::{Backing, Move, Moved};
 pub use self::call::CallError;
 pub use self::device_backing::DeviceBacking;
 pub use self::statistics::ServiceStatistics;
+pub use self::summary::Summary;
 pub use self::tenant::ExportStatistics;
 
 /// What a service is made of.
@@ -51,6 +53,9 @@ pub use self::tenant::ExportStatistics;
 pub struct ServiceParams {
     /// What is offered. Those with contracts are the plan's tasks, in the same order.
     pub exports: Vec<ExportSpec>,
+    /// What was proved of each: the longest time from when its contract allows a request to its
+    /// answer; none where nothing was.
+    pub bounds: Vec<Option<Duration>>,
     /// Who decides.
     pub policy: PolicyName,
     /// By what.
@@ -162,6 +167,11 @@ impl Service {
     /// What is offered.
     pub fn exports(&self) -> &[ExportSpec] {
         &self.shared.params.exports
+    }
+
+    /// What was proved of each export, as [`ServiceParams::bounds`].
+    pub fn bounds(&self) -> &[Option<Duration>] {
+        &self.shared.params.bounds
     }
 
     /// What was seen so far; none when the service ended.
