@@ -114,7 +114,7 @@ impl<B: Backing> Core<B> {
         // A policy observes what came back before what is new.
         let mut freed = std::mem::take(&mut self.freed);
         for (id, export) in freed.drain(..) {
-            self.release(now, id, export);
+            self.release(now, now, id, export);
         }
         self.freed = freed;
         for call in calls {
@@ -202,20 +202,19 @@ impl<B: Backing> Core<B> {
         for (index, (start, size, data)) in parts.into_iter().enumerate() {
             let id = RequestId(self.next_id);
             self.next_id += 1;
-            let tenant = &mut self.tenants[export];
-            let admission = tenant.admit(released);
-            tenant.statistics.outstanding += 1;
             let is_durable =
                 !matches!(kind, CallKind::Read | CallKind::Write { is_durable: false });
+            let tenant = &mut self.tenants[export];
+            tenant.statistics.outstanding += 1;
             tenant.statistics.flushes += u64::from(is_durable);
             let op = if kind == CallKind::Read { Op::Read } else { Op::Write };
             let request = Request {
                 id,
                 task: tenant.task,
-                class: admission.class,
+                class: Class::BestEffort,
                 released,
                 eligible: released,
-                due: admission.due,
+                due: None,
                 op,
                 start,
                 size,
@@ -224,19 +223,27 @@ impl<B: Backing> Core<B> {
                 tag: Tag::Simple,
             };
             let is_flush = kind == CallKind::Flush;
+            let admission = Admission { class: Class::BestEffort, eligible: released, due: None };
             let part =
                 Part { request, call: place, index, admission, is_flush, data, result: Ok(()) };
             self.parts.insert(id, part);
             // A flush covers what was answered before it: it waits for nothing.
             if is_flush || self.tenants[export].ordering.admit(id, op, start, size) {
-                self.release(now, id, export);
+                self.release(now, released, id, export);
             }
         }
     }
 
-    /// A request that nothing overlaps any more.
-    fn release(&mut self, now: Time, id: RequestId, export: usize) {
-        let request = self.parts[&id].request;
+    /// A request that nothing overlaps any more, since that instant: only now the contract
+    /// counts, for a tenant's own order delays nobody but itself.
+    fn release(&mut self, now: Time, since: Time, id: RequestId, export: usize) {
+        let admission = self.tenants[export].admit(since);
+        let part = self.parts.get_mut(&id).expect("it is outstanding");
+        part.admission = admission;
+        let request = &mut part.request;
+        (request.class, request.due) = (admission.class, admission.due);
+        (request.released, request.eligible) = (since, since);
+        let request = *request;
         if request.class == Class::BestEffort {
             self.shares.push(export, id, request.size);
         } else {

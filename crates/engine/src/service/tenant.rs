@@ -12,8 +12,8 @@ use model::{Beyond, ExportContract as Contract};
 /// What is known of an export's service.
 #[derive(Debug, Clone)]
 pub struct ExportStatistics {
-    /// From arrival to answer of every request that kept within the contract, or of every
-    /// best-effort one.
+    /// To the answer from arrival, or from when no request before it overlapped it any more; of
+    /// requests that kept within the contract, or of best-effort ones.
     pub responses: Distribution,
     /// From the instant at which the contract allowed a request to its answer: what a bound
     /// speaks of. Empty for best effort.
