@@ -310,9 +310,15 @@ fn publish(
     measured: &Profile,
 ) -> Result<(), Failure> {
     let Some(output) = output else { return print_toml(whole) };
-    if let Err(failure) = output.publish(whole, measured.is_endless) {
-        print_toml(whole)?;
-        return Err(failure.after_measuring());
+    let said = match output.publish(whole, measured.is_endless) {
+        Ok(said) => said,
+        Err(failure) => {
+            print_toml(whole)?;
+            return Err(failure.after_measuring());
+        }
+    };
+    if let Some(said) = said {
+        eprintln!("{:<12} {said}", "Warning");
     }
     profile_tables::print(measured);
     show::labelled("Written", &output.name());

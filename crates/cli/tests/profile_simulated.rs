@@ -212,6 +212,36 @@ fn starvation_that_is_added_does_not_fall() {
     assert!(starvation("d.toml") >= before);
 }
 
+/// Goal: what is added never takes costs away unsaid, and costs of mixed batches stay when one of
+/// their kinds is measured again. Method: costs of two sizes, one size again; then a third.
+#[test]
+fn costs_stay_when_other_kinds_are_added() {
+    let folder = Folder::new();
+    let run = |more: &[&str]| {
+        let common = ["--samples=3", "--depth=3", "-o", "d.toml"];
+        let (code, stdout, stderr) = folder.run(&[&["profile", DRIVE], &common[..], more].concat());
+        assert_eq!(code, 0, "{stdout}{stderr}");
+        stderr
+    };
+    let costs = || {
+        let (_, value) = folder.json(&["drive", "compare", "d.toml", "d.toml"]);
+        let tables = value["tables"].as_array().unwrap().clone();
+        let names = tables.iter().map(|row| row["name"].as_str().unwrap().to_owned());
+        names.filter(|name| name.starts_with("cost: ")).collect::<Vec<_>>()
+    };
+    run(&["--only=batch,mixed", "--size=4KiB,128KiB"]);
+    assert_eq!(costs(), ["cost: positioning", "cost: read of 4KiB", "cost: read of 128KiB"]);
+    let said = run(&["--only=batch", "--size=4KiB", "--seed=9", "--add"]);
+    assert!(!said.contains("[cost]"), "{said}");
+    assert_eq!(costs().len(), 3, "they are kept");
+    let said = run(&["--only=batch", "--size=64KiB", "--add"]);
+    assert!(said.contains("[cost] speaks of reads of 4KiB and reads of 128KiB only"), "{said}");
+    assert!(said.contains("--only batch,mixed --op read --size 4KiB,64KiB,128KiB --add"), "{said}");
+    assert_eq!(costs().len(), 3);
+    run(&["--only=batch,mixed", "--size=4KiB,64KiB,128KiB", "--add"]);
+    assert_eq!(costs().len(), 4, "all were mixed");
+}
+
 /// Goal: drive files that are measured as if they were disks are refused before they are
 /// overwritten.
 #[test]
