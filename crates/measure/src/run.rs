@@ -71,7 +71,7 @@ impl Run<'_> {
         let mut found = Found::default();
         for (experiment, op) in self.steps() {
             if found.is_cancelled {
-                found.warn_once(Warning::NotBegun { experiment });
+                found.warn_once(Warning::NotBegun { experiments: vec![experiment] });
             } else if let Some(skip) = skip(self.params, self.has_tags, experiment) {
                 found.warn_once(Warning::Skipped { experiment, skip });
             } else {
@@ -267,7 +267,7 @@ impl Run<'_> {
             return Ok(());
         }
         if found.is_cancelled {
-            found.warnings.push(Warning::NotBegun { experiment });
+            found.warnings.push(Warning::NotBegun { experiments: vec![experiment] });
             return Ok(());
         }
         let depth = self.params.depth;
@@ -415,7 +415,7 @@ impl Found {
         self.is_cancelled |= measured.is_cancelled;
         self.warnings.extend(measured.is_cancelled.then_some(match least {
             Some(samples) => Warning::Cancelled { experiment, samples, asked, entries },
-            None => Warning::NotBegun { experiment },
+            None => Warning::NotBegun { experiments: vec![experiment] },
         }));
         self.findings.push(Finding::of(&rounds, measured));
     }

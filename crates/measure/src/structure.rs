@@ -151,6 +151,6 @@ impl Found {
     /// The user stopped an experiment that has nothing to show.
     fn stop(&mut self, experiment: Experiment) {
         self.is_cancelled = true;
-        self.warnings.push(Warning::NotBegun { experiment });
+        self.warnings.push(Warning::NotBegun { experiments: vec![experiment] });
     }
 }
