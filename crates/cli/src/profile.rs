@@ -33,7 +33,7 @@ pub(crate) fn profile(arguments: &ProfileArguments) -> Result<Answer, Failure> {
     }
     refuse_early(arguments)?;
     let output = Output::prepare(arguments, &arguments.target)?;
-    let interrupted = interrupt::flag()?;
+    let interrupted = interrupt::flag(output.kept())?;
     let (target, made) = open_target(arguments, &interrupted)?;
     let device = measure::device_identity(target.facts());
     let params = params(arguments, &target);
@@ -123,6 +123,11 @@ impl Output {
         let facts = facts.into_iter().flatten().map(String::as_str).chain([same]);
         let measured = facts.collect::<Vec<_>>().join(", ");
         self.samples.as_ref().map(|samples| samples.open(&measured)).transpose()
+    }
+
+    /// What is left of a measurement whose process ends at once.
+    pub(crate) fn kept(&self) -> Option<String> {
+        self.samples.as_ref().map(SamplesFile::kept)
     }
 
     /// Keeps the samples of a measurement that failed, if it has any.

@@ -3,7 +3,7 @@
 //! virtual time on what the file says the drive is made of.
 
 use std::path::Path;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
 use drive::{Drive, PseudoDisk};
@@ -55,7 +55,9 @@ pub(crate) fn run(arguments: &ProfileArguments) -> Result<(), Failure> {
     }
     let same = same(&file, kind, &params);
     let mut journal = output.journal(&file.identity, &same)?;
-    let measured = measure(arguments, &file, &mut *drive, &params, (steps, journal.as_mut()))?;
+    let interrupted = interrupt::flag(output.kept())?;
+    let followers = (&*interrupted, journal.as_mut());
+    let measured = measure(arguments, &file, &mut *drive, &params, steps, followers);
     let mut measured = output.after(measured)?;
     if !honours_priority(&file) {
         measured.warnings.push(Warning::PriorityIgnored);
@@ -172,11 +174,12 @@ fn measure(
     file: &DriveFile,
     drive: &mut dyn Drive,
     params: &ProfileParams,
-    (steps, journal): (Vec<Step>, Option<&mut Journal>),
-) -> Result<Result<Profile, ProfileError>, Failure> {
+    steps: Vec<Step>,
+    (interrupted, journal): (&AtomicBool, Option<&mut Journal>),
+) -> Result<Profile, ProfileError> {
     let mut left = TimeLeft::of(steps);
     let bar = profile::bar("trials");
-    let (interrupted, begun) = (interrupt::flag()?, Instant::now());
+    let begun = Instant::now();
     let progress = |progress: Progress| {
         profile::show_progress(&bar, progress, &mut left);
         let is_over =
@@ -187,7 +190,7 @@ fn measure(
     };
     let (model, capacity) = (&file.name, capacity(file));
     let measured =
-        measure::profile_drive(drive, model, capacity, params, progress, &interrupted, journal);
+        measure::profile_drive(drive, model, capacity, params, progress, interrupted, journal);
     bar.finish_and_clear();
-    Ok(measured)
+    measured
 }

@@ -63,7 +63,16 @@ impl SamplesFile {
 
     /// Says where the samples are, and how to go on.
     pub(crate) fn keep(&self) {
-        eprintln!("{:<12} {}: go on with --resume", "Samples", self.path.display());
+        eprintln!("{:<12} {}", "Samples", self.how_to_go_on());
+    }
+
+    /// What is left if the process ends at once.
+    pub(crate) fn kept(&self) -> String {
+        format!("at once, without a drive file; the samples are in {}", self.how_to_go_on())
+    }
+
+    fn how_to_go_on(&self) -> String {
+        format!("{}: go on with --resume", self.path.display())
     }
 
     /// All is measured and in place: removes what nobody asked to keep.
