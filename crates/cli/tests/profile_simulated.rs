@@ -135,6 +135,42 @@ fn count_of_rounds(path: &Path, experiment: &str) -> usize {
     text.lines().filter(|line| line.contains(&format!("\"of\":\"{experiment} of "))).count()
 }
 
+/// Goal: the drive file says with which options all its rounds were made, also where the run that
+/// made some of them left no drive file. Method: three runs, of which the second adds nothing.
+#[test]
+fn how_names_the_options_of_every_run_that_gave_rounds() {
+    let folder = Folder::new();
+    let run = |more: &[&str]| {
+        let common = ["--only=batch,rotation", "--keep-samples", "-o", "d.toml"];
+        let (code, _, stderr) = profile(&folder, &[&common[..], more].concat());
+        assert_eq!(code, 0, "{stderr}");
+        let text = std::fs::read_to_string(folder.path().join("d.toml")).unwrap();
+        std::fs::remove_file(folder.path().join("d.toml")).unwrap();
+        text.lines().find(|line| line.starts_with("how = ")).unwrap().to_owned()
+    };
+    assert!(!run(&["--samples=3", "--seed=11"]).contains("after rounds"));
+    let how = run(&["--samples=4", "--seed=22", "--resume"]);
+    assert!(how.contains("--samples 4 --seed 22; after rounds made with"), "{how}");
+    let how = run(&["--samples=6", "--seed=33", "--resume"]);
+    for seed in ["--samples 6 --seed 33", "--samples 3 --seed 11", "--samples 4 --seed 22"] {
+        assert_eq!(how.matches(seed).count(), 1, "{seed}: {how}");
+    }
+    let other = folder.run(&[
+        "profile",
+        DRIVE,
+        "--depth=4",
+        "--only=batch",
+        "--size=4KiB",
+        "--samples=2",
+        "-o",
+        "d.toml",
+        "--resume",
+    ]);
+    assert_eq!(other.0, 0, "{}", other.2);
+    let text = std::fs::read_to_string(folder.path().join("d.toml")).unwrap();
+    assert!(!text.contains("after rounds"), "none of them are in it: {text}");
+}
+
 #[test]
 fn samples_of_another_device_are_refused() {
     let folder = Folder::new();

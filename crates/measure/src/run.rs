@@ -69,6 +69,9 @@ impl Run<'_> {
     /// Makes them all.
     pub(crate) fn make(&mut self, subject: &mut dyn Subject) -> Result<Found, SubjectError> {
         let mut found = Found::default();
+        if let Some(journal) = self.followers.journal.as_mut() {
+            journal.begin(&record::options(self.params));
+        }
         for (experiment, op) in self.steps() {
             if found.is_cancelled {
                 found.warn_once(Warning::NotBegun { experiments: vec![experiment] });

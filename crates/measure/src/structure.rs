@@ -119,7 +119,7 @@ impl Run<'_> {
         T: serde::Serialize + for<'de> serde::Deserialize<'de>,
     {
         let name = experiment.name();
-        if let Some(found) = self.followers.journal.as_ref().and_then(|it| it.found(name)) {
+        if let Some(found) = self.followers.journal.as_mut().and_then(|it| it.found(name)) {
             return Ok(Ok(found));
         }
         let (begun, progress) = (self.begun, &mut *self.followers.progress);
