@@ -16,7 +16,7 @@ use model::{Bytes, DriveFile, DriveKind, Duration};
 use crate::arguments::ProfileArguments;
 use crate::failure::Failure;
 use crate::output_file::OutputFile;
-use crate::profile::Output;
+use crate::profile_output::Output;
 use crate::profile_plan::TimeLeft;
 use crate::show;
 use crate::{addition, input, interrupt, profile, profile_plan};
@@ -49,8 +49,13 @@ pub(crate) fn run(arguments: &ProfileArguments) -> Result<(), Failure> {
     let steps = measure::plan_drive(&mut *other, capacity(&file), &params);
     let steps = steps.map_err(profile::profile_failure)?;
     if arguments.plan {
-        profile_plan::print(&steps);
-        show::labelled("Time", "is that of the drive; simulating it takes a small part of that");
+        profile_plan::print(&steps, arguments.json);
+        if !arguments.json {
+            show::labelled(
+                "Time",
+                "is that of the drive; simulating it takes a small part of that",
+            );
+        }
         return Ok(());
     }
     let same = same(&file, kind, &params);
@@ -59,7 +64,7 @@ pub(crate) fn run(arguments: &ProfileArguments) -> Result<(), Failure> {
     let followers = (&*interrupted, journal.as_mut());
     let measured = measure(arguments, &file, &mut *drive, &params, steps, followers);
     let mut measured = output.after(measured)?;
-    if !honours_priority(&file) {
+    if !measured.file.priority.is_empty() && !honours_priority(&file) {
         measured.warnings.push(Warning::PriorityIgnored);
     }
     if output.file.as_ref().is_some_and(OutputFile::is_added_to) {

@@ -75,9 +75,15 @@ impl SamplesFile {
         format!("{}: go on with --resume", self.path.display())
     }
 
+    /// Where the samples are afterwards; none where they are removed once all `is_done`.
+    pub(crate) fn left(&self, is_done: bool) -> Option<String> {
+        let is_left = !is_done || self.is_kept || self.is_resumed;
+        is_left.then(|| self.path.display().to_string())
+    }
+
     /// All is measured and in place: removes what nobody asked to keep.
     pub(crate) fn close(&self) {
-        if self.is_kept || self.is_resumed {
+        if self.left(true).is_some() {
             eprintln!("{:<12} {}", "Samples", self.path.display());
         } else {
             self.remove();

@@ -12,6 +12,7 @@ use std::thread::sleep;
 use std::time::Duration;
 
 use common::Folder;
+use serde_json::Value;
 
 const SIGTERM: i32 = 15;
 
@@ -34,7 +35,7 @@ fn measuring(folder: &Folder, more: &[&str]) -> (Child, BufReader<ChildStderr>) 
     };
     let before = rounds();
     let mut command = folder.command(&[&LONG[..], more].concat());
-    let mut child = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     while rounds() < before + 5 {
         assert_eq!(child.try_wait().unwrap(), None, "it ended too early");
         sleep(Duration::from_millis(5));
@@ -50,11 +51,11 @@ fn stop(child: &Child, times: usize) {
 }
 
 /// Goal: what `timeout` sends, twice the same in a row, ends a measurement with a drive file of
-/// what there is.
+/// what there is, and programs are told.
 #[test]
 fn a_request_to_stop_that_comes_twice_ends_with_a_drive_file() {
     let folder = Folder::new();
-    let (mut child, mut stderr) = measuring(&folder, &[]);
+    let (mut child, mut stderr) = measuring(&folder, &["--json"]);
     stop(&child, 2);
     let mut said = String::new();
     stderr.read_to_string(&mut said).unwrap();
@@ -62,6 +63,10 @@ fn a_request_to_stop_that_comes_twice_ends_with_a_drive_file() {
     for line in ["Stopping ", "stopped early: ", "d.toml.samples: go on with --resume"] {
         assert!(said.contains(line), "{line}: {said}");
     }
+    let value: Value = serde_json::from_reader(child.stdout.take().unwrap()).unwrap();
+    assert_eq!((&value["end"], &value["written"]), (&"interrupted".into(), &"d.toml".into()));
+    assert_eq!(value["samples_file"], "d.toml.samples");
+    assert_eq!(value["warnings"][0]["kind"], "cancelled");
     let best_effort = "[[best_effort]]\nname = \"b\"\noutstanding = 1\nsize = \"4KiB\"\n";
     folder.file("w.toml", &format!("drive = \"d.toml\"\n{best_effort}"));
     assert_eq!(folder.json(&["check", "w.toml"]).0, 0);
