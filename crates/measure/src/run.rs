@@ -24,6 +24,9 @@ use crate::subject::{Subject, SubjectError};
 use crate::warning::{Entries, Skip, Warning};
 use crate::{mixed, priority, record, single, throughput};
 
+/// Seeds of kinds are farther apart than there are rounds of one.
+const SEED_SHIFT: u32 = 40;
+
 /// What the experiments gave.
 #[derive(Debug, Default)]
 pub(crate) struct Found {
@@ -346,7 +349,12 @@ impl Run<'_> {
     }
 
     fn rounds(&self, experiment: Experiment, kind: Kind, cells: usize) -> Rounds {
-        let ProfileParams { samples, seed, .. } = *self.params;
+        let ProfileParams { samples, seed, kinds, .. } = self.params;
+        // Each kind has places of its own: a device may remember those that were just read. The
+        // first has those that it has alone.
+        let of_kind = kinds.iter().position(|known| *known == kind).unwrap_or(0);
+        let seed = seed.wrapping_add(u64::try_from(of_kind).expect("few kinds") << SEED_SHIFT);
+        let samples = *samples;
         Rounds { experiment, kind: Some(kind), samples, cells, ways: 1, seed, begun: self.begun }
     }
 
