@@ -130,7 +130,7 @@ impl Warning {
         match self {
             Self::HeldUp { measurements, of, disturbance } => write!(
                 f,
-                "the host made longest times longer in {}{of}: {} of {} samples were held up by more than 1 %, and without them the longest would be {} shorter; a host that does nothing else measures the device alone",
+                "the host made longest times longer in {}{of}: {} of {} samples were held up by more than 1 %, and without them a longest time would be up to {} shorter; a host that does nothing else measures the device alone",
                 counted(*measurements),
                 disturbance.disturbed,
                 disturbance.samples,
