@@ -4,6 +4,8 @@
 //! A drive file is about one device: a table of another one is refused. What the file says
 //! of its origin stays, and what is added says its own.
 
+mod costs;
+
 use std::path::Path;
 
 use model::drive_file::{Identity, MeasuredTable, Throughput};
@@ -43,8 +45,12 @@ pub(crate) fn check_device(
     ))
 }
 
-/// `existing` with the tables of `measured`, which replace those of the same kind.
-pub(crate) fn with_tables_of(existing: &DriveFile, measured: &DriveFile) -> DriveFile {
+/// `existing` with the tables of `measured`, which replace those of the same kind; and what is to
+/// be said of its costs.
+pub(crate) fn with_tables_of(
+    existing: &DriveFile,
+    measured: &DriveFile,
+) -> (DriveFile, Option<String>) {
     let mut file = existing.clone();
     let sections = [
         ("", &mut file.batch, &measured.batch),
@@ -73,9 +79,9 @@ pub(crate) fn with_tables_of(existing: &DriveFile, measured: &DriveFile) -> Driv
         file.throughput.retain(|known| !is_it(known));
         file.throughput.push(flow.clone());
     }
+    let mut said = None;
     if !measured.batch.is_empty() {
-        // Costs are of the tables that they were fitted to: new ones may refute them.
-        file.cost.clone_from(&measured.cost);
+        (file.cost, said) = costs::joined(file.cost.as_ref(), measured.cost.as_ref(), &file.batch);
     }
     if measured.mechanics.is_some() {
         added.push("mechanics".to_owned());
@@ -101,7 +107,7 @@ pub(crate) fn with_tables_of(existing: &DriveFile, measured: &DriveFile) -> Driv
             file.identity.host.push(line.clone());
         }
     }
-    file
+    (file, said)
 }
 
 /// What was fitted before and now, table by table; what is in both is as it is now.
@@ -145,6 +151,10 @@ fn is_same_kind(a: &MeasuredTable, b: &MeasuredTable) -> bool {
 mod tests {
     use super::*;
 
+    fn sum_of(existing: &DriveFile, measured: &DriveFile) -> DriveFile {
+        with_tables_of(existing, measured).0
+    }
+
     fn drive(op: &str, ns_max: &str, when: &str) -> DriveFile {
         let text = format!(
             "name = \"d\"\nkind = \"recorded\"\ndepth = {}\n[identity]\nmodel = \"M\"\n\
@@ -158,7 +168,7 @@ mod tests {
 
     #[test]
     fn what_is_added_keeps_its_origin_beside_that_of_the_file() {
-        let sum = with_tables_of(&drive("read", "[1]", "May"), &drive("write", "[2, 3]", "June"));
+        let sum = sum_of(&drive("read", "[1]", "May"), &drive("write", "[2, 3]", "June"));
         assert_eq!((sum.depth, sum.batch.len()), (2, 2));
         assert_eq!(sum.identity.when.as_deref(), Some("May"));
         let how = sum.identity.how.as_deref();
@@ -169,7 +179,7 @@ mod tests {
 
     #[test]
     fn a_table_of_the_same_kind_is_replaced_and_that_is_said() {
-        let sum = with_tables_of(&drive("read", "[1, 2]", "May"), &drive("read", "[7]", "June"));
+        let sum = sum_of(&drive("read", "[1, 2]", "May"), &drive("read", "[7]", "June"));
         assert_eq!((sum.depth, sum.batch.len()), (2, 1));
         assert_eq!(sum.batch[0].ns_max, [7]);
         let how = sum.identity.how.unwrap();

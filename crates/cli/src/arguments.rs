@@ -185,6 +185,9 @@ pub(crate) struct ProfileArguments {
     /// Fixes the places and the order of the batches; otherwise new each time, and printed.
     #[arg(long, value_name = "N")]
     pub(crate) seed: Option<u64>,
+    /// Print one JSON object instead of tables, or of the drive file; also of --plan.
+    #[arg(long)]
+    pub(crate) json: bool,
 }
 
 impl ProfileArguments {

@@ -1,22 +1,101 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Ctrl-C: the first one asks a run to end with what it has, the second one ends the process.
+//! Ctrl-C: the first one asks a run to end with what it has, a later one ends the process.
+//!
+//! ```text
+//!   running --> asked to end, saving .......... another within a second: nothing more
+//!                   |                           (`timeout` sends its signal twice)
+//!                   v another, later
+//!                 ends as the signal wants; what was kept until then is named
+//! ```
 
+use std::io::{self, IsTerminal as _};
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
 
 use signal_hook::consts::{SIGINT, SIGTERM};
-use signal_hook::flag;
+use signal_hook::iterator::Signals;
+use signal_hook::low_level::emulate_default_handler;
 
 use crate::failure::Failure;
 
-/// A flag that SIGINT or SIGTERM sets; a second signal kills as usual.
-pub(crate) fn flag() -> Result<Arc<AtomicBool>, Failure> {
+/// Requests to stop that are so close together are one.
+const ONE_REQUEST: Duration = Duration::from_secs(1);
+
+/// What waits for signals prints a line and needs little; the stack may be locked into memory.
+const STACK_BYTES: usize = 128 << 10;
+
+/// A flag that the first SIGINT or SIGTERM sets; a later one kills as usual, and says what is `kept`.
+pub(crate) fn flag(kept: Option<String>) -> Result<Arc<AtomicBool>, Failure> {
     let interrupted = Arc::new(AtomicBool::new(false));
-    for signal in [SIGINT, SIGTERM] {
-        // In this order: the first signal finds the flag unset, and then sets it.
-        flag::register_conditional_default(signal, Arc::clone(&interrupted))
-            .and_then(|_| flag::register(signal, Arc::clone(&interrupted)))
-            .map_err(|error| Failure::environment(&error))?;
-    }
+    let (flag, mut requests) = (Arc::clone(&interrupted), Requests::default());
+    let failed = |error: io::Error| Failure::environment(&error);
+    let mut signals = Signals::new([SIGINT, SIGTERM]).map_err(failed)?;
+    let wait = move || {
+        for signal in signals.forever() {
+            match requests.answer(Instant::now()) {
+                Reaction::End => {
+                    flag.store(true, Ordering::Relaxed);
+                    say("Stopping", "with what there is; once more, in a second, quits at once");
+                }
+                Reaction::Nothing => (),
+                Reaction::Quit => {
+                    say("Quit", kept.as_deref().unwrap_or("at once"));
+                    // Fails for signals that cannot be ended by, which these are not.
+                    let _ = emulate_default_handler(signal);
+                }
+            }
+        }
+    };
+    let builder = thread::Builder::new().name("signals".to_owned()).stack_size(STACK_BYTES);
+    builder.spawn(wait).map_err(failed)?;
     Ok(interrupted)
+}
+
+/// On a line of its own, also where a bar is drawn.
+fn say(label: &str, text: &str) {
+    let line = if io::stderr().is_terminal() { "\n" } else { "" };
+    eprintln!("{line}{label:<12} {text}");
+}
+
+/// What to do about a request to stop.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Reaction {
+    /// Let the run end.
+    End,
+    /// It ends already.
+    Nothing,
+    /// End the process.
+    Quit,
+}
+
+/// The requests to stop so far.
+#[derive(Debug, Default)]
+struct Requests {
+    first: Option<Instant>,
+}
+
+impl Requests {
+    fn answer(&mut self, now: Instant) -> Reaction {
+        let Some(first) = self.first else {
+            self.first = Some(now);
+            return Reaction::End;
+        };
+        if now.duration_since(first) < ONE_REQUEST { Reaction::Nothing } else { Reaction::Quit }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_same_request_twice_ends_once_and_a_later_one_quits() {
+        let (mut requests, begun) = (Requests::default(), Instant::now());
+        let mut after = |ms| requests.answer(begun + Duration::from_millis(ms));
+        assert_eq!(after(0), Reaction::End);
+        assert_eq!([after(0), after(999)], [Reaction::Nothing; 2]);
+        assert_eq!([after(1000), after(60_000)], [Reaction::Quit; 2]);
+    }
 }

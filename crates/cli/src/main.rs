@@ -16,6 +16,8 @@ mod made_target;
 mod output_file;
 mod priority;
 mod profile;
+mod profile_json;
+mod profile_output;
 mod profile_plan;
 mod profile_simulated;
 mod profile_tables;

@@ -100,12 +100,16 @@ impl OutputFile {
     }
 
     /// Puts the measured tables in place; `is_endless`: no starvation bounds the device, whatever
-    /// stood there.
-    pub(crate) fn publish(&self, measured: &DriveFile, is_endless: bool) -> Result<(), Failure> {
+    /// stood there. Gives what is to be said of the file as it is now.
+    pub(crate) fn publish(
+        &self,
+        measured: &DriveFile,
+        is_endless: bool,
+    ) -> Result<Option<String>, Failure> {
         if self.existing.is_some() {
             self.add(measured, is_endless)
         } else {
-            self.write_new(measured)
+            self.write_new(measured).map(|()| None)
         }
     }
 
@@ -123,17 +127,17 @@ impl OutputFile {
         }
     }
 
-    fn add(&self, measured: &DriveFile, is_endless: bool) -> Result<(), Failure> {
+    fn add(&self, measured: &DriveFile, is_endless: bool) -> Result<Option<String>, Failure> {
         // Read again: somebody may have added to it, and the file as it was is not the file.
         let (held, existing) = self.lock_existing()?;
         addition::check_device(&self.named, &existing.identity, &measured.identity)?;
         let replace = || {
-            let mut whole = addition::with_tables_of(&existing, measured);
+            let (mut whole, said) = addition::with_tables_of(&existing, measured);
             whole.starvation_max = whole.starvation_max.filter(|_| !is_endless);
             let file = self.filled(&whole)?;
             file.as_file().set_permissions(held.metadata()?.permissions())?;
             file.persist(&self.path)?;
-            Ok(())
+            Ok(said)
         };
         replace().map_err(|error: io::Error| unwritable(&self.named, &error))
     }

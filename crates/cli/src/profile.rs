@@ -2,16 +2,14 @@
 //! `tidegate profile`: measure the device, write a drive file.
 
 use std::fs;
-use std::io::{self, IsTerminal as _, Write as _};
+use std::io::{self, IsTerminal as _};
 use std::os::unix::fs::MetadataExt as _;
-use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use device::{Access, DeviceFacts, RingError, Target, realtime};
 use indicatif::{ProgressBar, ProgressStyle};
-use measure::{Experiment, Journal, Kind, Profile, ProfileError, ProfileParams, Progress, Warning};
-use model::drive_file::Identity;
+use measure::{Experiment, Journal, Kind, Profile, ProfileError, ProfileParams, Progress};
 use model::{Bytes, DriveFile};
 
 use crate::Answer;
@@ -19,11 +17,9 @@ use crate::arguments::ProfileArguments;
 use crate::failure::Failure;
 use crate::interrupt;
 use crate::made_target::MadeTarget;
-use crate::output_file::{Expected, OutputFile};
+use crate::profile_output::Output;
 use crate::profile_plan::TimeLeft;
-use crate::samples_file::SamplesFile;
-use crate::show;
-use crate::{profile_plan, profile_simulated, profile_tables, text_file};
+use crate::{profile_plan, profile_simulated, text_file};
 
 /// Runs the command.
 pub(crate) fn profile(arguments: &ProfileArguments) -> Result<Answer, Failure> {
@@ -33,13 +29,14 @@ pub(crate) fn profile(arguments: &ProfileArguments) -> Result<Answer, Failure> {
     }
     refuse_early(arguments)?;
     let output = Output::prepare(arguments, &arguments.target)?;
-    let interrupted = interrupt::flag()?;
+    let interrupted = interrupt::flag(output.kept())?;
     let (target, made) = open_target(arguments, &interrupted)?;
     let device = measure::device_identity(target.facts());
     let params = params(arguments, &target);
     print_head(&target, &params);
     if arguments.plan {
-        profile_plan::print(&measure::plan(&target, &params).map_err(profile_failure)?);
+        let steps = measure::plan(&target, &params).map_err(profile_failure)?;
+        profile_plan::print(&steps, arguments.json);
         return Ok(Answer::Yes);
     }
     let mut journal = output.journal(&device, &same(&target, &params))?;
@@ -83,79 +80,6 @@ fn refuse_early(arguments: &ProfileArguments) -> Result<(), Failure> {
         ));
     }
     arguments.create.map_or(Ok(()), |size| check_before_making(arguments, size))
-}
-
-/// Where the result goes, and its samples meanwhile; nowhere if it is printed.
-#[derive(Debug, Default)]
-pub(crate) struct Output {
-    pub(crate) file: Option<OutputFile>,
-    samples: Option<SamplesFile>,
-}
-
-impl Output {
-    /// Refuses what cannot be before anything is measured.
-    pub(crate) fn prepare(arguments: &ProfileArguments, target: &Path) -> Result<Self, Failure> {
-        let Some(path) = &arguments.output else { return Ok(Self::default()) };
-        if arguments.plan {
-            return Ok(Self::default());
-        }
-        let expected = match (arguments.add, arguments.resume) {
-            (true, _) => Expected::DriveFile,
-            (false, true) => Expected::Interrupted,
-            (false, false) => Expected::Nothing,
-        };
-        let file = OutputFile::prepare(path, expected, target)?;
-        let samples = SamplesFile::beside(path, arguments.resume, arguments.keep_samples)?;
-        Ok(Self { file: Some(file), samples: Some(samples) })
-    }
-
-    /// The journal of what is measured on that device; it can be gone on with only where `same`
-    /// is the same.
-    pub(crate) fn journal(
-        &self,
-        device: &Identity,
-        same: &str,
-    ) -> Result<Option<Journal>, Failure> {
-        if let Some(file) = &self.file {
-            file.check_device(device)?;
-        }
-        let facts = [&device.model, &device.firmware, &device.serial_hash, &device.place];
-        let facts = facts.into_iter().flatten().map(String::as_str).chain([same]);
-        let measured = facts.collect::<Vec<_>>().join(", ");
-        self.samples.as_ref().map(|samples| samples.open(&measured)).transpose()
-    }
-
-    /// Keeps the samples of a measurement that failed, if it has any.
-    pub(crate) fn after(
-        &self,
-        measured: Result<Profile, ProfileError>,
-    ) -> Result<Profile, Failure> {
-        match (&measured, &self.samples) {
-            (Err(ProfileError::NothingMeasured), Some(samples)) => samples.discard(),
-            (Err(_), Some(samples)) => samples.keep(),
-            _ => (),
-        }
-        measured.map_err(profile_failure)
-    }
-
-    /// Writes or prints the `whole` drive file and shows what was `measured`; where writing
-    /// fails the file is printed, for a measurement is not lost, and its samples stay.
-    pub(crate) fn publish(&self, whole: &DriveFile, measured: &Profile) -> Result<(), Failure> {
-        print_warnings(&measured.warnings);
-        let published = publish(self.file.as_ref(), whole, measured);
-        match &self.samples {
-            Some(samples) if published.is_ok() && !measured.is_cancelled => samples.close(),
-            Some(samples) => samples.keep(),
-            None => (),
-        }
-        published
-    }
-}
-
-pub(crate) fn print_warnings(warnings: &[Warning]) {
-    for warning in warnings {
-        eprintln!("{:<12} {warning}", "Warning");
-    }
 }
 
 /// Refuses what is sure to be refused once the target is made.
@@ -301,31 +225,4 @@ pub(crate) fn profile_failure(error: ProfileError) -> Failure {
         ProfileError::Ring(_) | ProfileError::Subject(_) => Failure::environment(&error),
         _ => Failure::unusable(&error),
     }
-}
-
-/// Writes or prints the `whole` drive file and shows what was `measured`.
-fn publish(
-    output: Option<&OutputFile>,
-    whole: &DriveFile,
-    measured: &Profile,
-) -> Result<(), Failure> {
-    let Some(output) = output else { return print_toml(whole) };
-    if let Err(failure) = output.publish(whole, measured.is_endless) {
-        print_toml(whole)?;
-        return Err(failure.after_measuring());
-    }
-    profile_tables::print(measured);
-    show::labelled("Written", &output.name());
-    Ok(())
-}
-
-/// Prints the drive file, on standard error where standard output takes nothing.
-fn print_toml(file: &DriveFile) -> Result<(), Failure> {
-    let text = file.to_toml();
-    let mut out = io::stdout().lock();
-    out.write_all(text.as_bytes()).and_then(|()| out.flush()).map_err(|error| {
-        eprint!("{text}");
-        let said = format!("cannot write to standard output: {error}; the result stands above");
-        Failure::environment(&io::Error::new(error.kind(), said))
-    })
 }

@@ -4,10 +4,14 @@
 use measure::{Kind, Progress, Step};
 use model::Duration;
 
+use crate::profile_json;
 use crate::show::{self, out, outln};
 
 /// Prints the steps and their sum.
-pub(crate) fn print(steps: &[Step]) {
+pub(crate) fn print(steps: &[Step], is_json: bool) {
+    if is_json {
+        return outln!("{:#}", profile_json::of_plan(steps, total(steps)));
+    }
     let row = |step: &Step| {
         vec![
             step.experiment.name().to_owned(),

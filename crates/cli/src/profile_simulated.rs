@@ -3,7 +3,7 @@
 //! virtual time on what the file says the drive is made of.
 
 use std::path::Path;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
 use drive::{Drive, PseudoDisk};
@@ -16,7 +16,7 @@ use model::{Bytes, DriveFile, DriveKind, Duration};
 use crate::arguments::ProfileArguments;
 use crate::failure::Failure;
 use crate::output_file::OutputFile;
-use crate::profile::Output;
+use crate::profile_output::Output;
 use crate::profile_plan::TimeLeft;
 use crate::show;
 use crate::{addition, input, interrupt, profile, profile_plan};
@@ -49,15 +49,22 @@ pub(crate) fn run(arguments: &ProfileArguments) -> Result<(), Failure> {
     let steps = measure::plan_drive(&mut *other, capacity(&file), &params);
     let steps = steps.map_err(profile::profile_failure)?;
     if arguments.plan {
-        profile_plan::print(&steps);
-        show::labelled("Time", "is that of the drive; simulating it takes a small part of that");
+        profile_plan::print(&steps, arguments.json);
+        if !arguments.json {
+            show::labelled(
+                "Time",
+                "is that of the drive; simulating it takes a small part of that",
+            );
+        }
         return Ok(());
     }
     let same = same(&file, kind, &params);
     let mut journal = output.journal(&file.identity, &same)?;
-    let measured = measure(arguments, &file, &mut *drive, &params, (steps, journal.as_mut()))?;
+    let interrupted = interrupt::flag(output.kept())?;
+    let followers = (&*interrupted, journal.as_mut());
+    let measured = measure(arguments, &file, &mut *drive, &params, steps, followers);
     let mut measured = output.after(measured)?;
-    if !honours_priority(&file) {
+    if !measured.file.priority.is_empty() && !honours_priority(&file) {
         measured.warnings.push(Warning::PriorityIgnored);
     }
     if output.file.as_ref().is_some_and(OutputFile::is_added_to) {
@@ -172,11 +179,12 @@ fn measure(
     file: &DriveFile,
     drive: &mut dyn Drive,
     params: &ProfileParams,
-    (steps, journal): (Vec<Step>, Option<&mut Journal>),
-) -> Result<Result<Profile, ProfileError>, Failure> {
+    steps: Vec<Step>,
+    (interrupted, journal): (&AtomicBool, Option<&mut Journal>),
+) -> Result<Profile, ProfileError> {
     let mut left = TimeLeft::of(steps);
     let bar = profile::bar("trials");
-    let (interrupted, begun) = (interrupt::flag()?, Instant::now());
+    let begun = Instant::now();
     let progress = |progress: Progress| {
         profile::show_progress(&bar, progress, &mut left);
         let is_over =
@@ -187,7 +195,7 @@ fn measure(
     };
     let (model, capacity) = (&file.name, capacity(file));
     let measured =
-        measure::profile_drive(drive, model, capacity, params, progress, &interrupted, journal);
+        measure::profile_drive(drive, model, capacity, params, progress, interrupted, journal);
     bar.finish_and_clear();
-    Ok(measured)
+    measured
 }

@@ -34,7 +34,7 @@ pub(crate) fn run(arguments: &RunArguments) -> Result<Answer, Failure> {
     let access = if arguments.allow_writes { Access::ReadWrite } else { Access::ReadOnly };
     let target =
         Target::open(&arguments.device, access).map_err(|error| Failure::unusable(&error))?;
-    let interrupted = interrupt::flag()?;
+    let interrupted = interrupt::flag(None)?;
     let real_time = realtime::request(realtime::PRIORITY);
     let mut notes = notes(&workload, &drive, &target);
     let is_priority_asked = policies.contains(&PolicyName::RtioPriority);

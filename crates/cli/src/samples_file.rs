@@ -63,12 +63,27 @@ impl SamplesFile {
 
     /// Says where the samples are, and how to go on.
     pub(crate) fn keep(&self) {
-        eprintln!("{:<12} {}: go on with --resume", "Samples", self.path.display());
+        eprintln!("{:<12} {}", "Samples", self.how_to_go_on());
+    }
+
+    /// What is left if the process ends at once.
+    pub(crate) fn kept(&self) -> String {
+        format!("at once, without a drive file; the samples are in {}", self.how_to_go_on())
+    }
+
+    fn how_to_go_on(&self) -> String {
+        format!("{}: go on with --resume", self.path.display())
+    }
+
+    /// Where the samples are afterwards; none where they are removed once all `is_done`.
+    pub(crate) fn left(&self, is_done: bool) -> Option<String> {
+        let is_left = !is_done || self.is_kept || self.is_resumed;
+        is_left.then(|| self.path.display().to_string())
     }
 
     /// All is measured and in place: removes what nobody asked to keep.
     pub(crate) fn close(&self) {
-        if self.is_kept || self.is_resumed {
+        if self.left(true).is_some() {
             eprintln!("{:<12} {}", "Samples", self.path.display());
         } else {
             self.remove();

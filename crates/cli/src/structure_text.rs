@@ -4,6 +4,7 @@
 
 use measure::Stripe;
 use measure::geometry::Geometry;
+use measure::stripe::Chips;
 use model::{Bytes, Duration};
 use serde::Deserialize;
 
@@ -69,12 +70,31 @@ fn of_stripe(stripe: &Stripe) -> Vec<Fact> {
     let conflicts = format!("two reads get in each other's way mostly at {said}");
     let beside = stripe.beside_writes_ns.map(|times| {
         let [median, p99, longest] = times.map(ms);
-        let text = format!("a read beside writes: median {median}, 99 % {p99}, longest {longest}");
+        let of = stripe.beside_writes_of_bytes.map(|bytes| format!(" of {}", Bytes::new(bytes)));
+        let of = of.unwrap_or_default();
+        let text =
+            format!("a read beside writes{of}: median {median}, 99 % {p99}, longest {longest}");
         ("Beside", text)
     });
-    let block = stripe
-        .block_bytes
-        .map(|bytes| ("Blocks", format!("of {} are on one chip each", Bytes::new(bytes))));
+    let block = stripe.block_bytes.map(|bytes| {
+        let again =
+            stripe.again_bytes.map(|bytes| format!(", the same again {} on", Bytes::new(bytes)));
+        let again = again.unwrap_or_default();
+        ("Blocks", format!("of {} are on one chip each{again}", Bytes::new(bytes)))
+    });
+    let chips = stripe.chips.as_ref().map(|chips| ("Chips", of_chips(chips)));
     let always = [("Parallel", parallel), ("Conflicts", conflicts)];
-    block.into_iter().chain(always).chain(beside).collect()
+    block.into_iter().chain(chips).chain(always).chain(beside).collect()
+}
+
+/// Among how many chips reads are shared, as far as pairs tell.
+fn of_chips(chips: &Chips) -> String {
+    let Chips { pairs, conflicts, count_min, count, count_max } = chips;
+    let seen = format!("{conflicts} of {pairs} pairs of reads at random places met");
+    match (count, count_max) {
+        (Some(count), Some(most)) => {
+            format!("about {count}, {count_min} to {most} with 99 % confidence: {seen}")
+        }
+        _ => format!("at least {count_min} with 99 % confidence: {seen}"),
+    }
 }

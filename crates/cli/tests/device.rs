@@ -56,7 +56,9 @@ fn a_measured_file_can_be_checked_simulated_and_run_on() {
         return;
     }
     folder.file("w.toml", SHARED);
-    let (_, check) = folder.json(&["check", "w.toml"]);
+    // So rarely that there is a bound however much the host added to what was measured.
+    folder.file("rare.toml", &SHARED.replace("50ms", "1h"));
+    let (_, check) = folder.json(&["check", "rare.toml"]);
     assert!(check["tasks"][0]["bounds"]["tight_ns"].is_u64());
     let (_, sim) = folder.json(&["sim", "w.toml", "--jobs", "100"]);
     assert_eq!(sim["model"], "recorded");
@@ -77,7 +79,9 @@ fn a_measured_file_can_be_checked_simulated_and_run_on() {
         assert!(
             policy["host_lateness"]["ns_max"].is_u64() && policy["device_time"]["ns_p50"].is_u64()
         );
-        assert!(policy["best_effort"]["requests"].as_u64().unwrap() > 0);
+        // On a disk that a busy host made slow, nothing may be left for best effort.
+        let is_served = policy["policy"] != "dqf" || policy["best_effort_fill"] != 0;
+        assert_eq!(policy["best_effort"]["requests"] != 0, is_served, "{policy:#}");
     }
     assert!(run["policies"][2]["batches"].as_u64().unwrap() > 0);
 }

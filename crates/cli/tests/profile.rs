@@ -6,8 +6,10 @@
 
 mod common;
 
-use std::io::{BufRead as _, BufReader, Read as _};
-use std::process::{Child, Stdio};
+use std::io::{BufReader, Read as _};
+use std::process::{Child, Command, Stdio};
+use std::thread::sleep;
+use std::time::Duration;
 
 use common::Folder;
 
@@ -95,20 +97,20 @@ fn the_target_is_no_output_and_neighbours_are_left_alone() {
     assert_eq!(names(&folder), ["d.toml", "d.toml.partial", "disk.img"]);
 }
 
-/// A profile to `d.toml` that takes a while, as soon as it says that it measures.
+/// A profile to `d.toml` that takes as long as it may, as soon as it has kept some rounds.
 fn measuring(folder: &Folder) -> (Child, BufReader<std::process::ChildStderr>) {
     let mut child = folder
-        .command(&[&MEASURE[..7], &["--samples", "2000", "-o", "d.toml"]].concat())
+        .command(&[&MEASURE[..7], &["--samples", "4000000", "-o", "d.toml"]].concat())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
         .spawn()
         .unwrap();
-    let mut stderr = BufReader::new(child.stderr.take().unwrap());
-    let mut line = String::new();
-    while !line.starts_with("Host") {
-        line.clear();
-        assert!(stderr.read_line(&mut line).unwrap() > 0, "it ended too early");
+    let journal = folder.path().join("d.toml.samples");
+    while std::fs::read_to_string(&journal).map_or(0, |text| text.lines().count()) < 5 {
+        assert_eq!(child.try_wait().unwrap(), None, "it ended too early");
+        sleep(Duration::from_millis(5));
     }
+    let stderr = BufReader::new(child.stderr.take().unwrap());
     (child, stderr)
 }
 
@@ -121,6 +123,9 @@ fn a_finished_measurement_is_never_lost() {
     }
     let (mut child, mut stderr) = measuring(&folder);
     folder.file("d.toml", "precious");
+    // It measures until it is told to stop: the file is there first, however slow this process is.
+    let kill = Command::new("kill").arg(child.id().to_string()).status().unwrap();
+    assert!(kill.success());
     let [mut table, mut said] = [String::new(), String::new()];
     child.stdout.take().unwrap().read_to_string(&mut table).unwrap();
     stderr.read_to_string(&mut said).unwrap();

@@ -114,7 +114,7 @@ pub fn exceedance_ppb(samples: u64, level_ppm: u32, doubt_ppb: u32) -> Option<u3
 
 /// The same for the sample with `above` of the samples beyond it: bisection, since the
 /// probability falls as epsilon grows.
-fn exceedance_of_rank(samples: u64, above: u64, doubt_ppb: u32) -> u32 {
+pub(crate) fn exceedance_of_rank(samples: u64, above: u64, doubt_ppb: u32) -> u32 {
     // Floats of this size err by less than one part in a million: asked for that much more.
     let wanted = (f64::from(doubt_ppb) / f64::from(WHOLE_PPB)).ln() - 1e-6;
     let (mut too_small, mut enough) = (0, WHOLE_PPB);

@@ -233,12 +233,26 @@ impl fmt::Display for Drift {
     }
 }
 
+impl Shift {
+    /// `median 139us to 132us, -5.3 %`.
+    pub(crate) fn in_short(&self) -> String {
+        let Self { first, last, percent, .. } = self;
+        format!("{} {first} to {last}, {percent:+.1} %", self.change.name())
+    }
+}
+
+impl Change {
+    const fn name(self) -> &'static str {
+        match self {
+            Self::Samples => "median",
+            Self::Longest => "95 % quantile",
+        }
+    }
+}
+
 impl fmt::Display for Shift {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let what = match self.change {
-            Change::Samples => "median",
-            Change::Longest => "95 % quantile",
-        };
+        let what = self.change.name();
         write!(
             f,
             "{} {:+.1} % of its median from the first third of the samples to the last ({what} {} to {}, p = {:.1e})",

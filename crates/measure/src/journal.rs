@@ -7,6 +7,7 @@
 //!
 //! ```text
 //!   {"measured": "..", "version": 1}
+//!   {"of": "options", "found": "tidegate profile .."}           of all lines up to the next such
 //!   {"of": "batch of reads of 128KiB", "ns": [..], "held_up_ns": [..], "start": [..]}
 //!   {"of": "rotation", "found": {..}}
 //! ```
@@ -17,6 +18,7 @@ use std::collections::BTreeMap;
 use std::fs::{File, OpenOptions};
 use std::io::{self, BufRead as _, BufReader, Write as _};
 use std::path::Path;
+use std::sync::Arc;
 
 use model::Duration;
 use serde::{Deserialize, Serialize};
@@ -53,6 +55,12 @@ pub enum JournalError {
     },
 }
 
+/// What the lines are called that say with which options a run was made.
+const OPTIONS: &str = "options";
+
+/// What is said of rounds without such a line before them.
+const UNKNOWN: &str = "options that were not kept";
+
 /// The first line.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -76,12 +84,19 @@ struct Line {
     found: Option<Value>,
 }
 
+/// A round, and the options it was made with.
+type Round = (Arc<str>, Vec<Sample>);
+
 /// A file of samples.
 #[derive(Debug)]
 pub struct Journal {
     file: File,
-    rounds: BTreeMap<String, Vec<Vec<Sample>>>,
-    found: BTreeMap<String, Value>,
+    rounds: BTreeMap<String, Vec<Round>>,
+    found: BTreeMap<String, (Arc<str>, Value)>,
+    /// Of the run that is made, or whose lines are read.
+    options: Arc<str>,
+    /// Of the earlier runs of which something was taken.
+    taken: Vec<Arc<str>>,
     /// The first failure to write; nothing is written after it.
     failure: Option<io::Error>,
 }
@@ -93,11 +108,16 @@ impl Journal {
     /// [`JournalError::Io`], also when the file exists.
     pub fn create(path: &Path, measured: &str) -> Result<Self, JournalError> {
         let file = OpenOptions::new().write(true).create_new(true).open(path)?;
-        let mut journal =
-            Self { file, rounds: BTreeMap::new(), found: BTreeMap::new(), failure: None };
+        let mut journal = Self::of(file);
         let head = Head { measured: measured.to_owned(), version: VERSION };
         journal.append(&head);
         journal.failure.take().map_or(Ok(journal), |error| Err(error.into()))
+    }
+
+    fn of(file: File) -> Self {
+        let (rounds, found) = (BTreeMap::new(), BTreeMap::new());
+        let (options, taken) = (UNKNOWN.into(), Vec::new());
+        Self { file, rounds, found, options, taken, failure: None }
     }
 
     /// Goes on with the file of an earlier measurement of the same.
@@ -128,8 +148,7 @@ impl Journal {
             let asked = measured.to_owned();
             return Err(JournalError::OtherMeasurement { known: head.measured, asked });
         }
-        let mut journal =
-            Self { file, rounds: BTreeMap::new(), found: BTreeMap::new(), failure: None };
+        let mut journal = Self::of(file);
         for (line, number) in lines.iter().zip(2..) {
             let damaged = |_| JournalError::Damaged { line: number };
             journal.read(serde_json::from_str(line).map_err(damaged)?);
@@ -142,7 +161,10 @@ impl Journal {
 
     fn read(&mut self, line: Line) {
         if let Some(found) = line.found {
-            self.found.insert(line.of, found);
+            match found.as_str() {
+                Some(options) if line.of == OPTIONS => self.options = options.into(),
+                _ => drop(self.found.insert(line.of, (Arc::clone(&self.options), found))),
+            }
             return;
         }
         let at = |list: &[u64], index: usize| list.get(index).copied();
@@ -151,13 +173,35 @@ impl Journal {
             Sample::new(Duration::from_ns(ns), held_up, at(&line.start, index))
         };
         let round = line.ns.iter().enumerate().map(sample).collect();
-        self.rounds.entry(line.of).or_default().push(round);
+        self.rounds.entry(line.of).or_default().push((Arc::clone(&self.options), round));
+    }
+
+    /// What follows is made with these options.
+    pub(crate) fn begin(&mut self, options: &str) {
+        self.options = options.into();
+        self.keep_found(OPTIONS, &options);
+    }
+
+    /// The options of earlier runs of which something was taken, each once; not those of this one.
+    pub(crate) fn earlier(&self) -> Vec<&str> {
+        let earlier = self.taken.iter().filter(|options| **options != self.options);
+        earlier.map(|options| &**options).collect()
+    }
+
+    fn take_from(&mut self, options: &Arc<str>) {
+        if !self.taken.contains(options) {
+            self.taken.push(Arc::clone(options));
+        }
     }
 
     /// The rounds of an experiment that were made before, of so many cells.
     pub(crate) fn take_rounds(&mut self, of: &str, cells: usize) -> Vec<Vec<Sample>> {
-        let rounds = self.rounds.remove(of).unwrap_or_default();
-        rounds.into_iter().filter(|round| round.len() == cells).collect()
+        let mut rounds = self.rounds.remove(of).unwrap_or_default();
+        rounds.retain(|(_, round)| round.len() == cells);
+        for (options, _) in &rounds {
+            self.take_from(options);
+        }
+        rounds.into_iter().map(|(_, round)| round).collect()
     }
 
     /// Keeps a round that is complete.
@@ -175,8 +219,11 @@ impl Journal {
     }
 
     /// What an experiment found before that is not made of rounds.
-    pub(crate) fn found<T: for<'de> Deserialize<'de>>(&self, of: &str) -> Option<T> {
-        serde_json::from_value(self.found.get(of)?.clone()).ok()
+    pub(crate) fn found<T: for<'de> Deserialize<'de>>(&mut self, of: &str) -> Option<T> {
+        let (options, found) = self.found.get(of)?.clone();
+        let found = serde_json::from_value(found).ok()?;
+        self.take_from(&options);
+        Some(found)
     }
 
     /// Keeps what an experiment found.

@@ -18,6 +18,7 @@ pub mod finding;
 mod float;
 mod flow;
 pub mod geometry;
+mod grouped;
 mod held_up;
 pub mod independence;
 pub mod journal;

@@ -9,6 +9,7 @@ use crate::confidence::{CONFIDENCE, FOUR_SIGMA, samples_needed};
 use crate::envelope::{self, EnvelopeError, Point};
 use crate::finding::Finding;
 use crate::geometry;
+use crate::grouped;
 use crate::kind::Kind;
 use crate::profile::{Profile, ProfileError, ProfileParams};
 use crate::run::Found;
@@ -25,8 +26,8 @@ pub(crate) fn finish(
     if found.is_empty() && found.is_cancelled {
         return Err(ProfileError::NothingMeasured);
     }
-    let mut said = found.warnings.clone();
-    said.extend(found.findings.iter().flat_map(warnings_of_finding));
+    let mut said = grouped::joined(found.warnings.clone());
+    said.extend(grouped::about(&found.findings));
     said.extend(found.samples.and_then(few_samples));
     said.extend(warnings);
     let is_cancelled = found.is_cancelled;
@@ -38,21 +39,6 @@ pub(crate) fn finish(
     });
     let file = DriveFile { cost, ..drive_file(params, identity, found) };
     Ok(Profile { file, starts, is_endless, findings, warnings: said, is_cancelled })
-}
-
-fn warnings_of_finding(finding: &Finding) -> impl Iterator<Item = Warning> {
-    let Finding { disturbance, drift, .. } = finding;
-    let of = finding.name();
-    // What did not change a longest time is told beside the samples only.
-    let held_up = (!disturbance.excess_max.is_zero())
-        .then(|| Warning::HeldUp { of: of.clone(), disturbance: *disturbance });
-    let drifted = (!drift.shifts.is_empty())
-        .then(|| Warning::Drifted { of: of.clone(), drift: drift.to_string() });
-    let dependent = finding
-        .independence
-        .is_grave()
-        .then(|| Warning::Dependent { of, said: finding.independence.to_string() });
-    held_up.into_iter().chain(drifted).chain(dependent)
 }
 
 /// What a batch costs by its requests; only if batches like those it speaks of were measured:

@@ -112,7 +112,10 @@ fn step(params: &ProfileParams, experiment: Experiment, kind: Option<Kind>, pace
         Experiment::Overhead => (geometry::REQUESTS[1], 1),
         Experiment::Zones => (geometry::REQUESTS[2], 1),
         Experiment::SeekCurve => (geometry::REQUESTS[3], 1),
-        Experiment::Stripe => (u64::from(stripe::samples(params.samples)) * 20, 4),
+        Experiment::Stripe => {
+            let cells = u64::try_from(stripe::cell_count(params.depth)).expect("a count fits");
+            (u64::from(stripe::samples(params.samples)) * cells, 3)
+        }
         Experiment::Batch => (samples * depth, half),
         Experiment::Mixed => {
             let cells = mixed::compositions(params.kinds.len(), params.depth).len();

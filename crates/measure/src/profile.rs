@@ -243,7 +243,13 @@ pub fn profile(
         temperature,
         throttling,
     };
-    let identity = record::identity(params, target.facts(), measured_at, &host);
+    let identity = record::identity(
+        params,
+        target.facts(),
+        measured_at,
+        &host,
+        run.followers.journal.as_deref(),
+    );
     let before = warnings_of_target(target, params);
     finish(params, found, identity, before.into_iter().chain(warnings_of_run(&host)))
 }
@@ -273,7 +279,7 @@ pub fn profile_drive(
     let identity = Identity {
         model: Some(model.to_owned()),
         place: Some("a simulated drive, in virtual time".to_owned()),
-        how: Some(record::how(params)),
+        how: Some(record::how(params, run.followers.journal.as_deref())),
         ..Identity::default()
     };
     finish(params, found, identity, [])

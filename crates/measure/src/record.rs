@@ -14,6 +14,7 @@ use model::{BatchTable, Duration};
 use crate::confidence;
 use crate::experiment::Experiment;
 use crate::held_up::Sample;
+use crate::journal::Journal;
 use crate::kind::Kind;
 use crate::lateness;
 use crate::order_statistics::Summary;
@@ -74,10 +75,11 @@ pub(crate) fn identity(
     facts: &DeviceFacts,
     measured_at: SystemTime,
     host: &HostRecord,
+    journal: Option<&Journal>,
 ) -> Identity {
     Identity {
         when: Some(instant(measured_at)),
-        how: Some(how(params)),
+        how: Some(how(params, journal)),
         host: device_lines(facts).into_iter().chain(run_lines(host)).collect(),
         ..device_identity(facts)
     }
@@ -99,20 +101,29 @@ pub(crate) fn instant(at: SystemTime) -> String {
     humantime::format_rfc3339_seconds(at).to_string()
 }
 
-/// The options that repeat the measurement, and what a time is.
-pub(crate) fn how(params: &ProfileParams) -> String {
+/// The options that repeat the measurement.
+pub(crate) fn options(params: &ProfileParams) -> String {
     let ProfileParams { kinds, depth, samples, seed, .. } = params;
     let (ops, sizes) = (list(kinds, |kind| kind.op.name()), list(kinds, |kind| kind.size));
-    let chosen = Experiment::ALL.into_iter().filter(|it| params.experiments.contains(it));
-    let names: Vec<_> = chosen.clone().map(Experiment::name).collect();
-    let mut times: Vec<_> = chosen.map(what_a_time_is).collect();
-    times.dedup();
+    let names: Vec<_> = chosen(params).map(Experiment::name).collect();
     format!(
         "tidegate profile --only {} --op {ops} --size {sizes} --depth {depth} --samples {samples} \
-         --seed {seed}; {}",
+         --seed {seed}",
         names.join(","),
-        times.join("; ")
     )
+}
+
+/// The same, with those of earlier runs whose rounds were gone on with; and what a time is.
+pub(crate) fn how(params: &ProfileParams, journal: Option<&Journal>) -> String {
+    let mut times: Vec<_> = chosen(params).map(what_a_time_is).collect();
+    times.dedup();
+    let earlier = journal.map(Journal::earlier).unwrap_or_default();
+    let earlier = earlier.iter().map(|options| format!("after rounds made with {options}; "));
+    format!("{}; {}{}", options(params), earlier.collect::<String>(), times.join("; "))
+}
+
+fn chosen(params: &ProfileParams) -> impl Iterator<Item = Experiment> {
+    Experiment::ALL.into_iter().filter(|it| params.experiments.contains(it))
 }
 
 /// Each once, with commas between.

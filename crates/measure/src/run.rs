@@ -24,6 +24,9 @@ use crate::subject::{Subject, SubjectError};
 use crate::warning::{Entries, Skip, Warning};
 use crate::{mixed, priority, record, single, throughput};
 
+/// Seeds of kinds are farther apart than there are rounds of one.
+const SEED_SHIFT: u32 = 40;
+
 /// What the experiments gave.
 #[derive(Debug, Default)]
 pub(crate) struct Found {
@@ -69,9 +72,12 @@ impl Run<'_> {
     /// Makes them all.
     pub(crate) fn make(&mut self, subject: &mut dyn Subject) -> Result<Found, SubjectError> {
         let mut found = Found::default();
+        if let Some(journal) = self.followers.journal.as_mut() {
+            journal.begin(&record::options(self.params));
+        }
         for (experiment, op) in self.steps() {
             if found.is_cancelled {
-                found.warn_once(Warning::NotBegun { experiment });
+                found.warn_once(Warning::NotBegun { experiments: vec![experiment] });
             } else if let Some(skip) = skip(self.params, self.has_tags, experiment) {
                 found.warn_once(Warning::Skipped { experiment, skip });
             } else {
@@ -267,11 +273,13 @@ impl Run<'_> {
             return Ok(());
         }
         if found.is_cancelled {
-            found.warnings.push(Warning::NotBegun { experiment });
+            found.warnings.push(Warning::NotBegun { experiments: vec![experiment] });
             return Ok(());
         }
         let depth = self.params.depth;
-        let writes = self.params.kinds.iter().copied().find(|kind| kind.op == Op::Write);
+        // Of large writes the way to the device is full, which hides what its chips do.
+        let writes = self.params.kinds.iter().copied().filter(|kind| kind.op == Op::Write);
+        let writes = writes.min_by_key(|kind| kind.size);
         let reads = stripe::places(self.capacity);
         let places = (reads, writes.map(|kind| self.places(kind)));
         let mut made = Vec::new();
@@ -291,7 +299,7 @@ impl Run<'_> {
                 made.extend(cells.into_iter().zip(measured.cells));
             }
         }
-        found.stripe = stripe::found(&made);
+        found.stripe = stripe::found(&made, writes);
         Ok(())
     }
 
@@ -341,7 +349,12 @@ impl Run<'_> {
     }
 
     fn rounds(&self, experiment: Experiment, kind: Kind, cells: usize) -> Rounds {
-        let ProfileParams { samples, seed, .. } = *self.params;
+        let ProfileParams { samples, seed, kinds, .. } = self.params;
+        // Each kind has places of its own: a device may remember those that were just read. The
+        // first has those that it has alone.
+        let of_kind = kinds.iter().position(|known| *known == kind).unwrap_or(0);
+        let seed = seed.wrapping_add(u64::try_from(of_kind).expect("few kinds") << SEED_SHIFT);
+        let samples = *samples;
         Rounds { experiment, kind: Some(kind), samples, cells, ways: 1, seed, begun: self.begun }
     }
 
@@ -413,7 +426,7 @@ impl Found {
         self.is_cancelled |= measured.is_cancelled;
         self.warnings.extend(measured.is_cancelled.then_some(match least {
             Some(samples) => Warning::Cancelled { experiment, samples, asked, entries },
-            None => Warning::NotBegun { experiment },
+            None => Warning::NotBegun { experiments: vec![experiment] },
         }));
         self.findings.push(Finding::of(&rounds, measured));
     }

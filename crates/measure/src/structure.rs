@@ -119,7 +119,7 @@ impl Run<'_> {
         T: serde::Serialize + for<'de> serde::Deserialize<'de>,
     {
         let name = experiment.name();
-        if let Some(found) = self.followers.journal.as_ref().and_then(|it| it.found(name)) {
+        if let Some(found) = self.followers.journal.as_mut().and_then(|it| it.found(name)) {
             return Ok(Ok(found));
         }
         let (begun, progress) = (self.begun, &mut *self.followers.progress);
@@ -151,6 +151,6 @@ impl Found {
     /// The user stopped an experiment that has nothing to show.
     fn stop(&mut self, experiment: Experiment) {
         self.is_cancelled = true;
-        self.warnings.push(Warning::NotBegun { experiment });
+        self.warnings.push(Warning::NotBegun { experiments: vec![experiment] });
     }
 }

@@ -2,15 +2,16 @@
 //! The whole measurement on simulated drives, in virtual time: what is measured must be
 //! what the drive was built to do.
 
+use std::collections::HashSet;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use device::DeviceFacts;
-use drive::PseudoDisk;
+use drive::{Completion, Drive, PseudoDisk};
 use measure::{
     Entries, Experiment, Kind, Profile, ProfileError, ProfileParams, Progress, Warning,
     profile_drive,
 };
-use model::{BatchTable, Bytes, DriveFile, DriveKind, Duration, Op};
+use model::{BatchTable, Bytes, DriveFile, DriveKind, Duration, Op, Request, RequestId, Time};
 
 const CAPACITY: Bytes = Bytes::new(1 << 40);
 
@@ -49,6 +50,49 @@ fn a_pseudo_disk_is_measured_to_be_its_table() {
     assert!(batch.quantiles_ns.iter().all(|list| list == &batch.ns_max));
     assert_eq!(batch.samples, Some(20));
     assert_eq!((profile.file.kind, profile.file.depth), (DriveKind::Recorded, 8));
+}
+
+/// Notes where requests lie, by their operation.
+struct Notebook {
+    disk: PseudoDisk,
+    places: [HashSet<u64>; 2],
+}
+
+impl Drive for Notebook {
+    fn submit(&mut self, now: Time, batch: &[Request]) {
+        for request in batch {
+            self.places[usize::from(request.op == Op::Write)].insert(request.start.get());
+        }
+        self.disk.submit(now, batch);
+    }
+
+    fn next_event(&self) -> Option<Time> {
+        self.disk.next_event()
+    }
+
+    fn flush(&mut self, _now: Time, _id: RequestId) {
+        unreachable!("nothing is flushed");
+    }
+
+    fn advance(&mut self, now: Time, out: &mut Vec<Completion>) {
+        self.disk.advance(now, out);
+    }
+}
+
+/// Goal: writes do not go where reads just were, which a device may remember. Method: all places of
+/// both; chance gives less than one in a thousand.
+#[test]
+fn writes_go_to_other_places_than_reads() {
+    let kind = |op| Kind { op, size: ProfileParams::SIZE };
+    let params = ProfileParams { kinds: vec![kind(Op::Read), kind(Op::Write)], ..params(20) };
+    let mut notebook =
+        Notebook { disk: PseudoDisk::new(8, table(), 7), places: [(); 2].map(|()| HashSet::new()) };
+    let (never, no_progress) = (AtomicBool::new(false), |_| ());
+    profile_drive(&mut notebook, "pseudo-disk", CAPACITY, &params, no_progress, &never, None)
+        .expect("a profile");
+    let [reads, writes] = &notebook.places;
+    assert!(reads.len() > 500 && writes.len() > 500);
+    assert!(reads.intersection(writes).count() < 5);
 }
 
 #[test]

@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! Where the result of `tidegate profile` goes: a drive file and tables for people, or one JSON
+//! object; and its samples meanwhile. A measurement is never lost: what cannot be put in place is
+//! printed.
+
+use std::io::{self, Write as _};
+use std::path::Path;
+
+use measure::{Journal, Profile, ProfileError};
+use model::DriveFile;
+use model::drive_file::Identity;
+
+use crate::arguments::ProfileArguments;
+use crate::failure::Failure;
+use crate::output_file::{Expected, OutputFile};
+use crate::profile::profile_failure;
+use crate::profile_json::{self, Outcome};
+use crate::profile_tables;
+use crate::samples_file::SamplesFile;
+use crate::show::{self, outln};
+
+/// Where the result goes; nowhere if it is printed.
+#[derive(Debug, Default)]
+pub(crate) struct Output {
+    pub(crate) file: Option<OutputFile>,
+    samples: Option<SamplesFile>,
+    is_json: bool,
+}
+
+impl Output {
+    /// Refuses what cannot be before anything is measured.
+    pub(crate) fn prepare(arguments: &ProfileArguments, target: &Path) -> Result<Self, Failure> {
+        let is_json = arguments.json;
+        let path = arguments.output.as_ref().filter(|_| !arguments.plan);
+        let Some(path) = path else { return Ok(Self { is_json, ..Self::default() }) };
+        let expected = match (arguments.add, arguments.resume) {
+            (true, _) => Expected::DriveFile,
+            (false, true) => Expected::Interrupted,
+            (false, false) => Expected::Nothing,
+        };
+        let file = OutputFile::prepare(path, expected, target)?;
+        let samples = SamplesFile::beside(path, arguments.resume, arguments.keep_samples)?;
+        Ok(Self { file: Some(file), samples: Some(samples), is_json })
+    }
+
+    /// The journal of what is measured on that device; it can be gone on with only where `same`
+    /// is the same.
+    pub(crate) fn journal(
+        &self,
+        device: &Identity,
+        same: &str,
+    ) -> Result<Option<Journal>, Failure> {
+        if let Some(file) = &self.file {
+            file.check_device(device)?;
+        }
+        let facts = [&device.model, &device.firmware, &device.serial_hash, &device.place];
+        let facts = facts.into_iter().flatten().map(String::as_str).chain([same]);
+        let measured = facts.collect::<Vec<_>>().join(", ");
+        self.samples.as_ref().map(|samples| samples.open(&measured)).transpose()
+    }
+
+    /// What is left of a measurement whose process ends at once.
+    pub(crate) fn kept(&self) -> Option<String> {
+        self.samples.as_ref().map(SamplesFile::kept)
+    }
+
+    /// Keeps the samples of a measurement that failed, if it has any.
+    pub(crate) fn after(
+        &self,
+        measured: Result<Profile, ProfileError>,
+    ) -> Result<Profile, Failure> {
+        match (&measured, &self.samples) {
+            (Err(ProfileError::NothingMeasured), Some(samples)) => samples.discard(),
+            (Err(_), Some(samples)) => samples.keep(),
+            _ => (),
+        }
+        measured.map_err(profile_failure)
+    }
+
+    /// Writes or prints the `whole` drive file and shows what was `measured`; where writing
+    /// fails the file is printed, and its samples stay.
+    pub(crate) fn publish(&self, whole: &DriveFile, measured: &Profile) -> Result<(), Failure> {
+        for warning in &measured.warnings {
+            eprintln!("{:<12} {warning}", "Warning");
+        }
+        let put = self.file.as_ref().map(|file| file.publish(whole, measured.is_endless));
+        let (said, failure) = match put.transpose() {
+            Ok(said) => (said.flatten(), None),
+            Err(failure) => (None, Some(failure)),
+        };
+        if let Some(said) = &said {
+            eprintln!("{:<12} {said}", "Warning");
+        }
+        let is_written = self.file.is_some() && failure.is_none();
+        let is_done = failure.is_none() && !measured.is_cancelled;
+        let shown = if self.is_json {
+            let outcome = self.outcome(whole, is_written, is_done, said);
+            outln!("{:#}", profile_json::of_profile(measured, &outcome));
+            Ok(())
+        } else {
+            self.show(whole, measured, is_written)
+        };
+        match &self.samples {
+            Some(samples) if is_done && shown.is_ok() => samples.close(),
+            Some(samples) => samples.keep(),
+            None => (),
+        }
+        shown.and(failure.map_or(Ok(()), |failure| Err(failure.after_measuring())))
+    }
+
+    /// Tables of what is in the file; the file itself where it is not written.
+    fn show(&self, whole: &DriveFile, measured: &Profile, written: bool) -> Result<(), Failure> {
+        let Some(file) = self.file.as_ref().filter(|_| written) else { return print_toml(whole) };
+        profile_tables::print(measured);
+        show::labelled("Written", &file.name());
+        Ok(())
+    }
+
+    fn outcome(
+        &self,
+        whole: &DriveFile,
+        is_written: bool,
+        is_done: bool,
+        said: Option<String>,
+    ) -> Outcome {
+        Outcome {
+            written: self.file.as_ref().filter(|_| is_written).map(OutputFile::name),
+            samples_file: self.samples.as_ref().and_then(|it| it.left(is_done)),
+            said,
+            toml: (!is_written).then(|| whole.to_toml()),
+        }
+    }
+}
+
+/// Prints the drive file, on standard error where standard output takes nothing.
+fn print_toml(file: &DriveFile) -> Result<(), Failure> {
+    let text = file.to_toml();
+    let mut out = io::stdout().lock();
+    out.write_all(text.as_bytes()).and_then(|()| out.flush()).map_err(|error| {
+        eprint!("{text}");
+        let said = format!("cannot write to standard output: {error}; the result stands above");
+        Failure::environment(&io::Error::new(error.kind(), said))
+    })
+}

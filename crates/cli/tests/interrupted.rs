@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! `tidegate profile` that is told to stop: by one request that comes twice, and by a second one of
+//! somebody who will not wait. Of a simulated drive: needs no disk.
+
+mod common;
+
+use std::fs::File;
+use std::io::{BufRead as _, BufReader, Read as _};
+use std::os::unix::process::ExitStatusExt as _;
+use std::process::{Child, ChildStderr, Command, Stdio};
+use std::thread::sleep;
+use std::time::Duration;
+
+use common::Folder;
+use serde_json::Value;
+
+const SIGTERM: i32 = 15;
+
+/// More samples than anybody waits for, at one depth.
+const LONG: [&str; 7] = [
+    "profile",
+    "fujitsu-max3036rc",
+    "--depth=2",
+    "--only=batch",
+    "--samples=4000000",
+    "-o",
+    "d.toml",
+];
+
+/// A measurement that has kept some rounds beside those that were there.
+fn measuring(folder: &Folder, more: &[&str]) -> (Child, BufReader<ChildStderr>) {
+    let rounds = || {
+        let text = std::fs::read_to_string(folder.path().join("d.toml.samples"));
+        text.map_or(0, |text| text.lines().count())
+    };
+    let before = rounds();
+    let mut command = folder.command(&[&LONG[..], more].concat());
+    let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    while rounds() < before + 5 {
+        assert_eq!(child.try_wait().unwrap(), None, "it ended too early");
+        sleep(Duration::from_millis(5));
+    }
+    let stderr = BufReader::new(child.stderr.take().unwrap());
+    (child, stderr)
+}
+
+/// Sends SIGTERM so many times in a row.
+fn stop(child: &Child, times: usize) {
+    let kill = format!("kill -TERM {}; ", child.id()).repeat(times);
+    assert!(Command::new("sh").args(["-c", &kill]).status().unwrap().success());
+}
+
+/// Goal: what `timeout` sends, twice the same in a row, ends a measurement with a drive file of
+/// what there is, and programs are told.
+#[test]
+fn a_request_to_stop_that_comes_twice_ends_with_a_drive_file() {
+    let folder = Folder::new();
+    let (mut child, mut stderr) = measuring(&folder, &["--json"]);
+    stop(&child, 2);
+    let mut said = String::new();
+    stderr.read_to_string(&mut said).unwrap();
+    assert_eq!(child.wait().unwrap().code(), Some(0), "{said}");
+    for line in ["Stopping ", "stopped early: ", "d.toml.samples: go on with --resume"] {
+        assert!(said.contains(line), "{line}: {said}");
+    }
+    let value: Value = serde_json::from_reader(child.stdout.take().unwrap()).unwrap();
+    assert_eq!((&value["end"], &value["written"]), (&"interrupted".into(), &"d.toml".into()));
+    assert_eq!(value["samples_file"], "d.toml.samples");
+    assert_eq!(value["warnings"][0]["kind"], "cancelled");
+    let best_effort = "[[best_effort]]\nname = \"b\"\noutstanding = 1\nsize = \"4KiB\"\n";
+    folder.file("w.toml", &format!("drive = \"d.toml\"\n{best_effort}"));
+    assert_eq!(folder.json(&["check", "w.toml"]).0, 0);
+}
+
+/// Goal: who asks again later does not wait for the saving, and is told what is left. Method: the
+/// drive file is locked, so that saving takes seconds.
+#[test]
+fn a_later_request_quits_at_once_and_names_the_samples() {
+    let folder = Folder::new();
+    let first = ["--samples=3", "--keep-samples"];
+    assert_eq!(folder.run(&[&LONG[..4], &first, &LONG[5..]].concat()).0, 0);
+    let (mut child, mut stderr) = measuring(&folder, &["--resume"]);
+    let held = File::options().write(true).open(folder.path().join("d.toml")).unwrap();
+    held.lock().unwrap();
+    stop(&child, 1);
+    let mut line = String::new();
+    while !line.starts_with("Stopping") {
+        line.clear();
+        assert!(stderr.read_line(&mut line).unwrap() > 0, "it ended without a word");
+    }
+    sleep(Duration::from_millis(1100));
+    stop(&child, 1);
+    let mut said = String::new();
+    stderr.read_to_string(&mut said).unwrap();
+    assert_eq!(child.wait().unwrap().signal(), Some(SIGTERM), "{said}");
+    assert!(said.contains("d.toml.samples: go on with --resume"), "{said}");
+    drop(held);
+    let again = ["--samples=5", "--resume"];
+    let (code, _, stderr) = folder.run(&[&LONG[..4], &again, &LONG[5..]].concat());
+    assert_eq!(code, 0, "what was kept can be gone on with: {stderr}");
+}

@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! What many measurements have in common is said once: how many they are, and the worst of them.
+//!
+//! Every sentence about each stands in `[fit.samples]` of the drive file; who looks at the end of a
+//! measurement wants to know whether to rely on it, and what to do.
+
+use crate::cell::Cell;
+use crate::drain::Start;
+use crate::experiment::Experiment;
+use crate::finding::Finding;
+use crate::warning::Warning;
+
+/// What the samples of all experiments say against relying on them: a line for each kind of fault.
+pub(crate) fn about(findings: &[Finding]) -> Vec<Warning> {
+    [held_up(findings), drifted(findings), dependent(findings)].into_iter().flatten().collect()
+}
+
+/// Joins what was not begun: one line, however many experiments came after a stop.
+pub(crate) fn joined(warnings: Vec<Warning>) -> Vec<Warning> {
+    let mut all: Vec<Warning> = Vec::new();
+    for warning in warnings {
+        let Warning::NotBegun { experiments: new } = warning else {
+            all.push(warning);
+            continue;
+        };
+        let known = all.iter_mut().find_map(|it| match it {
+            Warning::NotBegun { experiments } => Some(experiments),
+            _ => None,
+        });
+        match known {
+            Some(known) => {
+                let is_new = |it: &Experiment| !known.contains(it);
+                let new: Vec<_> = new.into_iter().filter(is_new).collect();
+                known.extend(new);
+            }
+            None => all.push(Warning::NotBegun { experiments: new }),
+        }
+    }
+    all
+}
+
+/// Where the host made a longest time longer.
+fn held_up(findings: &[Finding]) -> Option<Warning> {
+    let hit = || findings.iter().filter(|it| !it.disturbance.excess_max.is_zero());
+    let worst = hit().max_by_key(|it| it.disturbance.excess_max)?;
+    let (of, disturbance) = (worst.name(), worst.disturbance);
+    Some(Warning::HeldUp { measurements: hit().count(), of, disturbance })
+}
+
+/// Where the end differs from the beginning.
+fn drifted(findings: &[Finding]) -> Option<Warning> {
+    let shifts = || findings.iter().flat_map(|it| it.drift.shifts.iter().map(move |at| (it, at)));
+    let (worst, shift) = shifts().max_by(|a, b| a.1.percent.abs().total_cmp(&b.1.percent.abs()))?;
+    let measurements = findings.iter().filter(|it| !it.drift.shifts.is_empty()).count();
+    let of = named(worst, shift.cell);
+    Some(Warning::Drifted { measurements, of, shift: shift.in_short() })
+}
+
+/// Where samples are worth less than half of their number.
+fn dependent(findings: &[Finding]) -> Option<Warning> {
+    let grave = || findings.iter().filter(|it| it.independence.is_grave());
+    let worst = |it: &Finding| it.independence.worst().copied();
+    let (finding, dependence) = grave()
+        .filter_map(|it| Some((it, worst(it)?)))
+        .max_by(|a, b| a.1.correlation.total_cmp(&b.1.correlation))?;
+    Some(Warning::Dependent {
+        measurements: grave().count(),
+        of: named(finding, dependence.cell),
+        samples: dependence.samples,
+        effective: dependence.effective(),
+    })
+}
+
+/// `b(5) of reads of 4KiB`, `entry 2 of starvation of reads of 4KiB`.
+fn named(finding: &Finding, cell: Cell) -> String {
+    let symbol = finding.experiment.symbol();
+    let of = finding.kind.map_or_else(String::new, |kind| format!(" of {kind}"));
+    match finding.experiment {
+        Experiment::Single => finding.name(),
+        Experiment::Batch | Experiment::Priority => format!("{symbol}({}){of}", cell.entry + 1),
+        Experiment::Drain => drain(cell, &Start::RANDOM, &of),
+        Experiment::DrainAdversary => drain(cell, &Start::ADVERSARIES, &of),
+        _ => format!("{cell} of {}", finding.name()),
+    }
+}
+
+/// `drain(5) of reads of 4KiB (start: steady)`.
+fn drain(cell: Cell, starts: &[Start], of: &str) -> String {
+    let start =
+        starts.get(cell.way).map_or_else(String::new, |it| format!(" (start: {})", it.name()));
+    format!("drain({}){of}{start}", cell.entry + 1)
+}
+
+#[cfg(test)]
+mod tests {
+    use model::{Bytes, Duration, Op, Time};
+
+    use super::*;
+    use crate::held_up::Sample;
+    use crate::kind::Kind;
+    use crate::rounds::{Measured, Rounds};
+
+    /// A measurement whose last entry gets slower by so many per cent, and is held up at its end.
+    fn finding(experiment: Experiment, slower: u64, held_up: u64) -> Finding {
+        let took = |at: u64| 100_000 + at * at * 7_919 % 997 + at * slower * 10;
+        let sample = |at: u64| {
+            let held_up = if at == 99 { held_up } else { 0 };
+            let took = Duration::from_ns(took(at)) + Duration::from_us(held_up);
+            Sample::new(took, Duration::from_us(held_up), None)
+        };
+        let cells = vec![(0..100).map(sample).collect()];
+        let measured = Measured { cells, is_cancelled: false, has_steal: false };
+        let kind = Some(Kind { op: Op::Read, size: Bytes::from_kib(4) });
+        let begun = Time::ZERO;
+        let (samples, cells, ways, seed) = (100, 1, 1, 0);
+        Finding::of(&Rounds { experiment, kind, samples, cells, ways, seed, begun }, &measured)
+    }
+
+    #[test]
+    fn what_many_say_is_one_line_that_names_the_worst() {
+        let (drain, batch) = (Experiment::Drain, Experiment::Batch);
+        let findings = [finding(drain, 100, 0), finding(batch, 300, 900), finding(drain, 0, 500)];
+        let all = about(&findings);
+        let texts: Vec<_> = all.iter().map(ToString::to_string).collect();
+        let [held_up, drifted, dependent] = &texts[..] else { panic!("{texts:#?}") };
+        assert!(held_up.contains("2 measurements, most in batch of reads of 4KiB"), "{held_up}");
+        assert!(drifted.contains("2 measurements, most in b(1) of reads of 4KiB"), "{drifted}");
+        assert!(dependent.contains("2 measurements, most in b(1) of reads of 4KiB"), "{dependent}");
+        assert!(texts.iter().all(|text| !text.contains('\n')));
+        assert_eq!(about(&[finding(drain, 0, 0)]), []);
+    }
+
+    #[test]
+    fn what_was_not_begun_is_one_line() {
+        let of = |experiment| Warning::NotBegun { experiments: vec![experiment] };
+        let (batch, drain) = (Experiment::Batch, Experiment::Drain);
+        let all = joined(vec![of(batch), Warning::NotRealTime, of(drain), of(batch)]);
+        let both = Warning::NotBegun { experiments: vec![batch, drain] };
+        assert_eq!(all, [both, Warning::NotRealTime]);
+        assert_eq!(all[0].to_string(), "stopped before the first sample of batch, drain");
+    }
+}

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! Among how many chips reads are shared: two at random places meet on one of C with probability
+//! `1 / C`, whatever the layout, and then they take longer.
+
+use serde::{Deserialize, Serialize};
+
+use crate::confidence;
+
+/// Slow pairs tell of chips where fewer than one in so many is slow without a second read.
+const NOISE_PART: u64 = 4;
+
+/// The number of chips lies outside of what is told with this probability, on either side.
+const DOUBT_PPB: u32 = 5_000_000;
+
+/// Among how many chips reads at random places are shared, by how often two fall on one.
+///
+/// # Equation
+/// Two fall on the same of C chips with probability `1 / C`. Limits are those of Clopper and
+/// Pearson for that probability, see [`confidence::exceedance_ppb`], at 99 % together.
+///
+/// # Assumptions
+/// Data lie on all chips alike: otherwise there are more than this says. A chip serves one read
+/// at a time, and that takes 30 % of a read alone at least.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Chips {
+    /// How many pairs were tried.
+    pub pairs: u64,
+    /// How many of them took much longer than one read.
+    pub conflicts: u64,
+    /// At least so many.
+    pub count_min: u64,
+    /// Most likely so many; none where no pair was in conflict.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub count: Option<u64>,
+    /// At most so many.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub count_max: Option<u64>,
+}
+
+impl Chips {
+    /// From so many conflicts of so many pairs; none where as good as nothing, or no second read,
+    /// explains them.
+    pub(super) fn of(conflicts: usize, pairs: usize, alone_slow_ppm: u64) -> Option<Self> {
+        const ALL_PPB: u64 = 1_000_000_000;
+        let [conflicts, pairs] = [conflicts, pairs].map(|it| u64::try_from(it).expect("a count"));
+        if pairs == 0 || pairs * alone_slow_ppm * NOISE_PART > conflicts * 1_000_000 {
+            return None;
+        }
+        let limit = |slow: u64| u64::from(confidence::exceedance_of_rank(pairs, slow, DOUBT_PPB));
+        let (low, high) = (ALL_PPB - limit(pairs - conflicts).min(ALL_PPB), limit(conflicts));
+        Some(Self {
+            pairs,
+            conflicts,
+            count_min: ALL_PPB.div_ceil(high.max(1)),
+            count: (pairs + conflicts / 2).checked_div(conflicts),
+            count_max: ALL_PPB.checked_div(low),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// One pair in sixteen is in conflict. The limits of 125 of 2,000 at 0.5 % on either side, by
+    /// summing the distribution: 0.04936 and 0.07776, one in 20.26 and one in 12.86.
+    #[test]
+    fn the_number_of_chips_has_the_limits_of_clopper_and_pearson() {
+        let chips = Chips::of(125, 2_000, 0).expect("pairs");
+        assert_eq!(chips.count, Some(16));
+        assert_eq!((chips.count_min, chips.count_max), (13, Some(20)));
+    }
+
+    #[test]
+    fn without_a_conflict_there_is_a_least_number_only() {
+        // 0.005^(1/2000) = 0.99735: one chip in 378 at the most.
+        let chips = Chips::of(0, 2_000, 0).expect("pairs");
+        assert_eq!((chips.count_min, chips.count, chips.count_max), (378, None, None));
+    }
+
+    #[test]
+    fn what_is_slow_by_itself_tells_of_no_chips() {
+        assert_eq!(Chips::of(100, 2_000, 20_000), None, "two fifths are slow anyway");
+        assert!(Chips::of(100, 2_000, 10_000).is_some());
+        assert_eq!(Chips::of(0, 0, 0), None);
+    }
+}

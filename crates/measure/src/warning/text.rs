@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! Warnings in words: what was seen, what that means for the table, and what to do.
+
+use std::fmt;
+
+use device::load::Completed;
+
+use super::{Entries, Skip, Warning};
+
+impl fmt::Display for Skip {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::NoTags => "no request carries the drive's own priority to a real device",
+            Self::OneKind => "one operation and one size leave nothing to mix: ask for several",
+            Self::Turns => "the medium turns",
+            Self::NoZones => "where tracks are is not known",
+            Self::Alone => "with a depth of 1 nothing overtakes a request",
+        })
+    }
+}
+
+/// `3 measurements, most in `; in front of the only one nothing is counted.
+fn counted(measurements: usize) -> String {
+    if measurements == 1 { String::new() } else { format!("{measurements} measurements, most in ") }
+}
+
+impl fmt::Display for Warning {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::FewSamples { samples, needed } => write!(
+                f,
+                "{samples} samples of each batch: {needed} are needed to see, with 99 % confidence, a time above 4 sigma of a normal distribution (`--confidence 99%`)"
+            ),
+            Self::Cancelled { experiment, samples, asked, entries } => {
+                let (name, symbol) = (experiment.name(), experiment.symbol());
+                write!(f, "stopped early: {samples} of {asked} samples of each {name}")?;
+                match entries {
+                    Some(Entries { entries, asked }) if entries < asked => write!(
+                        f,
+                        "; the table ends at {symbol}({entries}) instead of {symbol}({asked})"
+                    ),
+                    _ => Ok(()),
+                }
+            }
+            Self::NotBegun { experiments } => {
+                let names: Vec<_> = experiments.iter().map(|it| it.name()).collect();
+                write!(f, "stopped before the first sample of {}", names.join(", "))
+            }
+            Self::Skipped { experiment, skip } => {
+                write!(f, "{} was not measured: {skip}", experiment.name())
+            }
+            Self::Endless { waited } => write!(
+                f,
+                "a request was not served for {waited} while others were: the device bounds no wait, and no starvation is written"
+            ),
+            Self::Layered(layer) => layer.fmt(f),
+            Self::TooWarm(temperature) => write!(
+                f,
+                "the device is at {temperature}: it makes itself slow; cool it and measure again"
+            ),
+            Self::JournalFailed(error) => write!(
+                f,
+                "samples could not be kept ({error}): the measurement cannot be resumed from here"
+            ),
+            Self::HeldUp { .. } | Self::Drifted { .. } | Self::Dependent { .. } => {
+                self.fmt_of_samples(f)
+            }
+            Self::NoRotation(why) => write!(f, "no rotation: {why}"),
+            Self::NotSeen { experiment, why } => {
+                write!(f, "{} found nothing: {why}", experiment.name())
+            }
+            Self::NoCosts(error) => {
+                write!(
+                    f,
+                    "batches are not told apart by their requests, [cost] is missing: {error}"
+                )
+            }
+            Self::PriorityIgnored => write!(
+                f,
+                "the drive gives no meaning to the tag of priority: the times are those of any requests in a full queue"
+            ),
+            Self::Split { size, splitting } => write!(
+                f,
+                "the kernel splits each request of {size} into {} of at most {}: the device sees more requests than the table counts; measure with `--size {}`",
+                splitting.pieces, splitting.size_max, splitting.size_max
+            ),
+            Self::Scheduler { name, device } => write!(
+                f,
+                "the kernel's scheduler {name} reorders and merges requests before {device} sees them: `echo none > /sys/block/{device}/queue/scheduler` leaves them to the device"
+            ),
+            Self::DepthHidden { depth, accepted } => write!(
+                f,
+                "batches of up to {depth} were given, {accepted} requests reach the device at once: the kernel holds the rest back; measure with `--depth {accepted}`"
+            ),
+            Self::WriteCache => write!(
+                f,
+                "the device has a volatile write cache: writes were complete before they were on the medium, and a full cache may take longer than any time measured"
+            ),
+            Self::FileOnly { size, rotational: false } => {
+                write!(f, "measured within a file of {size}: the table holds for that file")
+            }
+            Self::FileOnly { size, rotational: true } => write!(
+                f,
+                "measured within a file of {size}: the table holds for that file; across the whole device heads move further and requests take longer"
+            ),
+            Self::VirtualDisk { device } => write!(
+                f,
+                "a hypervisor provides {device}: its host may answer from its own memory, and other machines share the hardware; no table measured here bounds what they do"
+            ),
+            Self::Stolen { ticks, ppm } => write!(
+                f,
+                "the hypervisor took {ticks} ticks ({ppm} ppm of all processor time) during the run: some times are longer than the device's"
+            ),
+            Self::OtherLoad(Completed { reads, writes }) => write!(
+                f,
+                "the device also completed {reads} reads and {writes} writes that were not ours: they are in the times"
+            ),
+            Self::NotRealTime => write!(
+                f,
+                "measured without real-time scheduling and locked memory: times contain the host's delays"
+            ),
+            Self::Target(note) => note.fmt(f),
+        }
+    }
+}
+
+impl Warning {
+    /// What the samples say.
+    fn fmt_of_samples(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::HeldUp { measurements, of, disturbance } => write!(
+                f,
+                "the host made longest times longer in {}{of}: {} of {} samples were held up by more than 1 %, and without them a longest time would be up to {} shorter; a host that does nothing else measures the device alone",
+                counted(*measurements),
+                disturbance.disturbed,
+                disturbance.samples,
+                disturbance.excess_max
+            ),
+            Self::Drifted { measurements, of, shift } => write!(
+                f,
+                "the device was not the same all the time in {}{of}: {shift} from the first third of its samples to the last; what was measured is a mixture, and later it may be slower than any of it",
+                counted(*measurements)
+            ),
+            Self::Dependent { measurements, of, samples, effective } => write!(
+                f,
+                "slow samples come in groups in {}{of}: its {samples} are worth about {effective} independent ones; what is said with a confidence is too bold, and `--samples` with a larger number helps",
+                counted(*measurements)
+            ),
+            _ => Ok(()),
+        }
+    }
+}
