@@ -108,8 +108,13 @@ impl Mechanism {
     /// The time from one track to another: the longer of seek and head switch, which go on
     /// at once, and for writes the settling, where the heads move at all.
     pub(crate) fn reposition(&self, arm: Arm, cylinder: u32, head: u32, op: Op) -> Duration {
-        let switch = if head == arm.head { Duration::ZERO } else { self.head_switch };
-        let moving = self.seek.time(arm.cylinder.abs_diff(cylinder)).max(switch);
+        let seek = self.seek.time(arm.cylinder.abs_diff(cylinder));
+        self.moving(seek, head != arm.head, op)
+    }
+
+    /// The same with a seek of this time. It does not fall when the seek takes longer.
+    fn moving(&self, seek: Duration, switches: bool, op: Op) -> Duration {
+        let moving = if switches { seek.max(self.head_switch) } else { seek };
         if moving.is_zero() || op == Op::Read {
             return moving;
         }
@@ -129,6 +134,12 @@ impl Mechanism {
             return moving + self.rotation.sweep(rest).min(wait);
         }
         moving + wait
+    }
+
+    /// At most the access of an extent on that track, whatever the angle: the arm has to get
+    /// there.
+    pub(crate) fn access_min(&self, arm: Arm, cylinder: u32, head: u32, op: Op) -> Duration {
+        self.moving(self.seek.time_min(arm.cylinder.abs_diff(cylinder)), head != arm.head, op)
     }
 
     fn is_within(&self, extent: &Extent, on_track_at: Time) -> bool {

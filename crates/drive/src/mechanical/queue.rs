@@ -27,6 +27,7 @@
 mod by_access;
 mod by_position;
 mod eligible;
+mod reach;
 mod scheduler;
 #[cfg(test)]
 mod tests;
@@ -35,6 +36,7 @@ use model::mechanics::Queue;
 use model::{Duration, Request, Tag, Time};
 
 use self::eligible::Eligible;
+pub(crate) use self::reach::Reach;
 use self::scheduler::{OnDisk, Place};
 use super::layout::Extent;
 
@@ -129,23 +131,19 @@ impl DiskQueue {
     /// Takes out what is to be served next, when the arm is at `cylinder`; none from an
     /// empty queue.
     ///
-    /// `access` says how long it takes from `now` until the first sector of a request is
+    /// `reach` says how long it takes from `now` until the first sector of a request is
     /// under its head.
     ///
     /// # Complexity
-    /// O(queue): one look at each tag; for the schedulers by access one call of `access` for
-    /// each eligible request, for the others none; and the move of what is younger than
+    /// O(queue): one look at each tag; for the schedulers by access two calls of
+    /// [`Reach::access_min`] for each eligible request and one of [`Reach::access`] for those
+    /// that it leaves in question, for the others none; and the move of what is younger than
     /// what was taken. A request that rules 1 to 3 choose needs no look at the others.
     /// Nothing is allocated.
-    pub(crate) fn take(
-        &mut self,
-        now: Time,
-        cylinder: u32,
-        access: impl Fn(&Pending) -> Duration,
-    ) -> Option<Pending> {
+    pub(crate) fn take(&mut self, now: Time, cylinder: u32, reach: &impl Reach) -> Option<Pending> {
         let taken = match self.head_of_queue.pop() {
             Some(head) => head,
-            None => self.take_in_turn(now, cylinder, access)?,
+            None => self.take_in_turn(now, cylinder, reach)?,
         };
         if taken.request.tag == Tag::Ordered {
             self.barrier_count -= 1;
@@ -166,18 +164,13 @@ impl DiskQueue {
     }
 
     /// Rules 2 to 5.
-    fn take_in_turn(
-        &mut self,
-        now: Time,
-        cylinder: u32,
-        access: impl Fn(&Pending) -> Duration,
-    ) -> Option<Pending> {
+    fn take_in_turn(&mut self, now: Time, cylinder: u32, reach: &impl Reach) -> Option<Pending> {
         let oldest = self.pending.first()?;
         if self.goes_before_all(oldest, now) {
             return Some(self.pending.remove(0));
         }
         let place = Place { arm: cylinder, sweep: self.sweep.unwrap_or(cylinder) };
-        let index = self.scheduler.choose(&Eligible::of(&self.pending), place, access);
+        let index = self.scheduler.choose(&Eligible::of(&self.pending), place, reach);
         Some(self.pending.remove(index))
     }
 

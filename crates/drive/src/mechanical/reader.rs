@@ -86,9 +86,15 @@ impl Reader {
     /// Whether this sector was read ahead or is next: a read that begins there need not wait
     /// for the platter.
     pub(crate) fn is_ahead(&self, sector: Lba) -> bool {
-        let is_there = (self.ahead_from..self.next).contains(&sector.get());
-        let is_next = sector.get() == self.next && !self.stands;
-        self.segment.is_some() && (is_there || is_next)
+        self.ahead().contains(&sector.get())
+    }
+
+    /// The sectors of which that is so.
+    pub(crate) fn ahead(&self) -> Range<u64> {
+        if self.segment.is_none() {
+            return self.next..self.next;
+        }
+        self.ahead_from.min(self.next)..self.next + u64::from(!self.stands)
     }
 
     /// Whether the heads are on their way at `now`, up to which it was worked out.

@@ -68,6 +68,29 @@ impl<'a> Eligible<'a> {
         least.expect("there is at least one").0
     }
 
+    /// The one with the least key; of equals, the one that came first. `floor` is at most the
+    /// key and less work.
+    ///
+    /// The key of the one with the least floor is a mark: who has a floor above it is out.
+    /// Every key that is less lowers the mark.
+    ///
+    /// # Complexity
+    /// Two calls of `floor` for each, and one of `key` for those that are not out.
+    pub(super) fn least_above<K: Ord>(
+        &self,
+        floor: impl Fn(&Pending) -> K,
+        key: impl Fn(&Pending) -> K,
+    ) -> usize {
+        let first = self.least(&floor);
+        let mut mark = (key(&self.window[first]), first);
+        for (index, pending) in self.iter() {
+            if index != first && (floor(pending), index) < mark {
+                mark = mark.min((key(pending), index));
+            }
+        }
+        mark.1
+    }
+
     /// The one with the least key among those that have one; of equals, the one that came
     /// first.
     pub(super) fn least_of<K: Ord>(&self, key: impl Fn(&Pending) -> Option<K>) -> Option<usize> {
