@@ -135,7 +135,7 @@ impl DiskQueue {
     /// under its head.
     ///
     /// # Complexity
-    /// O(queue): one look at each tag; for the schedulers by access two calls of
+    /// O(queue): one look at each tag; for the schedulers by access one call of
     /// [`Reach::access_min`] for each eligible request and one of [`Reach::access`] for those
     /// that it leaves in question, for the others none; and the move of what is younger than
     /// what was taken. A request that rules 1 to 3 choose needs no look at the others.

@@ -126,8 +126,7 @@ impl Segments {
     pub(crate) fn touch(&mut self, index: usize) {
         // Most are used again soon.
         let place = self.by_use.iter().rposition(|&each| each == index);
-        self.by_use.remove(place.expect("every segment is in it"));
-        self.by_use.push(index);
+        self.by_use[place.expect("every segment is in it")..].rotate_left(1);
     }
 
     /// Takes a segment for what is read from `start` on; none while all hold what is not on
@@ -162,7 +161,9 @@ impl Segments {
     fn take(&mut self, index: usize, start: u64, is_written: bool) -> usize {
         self.set(index, start..start);
         self.list[index].is_written = is_written;
-        self.touch(index);
+        // What is taken was used long ago.
+        let place = self.by_use.iter().position(|&each| each == index);
+        self.by_use[place.expect("every segment is in it")..].rotate_left(1);
         index
     }
 

@@ -3,7 +3,7 @@
 //!
 //! Apart from the schedulers, so that none of them has to know what a tag is.
 
-use model::Tag;
+use model::{Tag, Time};
 
 use super::Pending;
 
@@ -51,7 +51,12 @@ impl<'a> Eligible<'a> {
 
     /// The one that came first.
     pub(super) fn oldest(&self) -> usize {
-        self.least(|_| ())
+        self.iter().next().expect("there is at least one").0
+    }
+
+    /// When the one came that came first.
+    pub(super) fn first_arrived(&self) -> Time {
+        self.window[self.oldest()].arrived
     }
 
     /// The cylinder of the one with this index.
@@ -69,26 +74,27 @@ impl<'a> Eligible<'a> {
     }
 
     /// The one with the least key; of equals, the one that came first. `floor` is at most the
-    /// key and less work.
-    ///
-    /// The key of the one with the least floor is a mark: who has a floor above it is out.
-    /// Every key that is less lowers the mark.
+    /// key and less work: who has a floor that is not below the least key so far is out.
     ///
     /// # Complexity
-    /// Two calls of `floor` for each, and one of `key` for those that are not out.
+    /// One call of `floor` for each, and one of `key` for those that are not out.
     pub(super) fn least_above<K: Ord>(
         &self,
         floor: impl Fn(&Pending) -> K,
         key: impl Fn(&Pending) -> K,
     ) -> usize {
-        let first = self.least(&floor);
-        let mut mark = (key(&self.window[first]), first);
-        for (index, pending) in self.iter() {
-            if index != first && (floor(pending), index) < mark {
-                mark = mark.min((key(pending), index));
+        let mut all = self.iter();
+        let (mut least_at, first) = all.next().expect("there is at least one");
+        let mut least = key(first);
+        for (index, pending) in all {
+            if floor(pending) < least {
+                let key = key(pending);
+                if key < least {
+                    (least, least_at) = (key, index);
+                }
             }
         }
-        mark.1
+        least_at
     }
 
     /// The one with the least key among those that have one; of equals, the one that came
