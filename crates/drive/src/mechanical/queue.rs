@@ -65,6 +65,8 @@ pub(crate) struct DiskQueue {
     scheduler: OnDisk,
     /// How many ordered requests are in `pending`.
     barrier_count: usize,
+    /// How many requests of priority are in `pending`.
+    priority_count: usize,
     /// The cylinder of what was served last, while others wait.
     sweep: Option<u32>,
     starvation: Option<Duration>,
@@ -80,6 +82,7 @@ impl DiskQueue {
             head_of_queue: Vec::new(),
             scheduler: OnDisk::new(params),
             barrier_count: 0,
+            priority_count: 0,
             sweep: None,
             starvation: params.starvation_ns.map(Duration::from_ns),
             honours_priority: params.priority,
@@ -104,8 +107,10 @@ impl DiskQueue {
     /// When it arrived before one that is held in the same line.
     pub(crate) fn push(&mut self, mut pending: Pending) {
         pending.request.tag = self.honoured(pending.request.tag);
-        if pending.request.tag == Tag::Ordered {
-            self.barrier_count += 1;
+        match pending.request.tag {
+            Tag::Ordered => self.barrier_count += 1,
+            Tag::Priority => self.priority_count += 1,
+            _ => (),
         }
         let is_head = pending.request.tag == Tag::HeadOfQueue;
         let line = if is_head { &mut self.head_of_queue } else { &mut self.pending };
@@ -135,7 +140,7 @@ impl DiskQueue {
     /// under its head.
     ///
     /// # Complexity
-    /// O(queue): one look at each tag; for the schedulers by access one call of
+    /// O(queue): one look at each tag, if any is not simple; for the schedulers by access one call of
     /// [`Reach::access_min`] for each eligible request and one of [`Reach::access`] for those
     /// that it leaves in question, for the others none; and the move of what is younger than
     /// what was taken. A request that rules 1 to 3 choose needs no look at the others.
@@ -145,9 +150,6 @@ impl DiskQueue {
             Some(head) => head,
             None => self.take_in_turn(now, cylinder, reach)?,
         };
-        if taken.request.tag == Tag::Ordered {
-            self.barrier_count -= 1;
-        }
         if self.pending.is_empty() {
             self.sweep = None;
             self.scheduler.rest();
@@ -160,18 +162,30 @@ impl DiskQueue {
     /// Takes out the oldest that is meant, whatever the rules say.
     pub(crate) fn take_oldest(&mut self, is_meant: impl Fn(&Pending) -> bool) -> Option<Pending> {
         let index = self.pending.iter().position(is_meant)?;
-        Some(self.pending.remove(index))
+        Some(self.remove(index))
+    }
+
+    fn remove(&mut self, index: usize) -> Pending {
+        let removed = self.pending.remove(index);
+        match removed.request.tag {
+            Tag::Ordered => self.barrier_count -= 1,
+            Tag::Priority => self.priority_count -= 1,
+            _ => (),
+        }
+        removed
     }
 
     /// Rules 2 to 5.
     fn take_in_turn(&mut self, now: Time, cylinder: u32, reach: &impl Reach) -> Option<Pending> {
         let oldest = self.pending.first()?;
         if self.goes_before_all(oldest, now) {
-            return Some(self.pending.remove(0));
+            return Some(self.remove(0));
         }
         let place = Place { arm: cylinder, sweep: self.sweep.unwrap_or(cylinder) };
-        let index = self.scheduler.choose(&Eligible::of(&self.pending), place, reach);
-        Some(self.pending.remove(index))
+        let is_plain = self.barrier_count == 0 && self.priority_count == 0;
+        let of = if is_plain { Eligible::all } else { Eligible::of };
+        let index = self.scheduler.choose(&of(&self.pending), place, reach);
+        Some(self.remove(index))
     }
 
     /// Whether nothing younger may be served before the oldest.

@@ -10,7 +10,7 @@ mod formula;
 use model::Duration;
 use model::mechanics::{MechanicsError, Seek};
 
-use self::floors::Floors;
+pub(super) use self::floors::Floors;
 use self::formula::Formula;
 use super::layout::steps::Steps;
 
@@ -35,7 +35,6 @@ pub struct SeekCurve {
     shape: Shape,
     /// The longest distance on the disk.
     stroke: u32,
-    floors: Floors,
 }
 
 #[derive(Debug, Clone)]
@@ -65,8 +64,7 @@ impl SeekCurve {
     pub fn new(seek: &Seek, cylinders: u32) -> Result<Self, MechanicsError> {
         let (shape, stroke) = (shape(seek)?, cylinders.saturating_sub(1));
         shape.check(stroke)?;
-        let floors = Floors::new(stroke, |first, last| shape.least_ns(first, last));
-        Ok(Self { shape, stroke, floors })
+        Ok(Self { shape, stroke })
     }
 
     /// The time of a seek over `distance` cylinders; none for no distance.
@@ -77,10 +75,11 @@ impl SeekCurve {
         Duration::from_ns(self.shape.time_ns(distance))
     }
 
-    /// At most the time of a seek over `distance` cylinders of the disk, from one look into a
-    /// table: near it where the curve hardly rises within a 2,048th of the disk.
-    pub fn time_min(&self, distance: u32) -> Duration {
-        self.floors.floor(distance)
+    /// A table below the curve, with `change_ns` added to each of its times.
+    pub(super) fn floors(&self, change_ns: i64) -> Floors {
+        Floors::new(self.stroke, |first, last| {
+            self.shape.least_ns(first, last).saturating_add_signed(change_ns)
+        })
     }
 
     /// The linear upper bound of the curve: its values at distance 0 and at full stroke.
@@ -131,7 +130,7 @@ impl Shape {
         }
     }
 
-    /// The least time of the distances from `first` to `last`, of which 0 is none: that at
+    /// The least time of the distances from `first` to `last`, neither of which is 0: that at
     /// one of the two or at a point between them.
     fn least_ns(&self, first: u32, last: u32) -> u64 {
         let ends = self.time_ns(first).min(self.time_ns(last));

@@ -42,7 +42,6 @@ impl Reach for FreeHeads<'_> {
         if self.is_ahead(pending) {
             return Duration::ZERO;
         }
-        let target = &pending.target;
-        self.mechanism.access_min(self.arm, target.cylinder, target.head, pending.request.op)
+        self.mechanism.access_min(self.arm, pending.target.cylinder)
     }
 }

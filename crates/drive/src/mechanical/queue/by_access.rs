@@ -18,24 +18,22 @@ pub(super) fn soonest(eligible: &Eligible<'_>, reach: &impl Reach) -> usize {
 /// SATF with ageing: the one with the shortest access, less what its waiting is worth.
 ///
 /// # Equation
-/// Least `access - aging * (now - arrived)`. `now` is the same for all, and so is when the
-/// first of them arrived, so that this is the least `access + aging * (arrived - first)`, here
-/// in millionths of a nanosecond: nothing is rounded. Without ageing this is SATF; with much of
-/// it, the order of arrival, and SATF among those that arrived at one instant.
-///
-/// # Assumptions
-/// No access takes 18,446 s: what does not fit into 64 bits is then no choice anyway, since
-/// the first of them has less.
+/// Least `access - aging * (now - arrived)`. `now` is the same for all, so that this is the
+/// least `access + aging * arrived`, here in millionths of a nanosecond: nothing is rounded.
+/// Without ageing this is SATF; with much of it, the order of arrival, and SATF among those
+/// that arrived at one instant.
 pub(super) fn soonest_with_aging(
     eligible: &Eligible<'_>,
     aging_ns_per_ms: u64,
     reach: &impl Reach,
 ) -> usize {
-    const NS_PER_MS: u64 = 1_000_000;
-    let first = eligible.first_arrived();
+    const NS_PER_MS: u128 = 1_000_000;
     let aged = |pending: &Pending, access: Duration| {
-        let later = pending.arrived.since(first).ns().saturating_mul(aging_ns_per_ms);
-        later.saturating_add(access.ns().saturating_mul(NS_PER_MS))
+        let access = u128::from(access.ns()) * NS_PER_MS;
+        let arrived = u128::from(pending.arrived.ns()) * u128::from(aging_ns_per_ms);
+        // Too large only where both factors of `arrived` are near 2^64: there equal keys
+        // leave it to the order of arrival, which is what so much ageing asks for.
+        arrived.saturating_add(access)
     };
     eligible.least_above(
         |pending| aged(pending, reach.access_min(pending)),

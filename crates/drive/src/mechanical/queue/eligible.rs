@@ -3,7 +3,7 @@
 //!
 //! Apart from the schedulers, so that none of them has to know what a tag is.
 
-use model::{Tag, Time};
+use model::Tag;
 
 use super::Pending;
 
@@ -23,6 +23,15 @@ pub(super) struct Eligible<'a> {
 }
 
 impl<'a> Eligible<'a> {
+    /// All of `pending`, in order of arrival: no tag keeps any back.
+    ///
+    /// # Panics
+    /// When there are none.
+    pub(super) fn all(pending: &'a [Pending]) -> Self {
+        assert!(!pending.is_empty(), "a scheduler chooses among some");
+        Self { window: pending, priority_only: false }
+    }
+
     /// Those of `pending`, in order of arrival, that no tag keeps back.
     ///
     /// # Panics
@@ -52,11 +61,6 @@ impl<'a> Eligible<'a> {
     /// The one that came first.
     pub(super) fn oldest(&self) -> usize {
         self.iter().next().expect("there is at least one").0
-    }
-
-    /// When the one came that came first.
-    pub(super) fn first_arrived(&self) -> Time {
-        self.window[self.oldest()].arrived
     }
 
     /// The cylinder of the one with this index.

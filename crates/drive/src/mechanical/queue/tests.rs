@@ -5,6 +5,7 @@
 
 mod by_access;
 mod by_position;
+mod pruned;
 mod rules;
 mod starvation;
 mod tags;

@@ -13,7 +13,7 @@ use std::ops::Range;
 /// The segments that hold something, in the order in which they begin.
 ///
 /// # Invariants
-/// - `entries` ascend; no index is in it twice.
+/// - `entries` ascend by their first sectors; no index is in it twice.
 #[derive(Debug, Clone, Default)]
 pub(super) struct ByStart {
     /// First sector and index.
@@ -35,13 +35,17 @@ impl ByStart {
             return;
         }
         if !before.is_empty() {
-            let at = self.entries.binary_search(&(before.start, index));
-            self.entries.remove(at.expect("what holds something is here"));
+            let from = self.first_from(before.start);
+            let place = self.entries[from..].iter().position(|&(_, each)| each == index);
+            self.entries.remove(from + place.expect("what holds something is here"));
         }
         if !after.is_empty() {
-            let at = self.entries.partition_point(|&entry| entry < (after.start, index));
-            self.entries.insert(at, (after.start, index));
+            self.entries.insert(self.first_from(after.start), (after.start, index));
         }
+    }
+
+    fn first_from(&self, sector: u64) -> usize {
+        self.entries.partition_point(|&(start, _)| start < sector)
     }
 
     /// Those that begin at `sector` or less than `sectors_max` before it, the last one first.
