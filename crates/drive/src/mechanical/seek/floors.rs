@@ -35,8 +35,9 @@ impl Floors {
             shift += 1;
         }
         let floor = |group: u32| {
-            let (first, last) = (group << shift, (group << shift) + ((1 << shift) - 1));
-            u32::try_from(least(first, last.min(stroke))).unwrap_or(u32::MAX)
+            let first = group << shift;
+            let end = first + (1 << shift);
+            u32::try_from(least(first, stroke.min(end - 1))).unwrap_or(u32::MAX)
         };
         // The first group has distance 0.
         let floors = [0].into_iter().chain((1..=stroke >> shift).map(floor)).collect();

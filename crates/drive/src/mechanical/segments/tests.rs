@@ -70,11 +70,11 @@ impl Books {
                 let expected = self.plain_oldest(first..SEGMENTS as usize);
                 let taken = self.segments.take_for_read(start);
                 assert_eq!(taken, expected);
-                taken.into_iter().for_each(|index| self.fill(index, sectors.end));
+                self.fill(taken, sectors.end);
             }
             2 => {
                 let taken = self.segments.take_for_write(&sectors);
-                taken.into_iter().for_each(|index| self.fill(index, sectors.end));
+                self.fill(taken, sectors.end);
             }
             3 => self.segments.extend(index, end + random.below(4)),
             4 => self.segments.extend_front(index, start.min(end)),
@@ -89,9 +89,11 @@ impl Books {
         }
     }
 
-    fn fill(&mut self, index: usize, end: u64) {
-        self.note_use(index);
-        self.segments.extend(index, end);
+    fn fill(&mut self, taken: Option<usize>, end: u64) {
+        if let Some(index) = taken {
+            self.note_use(index);
+            self.segments.extend(index, end);
+        }
     }
 }
 
