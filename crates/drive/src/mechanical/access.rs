@@ -178,7 +178,7 @@ impl AccessModel {
             heads = self.set_out(target, start + cached, (ahead.is_some(), cached));
         }
         let mut stream = self.stream(target, cached);
-        heads.reader.read(&self.mechanism, end, &mut stream);
+        heads.reader.read(&self.mechanism, (end, None), &mut stream);
         self.fill(&mut heads, target, cached);
         Course { heads, completed_at: stream.end_at() + self.commands.completion(Op::Read) }
     }

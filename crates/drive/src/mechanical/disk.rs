@@ -16,6 +16,7 @@
 
 mod heads;
 mod memory;
+mod reach;
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -24,6 +25,7 @@ use std::ops::Range;
 use model::mechanics::{Bus, Cache, Mechanics, MechanicsError};
 use model::{Duration, Op, Outcome, Request, RequestId, Tag, Time};
 
+use self::reach::FreeHeads;
 use super::command::{Commands, Need};
 use super::faults::FaultSource;
 use super::layout::Layout;
@@ -248,15 +250,8 @@ impl MechanicalDrive {
         while self.active.is_none() {
             self.read_ahead(now);
             let next = self.next_flushed();
-            let (arm, free_at) = self.reader.stop(now);
-            let (mechanism, reader) = (&self.mechanism, &self.reader);
-            let access = |pending: &Pending| {
-                if pending.request.op == Op::Read && reader.is_ahead(pending.request.start) {
-                    return Duration::ZERO;
-                }
-                mechanism.access(arm, free_at, &pending.target, pending.request.op)
-            };
-            let next = next.or_else(|| self.queue.take(now, arm.cylinder, access));
+            let heads = FreeHeads::at(&self.mechanism, &self.reader, now);
+            let next = next.or_else(|| self.queue.take(now, heads.arm.cylinder, &heads));
             let Some(pending) = next else { return };
             match pending.request.op {
                 Op::Read => self.begin_read(now, &pending),

@@ -9,7 +9,7 @@ use model::{Duration, Op, Time};
 
 use super::layout::{Extent, Layout};
 use super::rotation::{Angle, Rotation};
-use super::seek::SeekCurve;
+use super::seek::{Floors, SeekCurve};
 
 /// Where the heads are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -84,6 +84,8 @@ pub(crate) struct Mechanism {
     pub(crate) layout: Layout,
     pub(crate) rotation: Rotation,
     seek: SeekCurve,
+    /// Below any way to another cylinder, for reads and for writes.
+    floors: Floors,
     head_switch: Duration,
     write_settle_ns: i64,
     pub(crate) is_zero_latency: bool,
@@ -95,10 +97,13 @@ impl Mechanism {
     /// # Errors
     /// What is wrong with the description.
     pub(crate) fn new(mechanics: &Mechanics) -> Result<Self, MechanicsError> {
+        let layout = Layout::new(mechanics)?;
+        let seek = SeekCurve::new(&mechanics.seek, mechanics.cylinders)?;
         Ok(Self {
-            layout: Layout::new(mechanics)?,
+            layout,
             rotation: Rotation::new(mechanics.rpm),
-            seek: SeekCurve::new(&mechanics.seek, mechanics.cylinders)?,
+            floors: seek.floors(mechanics.write_settle_ns.min(0)),
+            seek,
             head_switch: Duration::from_ns(mechanics.head_switch_ns),
             write_settle_ns: mechanics.write_settle_ns,
             is_zero_latency: mechanics.zero_latency,
@@ -122,17 +127,21 @@ impl Mechanism {
     pub(crate) fn access(&self, arm: Arm, now: Time, extent: &Extent, op: Op) -> Duration {
         let moving = self.reposition(arm, extent.cylinder, extent.head, op);
         let on_track_at = now + moving;
-        let wait = self.rotation.wait(extent.begin, on_track_at);
+        let left = extent.begin.after(self.rotation.phase(on_track_at));
+        let wait = self.rotation.wait_for(left);
         let from_middle = self.is_zero_latency && op == Op::Read && !wait.is_zero();
-        if from_middle && self.is_within(extent, on_track_at) {
+        let into = Angle::from_units(Angle::TURN.units() - left.units());
+        if from_middle && into < extent.span {
             let rest = Angle::from_units(Angle::TURN.units() - extent.span.units());
             return moving + self.rotation.sweep(rest).min(wait);
         }
         moving + wait
     }
 
-    fn is_within(&self, extent: &Extent, on_track_at: Time) -> bool {
-        self.rotation.phase(on_track_at).after(extent.begin) < extent.span
+    /// At most the access of an extent on that cylinder, whatever its head and angle: the arm
+    /// has to get there.
+    pub(crate) fn access_min(&self, arm: Arm, cylinder: u32) -> Duration {
+        self.floors.floor(arm.cylinder.abs_diff(cylinder))
     }
 
     /// How many sectors at the front of `extent` have passed, at least in part, when the head

@@ -27,6 +27,7 @@
 mod by_access;
 mod by_position;
 mod eligible;
+mod reach;
 mod scheduler;
 #[cfg(test)]
 mod tests;
@@ -35,6 +36,7 @@ use model::mechanics::Queue;
 use model::{Duration, Request, Tag, Time};
 
 use self::eligible::Eligible;
+pub(crate) use self::reach::Reach;
 use self::scheduler::{OnDisk, Place};
 use super::layout::Extent;
 
@@ -63,6 +65,8 @@ pub(crate) struct DiskQueue {
     scheduler: OnDisk,
     /// How many ordered requests are in `pending`.
     barrier_count: usize,
+    /// How many requests of priority are in `pending`.
+    priority_count: usize,
     /// The cylinder of what was served last, while others wait.
     sweep: Option<u32>,
     starvation: Option<Duration>,
@@ -78,6 +82,7 @@ impl DiskQueue {
             head_of_queue: Vec::new(),
             scheduler: OnDisk::new(params),
             barrier_count: 0,
+            priority_count: 0,
             sweep: None,
             starvation: params.starvation_ns.map(Duration::from_ns),
             honours_priority: params.priority,
@@ -102,8 +107,10 @@ impl DiskQueue {
     /// When it arrived before one that is held in the same line.
     pub(crate) fn push(&mut self, mut pending: Pending) {
         pending.request.tag = self.honoured(pending.request.tag);
-        if pending.request.tag == Tag::Ordered {
-            self.barrier_count += 1;
+        match pending.request.tag {
+            Tag::Ordered => self.barrier_count += 1,
+            Tag::Priority => self.priority_count += 1,
+            _ => (),
         }
         let is_head = pending.request.tag == Tag::HeadOfQueue;
         let line = if is_head { &mut self.head_of_queue } else { &mut self.pending };
@@ -129,27 +136,20 @@ impl DiskQueue {
     /// Takes out what is to be served next, when the arm is at `cylinder`; none from an
     /// empty queue.
     ///
-    /// `access` says how long it takes from `now` until the first sector of a request is
+    /// `reach` says how long it takes from `now` until the first sector of a request is
     /// under its head.
     ///
     /// # Complexity
-    /// O(queue): one look at each tag; for the schedulers by access one call of `access` for
-    /// each eligible request, for the others none; and the move of what is younger than
+    /// O(queue): one look at each tag, if any is not simple; for the schedulers by access one call of
+    /// [`Reach::access_min`] for each eligible request and one of [`Reach::access`] for those
+    /// that it leaves in question, for the others none; and the move of what is younger than
     /// what was taken. A request that rules 1 to 3 choose needs no look at the others.
     /// Nothing is allocated.
-    pub(crate) fn take(
-        &mut self,
-        now: Time,
-        cylinder: u32,
-        access: impl Fn(&Pending) -> Duration,
-    ) -> Option<Pending> {
+    pub(crate) fn take(&mut self, now: Time, cylinder: u32, reach: &impl Reach) -> Option<Pending> {
         let taken = match self.head_of_queue.pop() {
             Some(head) => head,
-            None => self.take_in_turn(now, cylinder, access)?,
+            None => self.take_in_turn(now, cylinder, reach)?,
         };
-        if taken.request.tag == Tag::Ordered {
-            self.barrier_count -= 1;
-        }
         if self.pending.is_empty() {
             self.sweep = None;
             self.scheduler.rest();
@@ -162,23 +162,30 @@ impl DiskQueue {
     /// Takes out the oldest that is meant, whatever the rules say.
     pub(crate) fn take_oldest(&mut self, is_meant: impl Fn(&Pending) -> bool) -> Option<Pending> {
         let index = self.pending.iter().position(is_meant)?;
-        Some(self.pending.remove(index))
+        Some(self.remove(index))
+    }
+
+    fn remove(&mut self, index: usize) -> Pending {
+        let removed = self.pending.remove(index);
+        match removed.request.tag {
+            Tag::Ordered => self.barrier_count -= 1,
+            Tag::Priority => self.priority_count -= 1,
+            _ => (),
+        }
+        removed
     }
 
     /// Rules 2 to 5.
-    fn take_in_turn(
-        &mut self,
-        now: Time,
-        cylinder: u32,
-        access: impl Fn(&Pending) -> Duration,
-    ) -> Option<Pending> {
+    fn take_in_turn(&mut self, now: Time, cylinder: u32, reach: &impl Reach) -> Option<Pending> {
         let oldest = self.pending.first()?;
         if self.goes_before_all(oldest, now) {
-            return Some(self.pending.remove(0));
+            return Some(self.remove(0));
         }
         let place = Place { arm: cylinder, sweep: self.sweep.unwrap_or(cylinder) };
-        let index = self.scheduler.choose(&Eligible::of(&self.pending), place, access);
-        Some(self.pending.remove(index))
+        let is_plain = self.barrier_count == 0 && self.priority_count == 0;
+        let of = if is_plain { Eligible::all } else { Eligible::of };
+        let index = self.scheduler.choose(&of(&self.pending), place, reach);
+        Some(self.remove(index))
     }
 
     /// Whether nothing younger may be served before the oldest.

@@ -58,18 +58,31 @@ impl Reader {
         }
     }
 
-    /// Reads up to the sector `end` for the host.
-    pub(crate) fn read(&mut self, mechanism: &Mechanism, end: u64, stream: &mut Stream) {
+    /// Reads up to the sector `end` for the host. `known` are the first sectors of the read
+    /// on their track, where that was looked up before.
+    pub(crate) fn read(
+        &mut self,
+        mechanism: &Mechanism,
+        (end, known): (u64, Option<Extent>),
+        stream: &mut Stream,
+    ) {
         self.ahead_from = end;
         self.stands = false;
-        if let Some(round_trip) = self.round_trip(mechanism, end) {
+        let next = self.next;
+        let known = known.filter(|known| known.start.get() == next);
+        let look_up = || mechanism.layout.extent(Lba::new(next), end - next);
+        let mut first = (self.piece.is_none() && next < end).then(|| known.unwrap_or_else(look_up));
+        let round_trip =
+            first.and_then(|it| RoundTrip::of(mechanism, (self.arm, self.free_at), it, end));
+        if let Some(round_trip) = round_trip {
             round_trip.pass(stream);
             (self.arm, self.free_at) = (round_trip.arm(), round_trip.end_at());
             self.next = end;
         }
         while self.next < end {
             let piece = self.piece.take().unwrap_or_else(|| {
-                let extent = mechanism.layout.extent(Lba::new(self.next), end - self.next);
+                let look_up = || mechanism.layout.extent(Lba::new(self.next), end - self.next);
+                let extent = first.take().unwrap_or_else(look_up);
                 mechanism.piece(self.arm, self.free_at, extent, Op::Read)
             });
             self.first.get_or_insert(piece);
@@ -77,18 +90,18 @@ impl Reader {
         }
     }
 
-    fn round_trip(&self, mechanism: &Mechanism, end: u64) -> Option<RoundTrip> {
-        let is_free = self.piece.is_none() && self.next < end;
-        let way = || RoundTrip::of(mechanism, (self.arm, self.free_at), self.next..end);
-        is_free.then(way).flatten()
-    }
-
     /// Whether this sector was read ahead or is next: a read that begins there need not wait
     /// for the platter.
     pub(crate) fn is_ahead(&self, sector: Lba) -> bool {
-        let is_there = (self.ahead_from..self.next).contains(&sector.get());
-        let is_next = sector.get() == self.next && !self.stands;
-        self.segment.is_some() && (is_there || is_next)
+        self.ahead().contains(&sector.get())
+    }
+
+    /// The sectors of which that is so.
+    pub(crate) fn ahead(&self) -> Range<u64> {
+        if self.segment.is_none() {
+            return self.next..self.next;
+        }
+        self.ahead_from.min(self.next)..self.next + u64::from(!self.stands)
     }
 
     /// Whether the heads are on their way at `now`, up to which it was worked out.

@@ -92,11 +92,15 @@ impl Rotation {
     /// An angle that passed less than a nanosecond ago counts as now: an instant is known no
     /// better, and what is computed to end there must be able to begin there.
     pub fn wait(self, angle: Angle, from: Time) -> Duration {
-        let left = angle.after(self.phase(from)).0;
-        if Angle::TURN.0 - left < self.rpm {
+        self.wait_for(angle.after(self.phase(from)))
+    }
+
+    /// The same, when `left` is left of the turn.
+    pub(super) fn wait_for(self, left: Angle) -> Duration {
+        if Angle::TURN.0 - left.0 < self.rpm {
             return Duration::ZERO;
         }
-        Duration::from_ns(left.div_ceil(self.rpm))
+        self.sweep(left)
     }
 
     /// The time that `span` takes to pass a head, rounded up.

@@ -10,8 +10,6 @@
 //! only within one track gains nothing where tracks are crossed: it gets back to the first
 //! track's front when it could have begun there in order.
 
-use std::ops::Range;
-
 use model::{Lba, Op, Time};
 
 use super::layout::Extent;
@@ -31,17 +29,18 @@ pub(crate) struct RoundTrip {
 }
 
 impl RoundTrip {
-    /// The way through `sectors` that is over first, if they lie on two tracks and it is over
-    /// before the way in order.
+    /// The way through `first` and what is behind it up to the sector `end` that is over
+    /// first, if they lie on two tracks and it is over before the way in order.
     pub(crate) fn of(
         mechanism: &Mechanism,
         (arm, free_at): (Arm, Time),
-        sectors: Range<u64>,
+        first: Extent,
+        end: u64,
     ) -> Option<Self> {
         if !mechanism.is_zero_latency {
             return None;
         }
-        let [first, second] = on_two_tracks(mechanism, sectors)?;
+        let second = second_of_two(mechanism, &first, end)?;
         let begin = mechanism.piece(arm, free_at, first, Op::Read);
         let in_order = mechanism.piece(begin.arm(), begin.end_at, second, Op::Read);
         let ways =
@@ -101,15 +100,14 @@ impl RoundTrip {
     }
 }
 
-fn on_two_tracks(mechanism: &Mechanism, sectors: Range<u64>) -> Option<[Extent; 2]> {
-    let extent = |start| mechanism.layout.extent(Lba::new(start), sectors.end - start);
-    let first = extent(sectors.start);
-    let middle = sectors.start + u64::from(first.sectors);
-    if middle == sectors.end {
+/// What is behind `first` up to the sector `end`, if all of it lies on one track.
+fn second_of_two(mechanism: &Mechanism, first: &Extent, end: u64) -> Option<Extent> {
+    let middle = first.start.get() + u64::from(first.sectors);
+    if middle == end {
         return None;
     }
-    let second = extent(middle);
-    (middle + u64::from(second.sectors) == sectors.end).then_some([first, second])
+    let second = mechanism.layout.extent(Lba::new(middle), end - middle);
+    (middle + u64::from(second.sectors) == end).then_some(second)
 }
 
 /// The first `late` sectors of an extent, and the others.

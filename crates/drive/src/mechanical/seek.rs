@@ -4,9 +4,14 @@
 //! Times are rounded up to a nanosecond. Between measured points the curve is linear, as in
 //! DiskSim; nothing says that it rises: measurements have their dents.
 
+mod floors;
+mod formula;
+
 use model::Duration;
 use model::mechanics::{MechanicsError, Seek};
 
+pub(super) use self::floors::Floors;
+use self::formula::Formula;
 use super::layout::steps::Steps;
 
 /// The time of a seek for every distance of a disk.
@@ -50,15 +55,6 @@ struct Piece {
     falls: bool,
 }
 
-#[derive(Debug, Clone, Copy)]
-struct Formula {
-    short_ns: u32,
-    per_root_ns: u32,
-    long_ns: u32,
-    per_cylinder_ps: u32,
-    long_from: u32,
-}
-
 impl SeekCurve {
     /// The curve that a drive file describes, for distances up to `cylinders - 1`.
     ///
@@ -66,9 +62,9 @@ impl SeekCurve {
     /// Points out of order, none at all, or a formula that decreases; a figure of more than
     /// four seconds; a last slope that falls below zero on the disk.
     pub fn new(seek: &Seek, cylinders: u32) -> Result<Self, MechanicsError> {
-        let curve = Self { shape: shape(seek)?, stroke: cylinders.saturating_sub(1) };
-        curve.check()?;
-        Ok(curve)
+        let (shape, stroke) = (shape(seek)?, cylinders.saturating_sub(1));
+        shape.check(stroke)?;
+        Ok(Self { shape, stroke })
     }
 
     /// The time of a seek over `distance` cylinders; none for no distance.
@@ -76,9 +72,13 @@ impl SeekCurve {
         if distance == 0 {
             return Duration::ZERO;
         }
-        Duration::from_ns(match &self.shape {
-            Shape::Pieces(starts, pieces) => piece(starts, pieces, distance).time_ns(distance),
-            Shape::Formula(formula) => formula.time_ns(distance),
+        Duration::from_ns(self.shape.time_ns(distance))
+    }
+
+    /// A table below the curve, with `change_ns` added to each of its times.
+    pub(super) fn floors(&self, change_ns: i64) -> Floors {
+        Floors::new(self.stroke, |first, last| {
+            self.shape.least_ns(first, last).saturating_add_signed(change_ns)
         })
     }
 
@@ -120,13 +120,29 @@ impl SeekCurve {
             Shape::Formula(formula) => formula.time_ps(distance),
         }
     }
+}
 
-    fn check(&self) -> Result<(), MechanicsError> {
-        match &self.shape {
-            Shape::Pieces(_, pieces) => {
-                pieces.last().map_or(Ok(()), |last| last.check(self.stroke))
-            }
-            Shape::Formula(formula) => formula.check(self.stroke),
+impl Shape {
+    fn time_ns(&self, distance: u32) -> u64 {
+        match self {
+            Self::Pieces(starts, pieces) => piece(starts, pieces, distance).time_ns(distance),
+            Self::Formula(formula) => formula.time_ns(distance),
+        }
+    }
+
+    /// The least time of the distances from `first` to `last`, neither of which is 0: that at
+    /// one of the two or at a point between them.
+    fn least_ns(&self, first: u32, last: u32) -> u64 {
+        let ends = self.time_ns(first).min(self.time_ns(last));
+        let Self::Pieces(starts, pieces) = self else { return ends };
+        let within = starts.count_up_to(first.into())..starts.count_up_to(last.into());
+        pieces[within].iter().map(|piece| u64::from(piece.ns)).fold(ends, u64::min)
+    }
+
+    fn check(&self, stroke: u32) -> Result<(), MechanicsError> {
+        match self {
+            Self::Pieces(_, pieces) => pieces.last().map_or(Ok(()), |last| last.check(stroke)),
+            Self::Formula(formula) => formula.check(stroke),
         }
     }
 }
@@ -223,60 +239,6 @@ fn slope(
     })?;
     let next_ns = limited("points", next_ns)?;
     Ok((span, ns.abs_diff(next_ns), next_ns < ns))
-}
-
-impl Formula {
-    fn time_ns(&self, distance: u32) -> u64 {
-        if distance >= self.long_from {
-            let ps = u64::from(self.per_cylinder_ps) * u64::from(distance);
-            return u64::from(self.long_ns) + ps.div_ceil(1_000);
-        }
-        u64::from(self.short_ns) + root_ceil(self.per_root_ns, distance)
-    }
-
-    fn time_ps(&self, distance: u32) -> u128 {
-        if distance >= self.long_from {
-            let ps = u128::from(self.per_cylinder_ps) * u128::from(distance);
-            return u128::from(self.long_ns) * 1_000 + ps;
-        }
-        let root = root_ceil_long(u128::from(self.per_root_ns) * 1_000, distance);
-        u128::from(self.short_ns) * 1_000 + root
-    }
-
-    fn check(&self, stroke: u32) -> Result<(), MechanicsError> {
-        let is_on_disk = (2..=stroke).contains(&self.long_from);
-        let (short, long) = (self.long_from.saturating_sub(1), self.long_from);
-        if is_on_disk && self.time_ns(short) > self.time_ns(long) {
-            return Err(wrong(
-                "long_from",
-                format!(
-                    "the formula decreases: {} ns for {short} cylinders, {} ns for {long}",
-                    self.time_ns(short),
-                    self.time_ns(long)
-                ),
-                "choose the distance where the two pieces meet",
-            ));
-        }
-        Ok(())
-    }
-}
-
-/// `factor * sqrt(distance)`, rounded up.
-fn root_ceil(factor: u32, distance: u32) -> u64 {
-    let square = u64::from(factor) * u64::from(factor);
-    if let Some(square) = square.checked_mul(distance.into()) {
-        let root = square.isqrt();
-        return root + u64::from(root * root < square);
-    }
-    let root = root_ceil_long(factor.into(), distance);
-    u64::try_from(root).expect("a root of less than 96 bits")
-}
-
-/// The same for larger numbers.
-fn root_ceil_long(factor: u128, distance: u32) -> u128 {
-    let square = factor * factor * u128::from(distance);
-    let root = square.isqrt();
-    root + u128::from(root * root < square)
 }
 
 /// A figure that products with a distance may not overflow with.

@@ -3,10 +3,22 @@
 //!
 //! A segment is found by the sectors in it and given up when it is the one whose use is
 //! longest ago. What is not on the medium yet is never given up.
+//!
+//! A disk has up to hundreds of segments, and each request looks for one several times: two
+//! orders, of first sectors and of uses, are kept so that none of these looks goes through
+//! all segments.
 
+mod by_start;
+#[cfg(test)]
+mod tests;
+
+use std::cmp::Reverse;
+use std::mem;
 use std::ops::Range;
 
 use model::mechanics::Cache;
+
+use self::by_start::ByStart;
 
 /// One run of sectors in memory, by number.
 ///
@@ -20,8 +32,6 @@ pub(crate) struct Segment {
     pub(crate) is_written: bool,
     /// How many writes into it are not on the medium yet.
     dirty_count: u32,
-    /// When it was used last: a counter, not a time.
-    used: u64,
 }
 
 impl Segment {
@@ -42,12 +52,20 @@ pub(crate) struct Hit {
 /// All segments of a drive.
 ///
 /// # Complexity
-/// Every look is linear in the number of segments.
+/// [`Segments::find`] bisects. [`Segments::take_for_read`] looks at what is not on the medium
+/// yet and was used before the segment that it takes; at all only where some hold nothing.
+/// What writes ask for is linear in the number of segments.
+///
+/// # Invariants
+/// - `by_use` has every index once.
+/// - `by_start` has those whose segments hold something.
 #[derive(Debug, Clone)]
 pub(crate) struct Segments {
     list: Vec<Segment>,
+    /// The one whose use is longest ago comes first; those never used in order.
+    by_use: Vec<usize>,
+    by_start: ByStart,
     sectors_max: u64,
-    uses: u64,
     hits_on_writes: bool,
     /// The first segment is for writes alone.
     write_apart: bool,
@@ -56,11 +74,13 @@ pub(crate) struct Segments {
 impl Segments {
     /// The empty segments of a drive's memory.
     pub(crate) fn new(cache: &Cache) -> Self {
-        let empty = Segment { sectors: 0..0, is_written: false, dirty_count: 0, used: 0 };
+        let empty = Segment { sectors: 0..0, is_written: false, dirty_count: 0 };
+        let count = cache.segments as usize;
         Self {
-            list: vec![empty; cache.segments as usize],
+            list: vec![empty; count],
+            by_use: (0..count).collect(),
+            by_start: ByStart::default(),
             sectors_max: u64::from(cache.segment_sectors),
-            uses: 0,
             hits_on_writes: cache.read_hits_on_writes,
             write_apart: cache.write_segment_apart && cache.segments > 1,
         }
@@ -81,19 +101,16 @@ impl Segments {
         self.list.iter().filter(|segment| segment.dirty_count > 0).count()
     }
 
-    /// The segment that holds the first sectors of `read`, and the most of them.
+    /// The segment that holds the first sectors of `read`, and the most of them; of equals,
+    /// the one with the lowest index.
     pub(crate) fn find(&self, read: &Range<u64>) -> Option<Hit> {
-        let mut best: Option<Hit> = None;
-        for (index, segment) in self.list.iter().enumerate() {
-            let holds = segment.sectors.contains(&read.start);
-            if holds && (self.hits_on_writes || !segment.is_written) {
-                let sectors = segment.sectors.end.min(read.end) - read.start;
-                if best.is_none_or(|hit| sectors > hit.sectors) {
-                    best = Some(Hit { index, sectors });
-                }
-            }
-        }
-        best
+        let near = self.by_start.near(read.start, self.sectors_max);
+        let hits = near.filter_map(|index| {
+            let Segment { ref sectors, is_written, .. } = self.list[index];
+            let is_hit = sectors.contains(&read.start) && (self.hits_on_writes || !is_written);
+            is_hit.then(|| Hit { index, sectors: sectors.end.min(read.end) - read.start })
+        });
+        hits.max_by_key(|hit| (hit.sectors, Reverse(hit.index)))
     }
 
     /// The segment with unwritten data that `start` goes on from, if `sectors` more fit.
@@ -107,15 +124,16 @@ impl Segments {
 
     /// Notes that this segment was used just now.
     pub(crate) fn touch(&mut self, index: usize) {
-        self.uses += 1;
-        self.list[index].used = self.uses;
+        // Most are used again soon.
+        let place = self.by_use.iter().rposition(|&each| each == index);
+        self.by_use[place.expect("every segment is in it")..].rotate_left(1);
     }
 
     /// Takes a segment for what is read from `start` on; none while all hold what is not on
     /// the medium yet.
     pub(crate) fn take_for_read(&mut self, start: u64) -> Option<usize> {
         let first = usize::from(self.write_apart);
-        let index = self.oldest(first..self.list.len())?;
+        let index = self.oldest(&(first..self.list.len()))?;
         Some(self.take(index, start, false))
     }
 
@@ -126,50 +144,60 @@ impl Segments {
             let segment = &self.list[index];
             segment.dirty_count == 0 && segment.overlaps(sectors)
         };
-        let index = allowed.clone().find(is_stale).or_else(|| self.oldest(allowed))?;
+        let index = allowed.clone().find(is_stale).or_else(|| self.oldest(&allowed))?;
         Some(self.take(index, sectors.start, true))
     }
 
     /// The empty segment, or else the one whose use is longest ago, of those that are clean.
-    fn oldest(&self, allowed: Range<usize>) -> Option<usize> {
-        let clean = allowed.filter(|&index| self.list[index].dirty_count == 0);
-        clean.min_by_key(|&index| {
-            let segment = &self.list[index];
-            (!segment.sectors.is_empty(), segment.used)
-        })
+    fn oldest(&self, allowed: &Range<usize>) -> Option<usize> {
+        let is_clean = |index: &usize| self.list[*index].dirty_count == 0;
+        let clean =
+            || self.by_use.iter().copied().filter(|it| allowed.contains(it) && is_clean(it));
+        let has_empty = self.by_start.len() < self.list.len();
+        let empty = has_empty.then(|| clean().find(|&index| self.list[index].sectors.is_empty()));
+        empty.flatten().or_else(|| clean().next())
     }
 
     fn take(&mut self, index: usize, start: u64, is_written: bool) -> usize {
-        self.list[index] = Segment { sectors: start..start, is_written, dirty_count: 0, used: 0 };
-        self.touch(index);
+        self.set(index, start..start);
+        self.list[index].is_written = is_written;
+        // What is taken was used long ago.
+        let place = self.by_use.iter().position(|&each| each == index);
+        self.by_use[place.expect("every segment is in it")..].rotate_left(1);
         index
+    }
+
+    /// All changes of what a segment holds go through here.
+    fn set(&mut self, index: usize, sectors: Range<u64>) {
+        let before = mem::replace(&mut self.list[index].sectors, sectors);
+        self.by_start.change(index, &before, &self.list[index].sectors);
     }
 
     /// The segment now holds everything up to `end`; what was longest in it goes if there is
     /// no room.
     pub(crate) fn extend(&mut self, index: usize, end: u64) {
-        let sectors = &mut self.list[index].sectors;
-        sectors.end = sectors.end.max(end);
-        sectors.start = sectors.start.max(sectors.end.saturating_sub(self.sectors_max));
+        let Range { start, end: known } = self.list[index].sectors;
+        let end = end.max(known);
+        self.set(index, start.max(end.saturating_sub(self.sectors_max))..end);
     }
 
     /// The segment holds what lies before it too, from `start` on, as far as there is room.
     pub(crate) fn extend_front(&mut self, index: usize, start: u64) {
-        let sectors = &mut self.list[index].sectors;
-        let room_from = sectors.end.saturating_sub(self.sectors_max);
-        sectors.start = sectors.start.min(start.max(room_from));
+        let Range { start: known, end } = self.list[index].sectors;
+        let room_from = end.saturating_sub(self.sectors_max);
+        self.set(index, known.min(start.max(room_from))..end);
     }
 
-    /// The host has everything up to `end`: it is not kept.
-    pub(crate) fn give_up(&mut self, index: usize, end: u64) {
-        let sectors = &mut self.list[index].sectors;
-        sectors.start = sectors.start.max(end.min(sectors.end));
+    /// The host has everything up to `until`: it is not kept.
+    pub(crate) fn give_up(&mut self, index: usize, until: u64) {
+        let Range { start, end } = self.list[index].sectors;
+        self.set(index, start.max(until.min(end))..end);
     }
 
     /// Nothing of what is in this segment is right.
     pub(crate) fn forget(&mut self, index: usize) {
-        let sectors = &mut self.list[index].sectors;
-        sectors.end = sectors.start;
+        let start = self.list[index].sectors.start;
+        self.set(index, start..start);
     }
 
     /// One more write into this segment is not on the medium yet.
@@ -184,9 +212,10 @@ impl Segments {
 
     /// Forgets what a write makes stale, in all segments but `kept`.
     pub(crate) fn invalidate(&mut self, written: &Range<u64>, kept: Option<usize>) {
-        for (index, segment) in self.list.iter_mut().enumerate() {
+        for index in 0..self.list.len() {
+            let segment = &self.list[index];
             if Some(index) != kept && segment.dirty_count == 0 && segment.overlaps(written) {
-                segment.sectors = segment.sectors.start..segment.sectors.start;
+                self.forget(index);
             }
         }
     }

@@ -23,7 +23,8 @@ impl MechanicalDrive {
         let cached = self.resume_or_restart(now, pending.arrived, &sectors);
         let mut stream = self.stream_of_read(now, pending.arrived, &sectors, cached);
         let outcome = self.suffer(now);
-        self.reader.read(&self.mechanism, sectors.end, &mut stream);
+        let known = Some(pending.target);
+        self.reader.read(&self.mechanism, (sectors.end, known), &mut stream);
         self.fill_segment(&sectors, cached, outcome);
         self.commands.served(Op::Read, sectors.end);
         let at = stream.end_at() + self.commands.completion(Op::Read);

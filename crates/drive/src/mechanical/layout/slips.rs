@@ -62,6 +62,9 @@ impl Slips {
 
     /// The slot of a datum, and how many runs lie before it.
     pub(super) fn locate(&self, data: u64) -> (u64, usize) {
+        if self.runs.is_empty() {
+            return (data, 0);
+        }
         match self.data.count_up_to(data) {
             0 => (data, 0),
             runs => (data + self.runs[runs - 1].slipped, runs),

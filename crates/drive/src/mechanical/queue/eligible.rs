@@ -23,6 +23,15 @@ pub(super) struct Eligible<'a> {
 }
 
 impl<'a> Eligible<'a> {
+    /// All of `pending`, in order of arrival: no tag keeps any back.
+    ///
+    /// # Panics
+    /// When there are none.
+    pub(super) fn all(pending: &'a [Pending]) -> Self {
+        assert!(!pending.is_empty(), "a scheduler chooses among some");
+        Self { window: pending, priority_only: false }
+    }
+
     /// Those of `pending`, in order of arrival, that no tag keeps back.
     ///
     /// # Panics
@@ -51,7 +60,7 @@ impl<'a> Eligible<'a> {
 
     /// The one that came first.
     pub(super) fn oldest(&self) -> usize {
-        self.least(|_| ())
+        self.iter().next().expect("there is at least one").0
     }
 
     /// The cylinder of the one with this index.
@@ -66,6 +75,30 @@ impl<'a> Eligible<'a> {
     pub(super) fn least<K: Ord>(&self, key: impl Fn(&Pending) -> K) -> usize {
         let least = self.iter().min_by_key(|(_, pending)| key(pending));
         least.expect("there is at least one").0
+    }
+
+    /// The one with the least key; of equals, the one that came first. `floor` is at most the
+    /// key and less work: who has a floor that is not below the least key so far is out.
+    ///
+    /// # Complexity
+    /// One call of `floor` for each, and one of `key` for those that are not out.
+    pub(super) fn least_above<K: Ord>(
+        &self,
+        floor: impl Fn(&Pending) -> K,
+        key: impl Fn(&Pending) -> K,
+    ) -> usize {
+        let mut all = self.iter();
+        let (mut least_at, first) = all.next().expect("there is at least one");
+        let mut least = key(first);
+        for (index, pending) in all {
+            if floor(pending) < least {
+                let key = key(pending);
+                if key < least {
+                    (least, least_at) = (key, index);
+                }
+            }
+        }
+        least_at
     }
 
     /// The one with the least key among those that have one; of equals, the one that came

@@ -2,10 +2,9 @@
 //! Which scheduler a drive has, and what the scheduler remembers from one request to the
 //! next: at most a direction.
 
-use model::Duration;
 use model::mechanics::{Queue, Scheduler};
 
-use super::Pending;
+use super::Reach;
 use super::by_access::{soonest, soonest_with_aging};
 use super::by_position::{Direction, nearest, nearest_then_sweep, next_in_sweep, next_inwards};
 use super::eligible::Eligible;
@@ -62,15 +61,15 @@ impl OnDisk {
         &mut self,
         eligible: &Eligible<'_>,
         place: Place,
-        access: impl Fn(&Pending) -> Duration,
+        reach: &impl Reach,
     ) -> usize {
         match self {
             Self::Fifo => eligible.oldest(),
             Self::Sstf => nearest(eligible, place.arm),
             Self::CLook => next_inwards(eligible, place.sweep),
-            Self::Satf => soonest(eligible, access),
+            Self::Satf => soonest(eligible, reach),
             Self::SatfAging { aging_ns_per_ms } => {
-                soonest_with_aging(eligible, *aging_ns_per_ms, access)
+                soonest_with_aging(eligible, *aging_ns_per_ms, reach)
             }
             Self::Scan(direction) => {
                 let (index, kept) = next_in_sweep(eligible, place.sweep, *direction);

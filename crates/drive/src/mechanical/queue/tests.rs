@@ -5,6 +5,7 @@
 
 mod by_access;
 mod by_position;
+mod pruned;
 mod rules;
 mod starvation;
 mod tags;
@@ -15,7 +16,7 @@ use model::mechanics::{Queue, Scheduler};
 use model::{Bytes, Class, Duration, Lba, Op, Request, RequestId, Tag, TaskIndex, Time};
 use proptest::prelude::*;
 
-use super::{DiskQueue, Extent, Pending};
+use super::{DiskQueue, Extent, Pending, Reach};
 use crate::mechanical::rotation::Angle;
 
 fn at(ns: u64) -> Time {
@@ -78,9 +79,7 @@ fn filled(params: &Queue, held: &[Pending]) -> DiskQueue {
 /// `now_ns`; the arm goes to each.
 fn drained(queue: &mut DiskQueue, now_ns: u64, mut arm: u32) -> Vec<u64> {
     let mut ids = Vec::new();
-    while let Some(taken) =
-        queue.take(at(now_ns), arm, |pending| toy_access(now_ns, arm, &pending.target))
-    {
+    while let Some(taken) = queue.take(at(now_ns), arm, &Toy::new(now_ns, arm)) {
         arm = taken.target.cylinder;
         ids.push(taken.request.id.0);
     }
@@ -92,6 +91,41 @@ fn toy_access(now_ns: u64, arm: u32, target: &Extent) -> Duration {
     let there_ns = now_ns + 3 * u64::from(target.cylinder.abs_diff(arm));
     let wait_ns = (target.begin.units() + 64 - there_ns % 64) % 64;
     Duration::from_ns(there_ns - now_ns + wait_ns)
+}
+
+/// The toy disk, which counts what it is asked; the way of its arm is a floor.
+struct Toy {
+    now_ns: u64,
+    arm: u32,
+    access_count: Cell<usize>,
+}
+
+impl Toy {
+    fn new(now_ns: u64, arm: u32) -> Self {
+        Self { now_ns, arm, access_count: Cell::new(0) }
+    }
+}
+
+impl Reach for Toy {
+    fn access(&self, pending: &Pending) -> Duration {
+        self.access_count.set(self.access_count.get() + 1);
+        toy_access(self.now_ns, self.arm, &pending.target)
+    }
+
+    fn access_min(&self, pending: &Pending) -> Duration {
+        Duration::from_ns(3 * u64::from(pending.target.cylinder.abs_diff(self.arm)))
+    }
+}
+
+/// A drive of which nothing is known but accesses.
+impl<F: Fn(&Pending) -> Duration> Reach for F {
+    fn access(&self, pending: &Pending) -> Duration {
+        self(pending)
+    }
+
+    fn access_min(&self, _pending: &Pending) -> Duration {
+        Duration::ZERO
+    }
 }
 
 /// A request that arrives, and how many are taken before the next one does.
@@ -148,19 +182,22 @@ impl Host {
 
     /// Takes one and serves it in 10 ns; whether there was one.
     fn take(&mut self, drift: u32) -> bool {
-        let access_count = Cell::new(0);
         let (now_ns, arm) = (self.now_ns, self.arm);
-        let taken = self.queue.take(at(now_ns), arm, |target| {
-            access_count.set(access_count.get() + 1);
-            toy_access(now_ns, arm, &target.target)
-        });
+        let toy = Toy::new(now_ns, arm);
+        let taken = self.queue.take(at(now_ns), arm, &toy);
         let Some(taken) = taken else { return false };
         let held = self.held.clone();
         let index = held.iter().position(|pending| pending.request.id == taken.request.id);
         // The tag that the host gave, not the one that the queue honoured.
         let taken = self.held.remove(index.expect("what is taken is held, hence taken once"));
         assert_eq!(self.queue.len(), self.held.len());
-        self.moments.push(Moment { now_ns, arm, held, taken, access_count: access_count.get() });
+        self.moments.push(Moment {
+            now_ns,
+            arm,
+            held,
+            taken,
+            access_count: toy.access_count.get(),
+        });
         self.now_ns += 10;
         self.arm = taken.target.cylinder + drift;
         true

@@ -53,7 +53,7 @@ fn largest_figures_do_not_overflow() {
     let access = |pending: &Pending| {
         if pending.target.cylinder == 0 { Duration::MAX } else { Duration::ZERO }
     };
-    let taken = queue.take(at(u64::MAX), 0, access).expect("two are held");
+    let taken = queue.take(at(u64::MAX), 0, &access).expect("two are held");
     assert_eq!(taken.request.id.0, 1);
 }
 

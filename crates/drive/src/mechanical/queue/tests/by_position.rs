@@ -65,8 +65,8 @@ fn scan_keeps_its_direction_over_an_idle_time_and_the_hybrid_does_not() {
 fn second_request_on_a_cylinder_does_not_wait_for_another_sweep() {
     for scheduler in [Scheduler::Scan, Scheduler::ScanSstf, Scheduler::CLook] {
         let mut queue = filled(&with(scheduler), &batch(&[10, 10, 90]));
-        assert_eq!(queue.take(at(0), 9, |_| Duration::ZERO).unwrap().request.id.0, 1);
-        assert_eq!(queue.take(at(0), 11, |_| Duration::ZERO).unwrap().request.id.0, 2);
+        assert_eq!(queue.take(at(0), 9, &|_: &Pending| Duration::ZERO).unwrap().request.id.0, 1);
+        assert_eq!(queue.take(at(0), 11, &|_: &Pending| Duration::ZERO).unwrap().request.id.0, 2);
     }
 }
 
@@ -74,7 +74,7 @@ fn second_request_on_a_cylinder_does_not_wait_for_another_sweep() {
 fn late_request_joins_the_sweep_only_if_it_lies_ahead() {
     for scheduler in [Scheduler::Scan, Scheduler::ScanSstf] {
         let mut queue = filled(&with(scheduler), &batch(&[50, 90, 10]));
-        assert_eq!(queue.take(at(0), 45, |_| Duration::ZERO).unwrap().request.id.0, 1);
+        assert_eq!(queue.take(at(0), 45, &|_: &Pending| Duration::ZERO).unwrap().request.id.0, 1);
         queue.push(pending(4, 1, 70, Tag::Simple));
         queue.push(pending(5, 1, 48, Tag::Simple));
         queue.push(pending(6, 1, 50, Tag::Simple));

@@ -24,7 +24,7 @@ fn tags_go_together_as_the_drawing_says() {
 fn empty_queue_has_nothing_to_take() {
     let mut queue = DiskQueue::new(&Queue::default());
     assert_eq!(queue.len(), 0);
-    assert!(queue.take(at(5), 3, |_| Duration::ZERO).is_none());
+    assert!(queue.take(at(5), 3, &|_: &Pending| Duration::ZERO).is_none());
 }
 
 #[test]
@@ -106,8 +106,8 @@ fn sweep_goes_on_from_where_the_head_of_queue_took_the_arm() {
         for (id, cylinder) in [(1, 50), (2, 60), (3, 10), (4, 95)] {
             queue.push(pending(id, 0, cylinder, NO_TAG));
         }
-        assert_eq!(queue.take(at(0), 45, |_| Duration::ZERO).unwrap().request.id.0, 1);
-        assert_eq!(queue.take(at(0), 50, |_| Duration::ZERO).unwrap().request.id.0, 2);
+        assert_eq!(queue.take(at(0), 45, &|_: &Pending| Duration::ZERO).unwrap().request.id.0, 1);
+        assert_eq!(queue.take(at(0), 50, &|_: &Pending| Duration::ZERO).unwrap().request.id.0, 2);
         queue.push(pending(5, 0, 90, Tag::HeadOfQueue));
         queue.push(pending(6, 0, 70, NO_TAG));
         assert_eq!(drained(&mut queue, 0, 60), [5, 4, 6, 3], "{scheduler:?}");

@@ -47,8 +47,9 @@ fn far_responses_ns(params: &Queue, count: u64) -> Vec<u64> {
     }
     let mut done = None;
     for _ in 0..count {
-        let taken =
-            queue.take(now, arm, |held| access(now, arm, &held.target)).expect("20 are held");
+        let taken = queue
+            .take(now, arm, &|held: &Pending| access(now, arm, &held.target))
+            .expect("20 are held");
         if let Some(id) = done {
             send(&mut queue, id, now);
         }

@@ -90,13 +90,13 @@ proptest! {
     }
 
     #[test]
-    fn access_is_asked_for_once_for_each_eligible_request(
+    fn access_is_asked_for_at_most_once_for_each_eligible_request(
         scheduler in schedulers(), steps in steps(any_tag()), arm in 0_u32..30,
     ) {
         let asks = matches!(scheduler, Scheduler::Satf | Scheduler::SatfAging);
         for moment in play(&all_rules(scheduler), &steps, arm) {
-            let expected = if asks { eligible_count(&moment) } else { 0 };
-            prop_assert_eq!(moment.access_count, expected, "{:?}", moment);
+            let count_max = if asks { eligible_count(&moment) } else { 0 };
+            prop_assert!(moment.access_count <= count_max, "{moment:?}");
         }
     }
 

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! How long the heads take to a request that waits, for the drive's queue to choose by.
+
+use std::ops::Range;
+
+use model::{Duration, Op, Time};
+
+use super::{Mechanism, Pending, Reader};
+use crate::mechanical::mechanism::Arm;
+use crate::mechanical::queue::Reach;
+
+/// The heads when they are free for what is next.
+pub(super) struct FreeHeads<'a> {
+    mechanism: &'a Mechanism,
+    pub(super) arm: Arm,
+    free_at: Time,
+    /// Reads that begin here were read ahead, or are about to be.
+    ahead: Range<u64>,
+}
+
+impl<'a> FreeHeads<'a> {
+    /// The heads after what they do at `now`.
+    pub(super) fn at(mechanism: &'a Mechanism, reader: &Reader, now: Time) -> Self {
+        let (arm, free_at) = reader.stop(now);
+        Self { mechanism, arm, free_at, ahead: reader.ahead() }
+    }
+
+    fn is_ahead(&self, pending: &Pending) -> bool {
+        pending.request.op == Op::Read && self.ahead.contains(&pending.request.start.get())
+    }
+}
+
+impl Reach for FreeHeads<'_> {
+    fn access(&self, pending: &Pending) -> Duration {
+        if self.is_ahead(pending) {
+            return Duration::ZERO;
+        }
+        self.mechanism.access(self.arm, self.free_at, &pending.target, pending.request.op)
+    }
+
+    fn access_min(&self, pending: &Pending) -> Duration {
+        if self.is_ahead(pending) {
+            return Duration::ZERO;
+        }
+        self.mechanism.access_min(self.arm, pending.target.cylinder)
+    }
+}
