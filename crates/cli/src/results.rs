@@ -248,6 +248,10 @@ fn throughput_row(result: &PolicyResult<'_>) -> Vec<String> {
             format!("none: best effort up to {}", result.assessment.best_effort_depth)
         }
         Sending::OneAtATime => "one at a time".to_owned(),
+        Sending::Batches if result.assessment.batch_cost.is_some() => {
+            let by_cost = show::batch_cost(&result.assessment).unwrap_or_default();
+            format!("at most {batch_max}, {by_cost}")
+        }
         Sending::Batches if batch_max == 1 => "one at a time".to_owned(),
         Sending::Batches if best_effort_fill > 0 => {
             format!("at most {batch_max}, filled up to {best_effort_fill}")
