@@ -3,7 +3,9 @@
 //! limits. `tidegate check` prints it, simulator and engine run by its plan. What other
 //! policies would give and what else would fit is dearer and asked for apart.
 
-use model::{BatchChoice, BatchCost, Contract, Duration, Plan, PolicyName, Sending, Task, Workload};
+use model::{
+    BatchChoice, BatchCost, Contract, Duration, Plan, PolicyName, Sending, Task, Workload,
+};
 
 use crate::batch_choice::{Choice, Order};
 use crate::bounds::{BoundName, Bounds, bound_of, edf_responses, is_met};

@@ -12,8 +12,8 @@ use crate::fifo::BestEffortAhead;
 use crate::heterogeneous::{self, MixedSystem};
 use crate::regulated::{self, Regulated, unit_tasks};
 use crate::{
-    Inapplicable, SporadicTask, System, adaptive_drain, cost_limited, das, dqf, elastic, fifo, gated_drain,
-    no_bound, rtio, rtio_slots,
+    Inapplicable, SporadicTask, System, adaptive_drain, cost_limited, das, dqf, elastic, fifo,
+    gated_drain, no_bound, rtio, rtio_slots,
 };
 
 /// The bounds of these tasks under a policy, with its parameters chosen; or why nothing can be

@@ -66,13 +66,15 @@ impl<'a> DriveRecord<'a> {
                 format!("{overruns} of {observed} rounds with priority took longer")
             }
         };
-        let says = if self.contract().is_plural() { "say" } else { "says" };
+        let assessment = &self.result.assessment;
+        let is_plural = self.contract().is_plural() || assessment.batch_cost.is_some();
+        let says = if is_plural { "say" } else { "says" };
         (overruns > 0).then(|| {
             format!(
                 "{}: {what} than the drive's {} {says}, by up to {}: no proof holds for what \
                  they delay; {}",
                 self.result.policy(),
-                self.contract().what(),
+                show::kept(assessment),
                 show::ms_ceil(max),
                 advice(self.result.workload)
             )

@@ -5,7 +5,7 @@ use analysis::{
     Answer as Proof, Assessment, Comparison, Headroom, Limit, TaskAssessment, assess, compare,
     headroom,
 };
-use model::{BatchChoice, Contract, Duration, PolicyName, Sending, Task, Workload};
+use model::{BatchChoice, Duration, PolicyName, Sending, Task, Workload};
 use serde_json::{Value, json};
 
 use crate::Answer;
@@ -206,7 +206,7 @@ fn verdict_sentence(workload: &Workload, assessment: &Assessment) -> String {
         Proof::Proven => format!(
             "PROVEN: every job of every task completes within its deadline, as long as the drive \
              keeps its {} (by {}).",
-            Contract::of(assessment.policy).what(),
+            show::kept(assessment),
             bounds_used(assessment)
         ),
         Proof::NotProven => {

@@ -5,7 +5,7 @@ use std::io::Write as _;
 
 use analysis::{Answer, Assessment};
 use comfy_table::{CellAlignment, Table};
-use model::{Duration, PolicyName, Sending};
+use model::{Contract, Duration, PolicyName, Sending};
 
 /// Writes to standard output. Whoever closed it has seen enough: the process ends quietly
 /// with what the shell gives a program that SIGPIPE ends. Any other fault ends it too,
@@ -88,6 +88,14 @@ pub(crate) fn best_effort(assessment: &Assessment) -> String {
 pub(crate) fn batch_max(assessment: &Assessment) -> Option<u32> {
     let is_batched = matches!(assessment.policy.sending(), Sending::Batches | Sending::OneAtATime);
     is_batched.then_some(assessment.batch_max)
+}
+
+/// What of the drive's a proof rests on, in a sentence that says that the drive keeps it.
+pub(crate) fn kept(assessment: &Assessment) -> &'static str {
+    match assessment.batch_cost {
+        Some(_) => "costs of requests",
+        None => Contract::of(assessment.policy).what(),
+    }
 }
 
 /// How batches are limited by cost, none where they are not.

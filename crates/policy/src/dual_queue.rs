@@ -22,8 +22,8 @@
 
 use model::{BatchCost, BatchTable, Class, Duration, Time};
 
-use crate::overrun::Overrun;
 use crate::kind_queue::KindQueue;
+use crate::overrun::Overrun;
 use crate::queue::{Prefix, RealTimeQueue};
 use crate::{Decision, Event, Full, Tag};
 
@@ -206,8 +206,7 @@ impl<Q: RealTimeQueue> DualQueue<Q> {
         };
         let id = id.expect("counted when the batch was begun");
         let in_flight_count = in_flight_count + 1;
-        self.phase =
-            Phase::Forming { real_time_left, best_effort_left, in_flight_count, cost_ns };
+        self.phase = Phase::Forming { real_time_left, best_effort_left, in_flight_count, cost_ns };
         Decision::Dispatch { id, tag: Tag::Simple }
     }
 }

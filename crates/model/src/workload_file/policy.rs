@@ -12,8 +12,8 @@ use super::raw::RawBatch;
 use crate::file_error::FileError;
 use crate::names::{PolicyName, RegulatorName};
 use crate::parameters::{
-    DasParameters, DepthLimitParameters, DqfParameters, GroupEdfParams, MdnParameters, Parameters, PriorityTag,
-    RtioPriority, TokenBucketParameters,
+    DasParameters, DepthLimitParameters, DqfParameters, GroupEdfParams, MdnParameters, Parameters,
+    PriorityTag, RtioPriority, TokenBucketParameters,
 };
 use crate::quantity::Share;
 use crate::units::Duration;
