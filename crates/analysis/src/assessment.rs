@@ -12,7 +12,7 @@ use crate::bounds::{BoundName, Bounds, bound_of, edf_responses, is_met};
 use crate::dqf::Demand;
 use crate::family::{self, best_effort_ahead, is_shared, mixed, question, single};
 use crate::regulated::{self, Regulated};
-use crate::{Inapplicable, SporadicTask, Verdict, deferred, fifo, no_bound, shaping};
+use crate::{Inapplicable, SporadicTask, Verdict, cost_limited, deferred, fifo, no_bound, shaping};
 
 /// What may be promised to a workload under a policy.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -203,7 +203,7 @@ fn not_applicable(workload: &Workload, policy: PolicyName, reason: &'static str)
         policy,
         batch_max,
         best_effort_fill: if family::is_shared(workload) { batch_max } else { 0 },
-        batch_cost: None,
+        batch_cost: cost_limited::unproved(workload).filter(|_| policy == PolicyName::Dqf),
         best_effort_depth: family::depth_without_bound(workload, policy),
         assumptions: Vec::new(),
         answer: Answer::NotApplicable { reason },

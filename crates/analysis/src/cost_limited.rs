@@ -23,7 +23,7 @@ use crate::search::{HORIZON_NS, verdict};
 
 use batches::Requests;
 
-pub(crate) use choice::{choose, is_provable};
+pub(crate) use choice::{choose, is_provable, unproved};
 
 /// Tasks that share a device in batches limited by cost.
 ///
@@ -71,8 +71,12 @@ pub struct CostLimitedSystem {
 /// # Complexity
 /// O(n log n + (E / z) k log E) with k different costs.
 pub fn responses(system: &CostLimitedSystem) -> Vec<Verdict> {
-    let response = solve(system).map(|solution| solution.response_ns);
-    vec![verdict(response); system.tasks.len()]
+    vec![verdict(response_ns(system)); system.tasks.len()]
+}
+
+/// That bound in ns.
+pub(crate) fn response_ns(system: &CostLimitedSystem) -> Option<u64> {
+    solve(system).map(|solution| solution.response_ns)
 }
 
 /// What the bound comes to.

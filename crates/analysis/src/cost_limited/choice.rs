@@ -110,6 +110,14 @@ pub(crate) fn choose(workload: &Workload, tasks: &[SporadicTask]) -> Option<Choi
     })
 }
 
+/// The limit where nothing is proved: best effort fills whatever it leaves.
+pub(crate) fn unproved(workload: &Workload) -> Option<BatchCost> {
+    let cost_max = workload.parameters.dqf.batch_cost?;
+    let is_shared = !workload.best_effort.is_empty();
+    let best_effort_fill = if is_shared { cost_max } else { Duration::ZERO };
+    Some(BatchCost { cost_max, best_effort_fill, charges: RequestCharges::of_workload(workload)? })
+}
+
 /// Whether every deadline is met with no best effort riding along; none where the workload does
 /// not limit batches by cost. `sources` says which task of the workload each of them is like.
 pub(crate) fn is_provable(
