@@ -142,13 +142,11 @@ impl Wait<'_> {
         let riding_max_ns = self.riding_max_ns();
         let mut by_period: Vec<(u64, u128)> = self.system.tasks.iter().map(job).collect();
         by_period.sort_unstable();
+        let own_min_ns = by_period.iter().map(|&(_, ns)| ns).min().unwrap_or(0);
         let (mut again, mut again_ns) = (0, 0);
         loop {
-            let own_ns = match again == by_period.len() {
-                // One of them is the job's own task, which has no second job.
-                true => by_period.iter().map(|&(_, ns)| ns).min().unwrap_or(0),
-                false => 0,
-            };
+            // Where these are all, one of them is the job's own task, which has no second job.
+            let own_ns = if again == by_period.len() { own_min_ns } else { 0 };
             let response_ns = with(riding_max_ns.min(again_ns - own_ns));
             let latest_ns = response_ns + self.last_dispatch_ns();
             let Some(&(period_ns, job_ns)) = by_period.get(again) else { return response_ns };

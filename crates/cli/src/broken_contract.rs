@@ -67,8 +67,7 @@ impl<'a> DriveRecord<'a> {
             }
         };
         let assessment = &self.result.assessment;
-        let is_plural = self.contract().is_plural() || assessment.batch_cost.is_some();
-        let says = if is_plural { "say" } else { "says" };
+        let says = if self.contract().is_plural() { "say" } else { "says" };
         (overruns > 0).then(|| {
             format!(
                 "{}: {what} than the drive's {} {says}, by up to {}: no proof holds for what \

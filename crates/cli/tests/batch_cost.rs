@@ -68,7 +68,7 @@ fn a_limit_that_cuts_costs_batches() {
     assert_eq!((code, check["tasks"][0]["response_ns_max"].as_u64()), (0, Some(64_000_000)));
     let (_, text, _) = folder.run(&["check", "w.toml"]);
     assert!(text.contains("which cost at most 20ms together (batch_cost)"), "{text}");
-    assert!(text.contains("keeps its costs of requests (by the bound `mixed`)"), "{text}");
+    assert!(text.contains("keeps its cost model (by the bound `mixed`)"), "{text}");
 }
 
 /// 2 A + 2 F stays below the period of 200 ms: what is left of it is best effort's.

@@ -21,6 +21,9 @@ use rand::RngExt;
 use rand_pcg::Pcg64;
 
 /// A random system; one tick is one nanosecond. Periods are as yet beyond reach.
+///
+/// # Panics
+/// Never.
 #[must_use]
 pub fn system(random: &mut Pcg64, is_shared: bool) -> CostLimitedSystem {
     let count: usize = random.random_range(1..=3);
@@ -121,22 +124,18 @@ impl Game<'_> {
             let cooling = state.cooling.iter().map(|ticks| ticks.saturating_sub(1)).collect();
             (Move::Tick, State { cooling, left, ..state.clone() })
         };
-        match state.left {
-            Some(left) => {
-                moves.push((Move::End, State { left: None, ..state.clone() }));
-                moves.extend((left > 0).then(|| tick(Some(left - 1))));
-            }
-            None => {
-                let is_shared = !self.0.best_effort_fill.is_zero();
-                if is_shared || !state.queue.is_empty() {
-                    let (count, longest) = self.batch(&state.queue);
-                    let queue = state.queue[count..].to_vec();
-                    let sent = State { queue, left: Some(longest), ..state.clone() };
-                    moves.push((Move::Send(count), sent));
-                }
-                moves.extend(state.queue.is_empty().then(|| tick(None)));
-            }
+        if let Some(left) = state.left {
+            moves.push((Move::End, State { left: None, ..state.clone() }));
+            moves.extend((left > 0).then(|| tick(Some(left - 1))));
+            return moves;
         }
+        let is_shared = !self.0.best_effort_fill.is_zero();
+        if is_shared || !state.queue.is_empty() {
+            let (count, longest) = self.batch(&state.queue);
+            let queue = state.queue[count..].to_vec();
+            moves.push((Move::Send(count), State { queue, left: Some(longest), ..state.clone() }));
+        }
+        moves.extend(state.queue.is_empty().then(|| tick(None)));
         moves
     }
 
@@ -172,7 +171,7 @@ pub fn longest_response(system: &CostLimitedSystem, states_max: usize) -> Option
     for state in game.after_releases(states_max)? {
         // The job that was released just now is the last of the queue.
         let ahead = state.queue.len();
-        longest = longest.max(until_complete(&game, (state, ahead), &mut known, 8 * states_max)?);
+        longest = longest.max(until_complete(&game, &(state, ahead), &mut known, 8 * states_max)?);
     }
     Some(longest)
 }
@@ -184,7 +183,7 @@ type Followed = (State, usize);
 /// The longest time until the job is complete.
 fn until_complete(
     game: &Game<'_>,
-    from: Followed,
+    from: &Followed,
     known: &mut HashMap<Followed, u64>,
     known_max: usize,
 ) -> Option<u64> {
@@ -215,5 +214,5 @@ fn until_complete(
             return None;
         }
     }
-    known.get(&from).copied()
+    known.get(from).copied()
 }

@@ -105,7 +105,7 @@ pub(crate) fn choose(workload: &Workload, tasks: &[SporadicTask]) -> Option<Choi
             best_effort_fill,
             charges: question.charges.clone(),
         }),
-        assumptions: solution.iter().map(|solution| note(&system, solution)).collect(),
+        assumptions: solution.iter().map(note).collect(),
         ..Choice::of_batches(system.batch_max, fill_count, bounds)
     })
 }
@@ -130,17 +130,13 @@ pub(crate) fn is_provable(
 }
 
 /// What the bound is made of, a sentence.
-fn note(system: &CostLimitedSystem, solution: &Solution) -> String {
+fn note(solution: &Solution) -> String {
     let batches = match solution.batches {
-        1 => "one batch, its own".to_owned(),
-        2 => "two batches, its own and the one before".to_owned(),
-        more => format!("{more} batches, its own among them"),
+        1 => "its own one alone".to_owned(),
+        more => format!("at most {more} of them, its own included"),
     };
     format!(
-        "batches are limited by batch_cost: `mixed` is the bound for such batches, of which a job \
-         takes at most {batches}, and no bound by count is valid (at most {} requests, {} ns of \
-         cost)",
-        system.batch_max,
-        system.cost_max.ns()
+        "batches are limited by batch_cost: `mixed` is the bound for such batches, a job waiting \
+         for {batches}; bounds by count do not hold for them"
     )
 }

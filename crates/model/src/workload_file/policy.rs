@@ -25,9 +25,9 @@ pub(super) struct Policy {
     pub(super) name: PolicyName,
     pub(super) batch: BatchChoice,
     pub(super) batch_span: Range<usize>,
-    pub(super) regulators: Vec<RegulatorName>,
     /// Where `batch_cost` is written, or nowhere.
     pub(super) batch_cost_span: Range<usize>,
+    pub(super) regulators: Vec<RegulatorName>,
     /// Where each of them is written.
     pub(super) regulator_spans: Vec<Range<usize>>,
     /// The `[policy.NAME]` that there are, with their places.

@@ -67,7 +67,9 @@ impl Observer for CostKept {
 
     fn dispatched(&mut self, now: Time, batch: &[Request]) {
         let are_all_told = self.waiting.len() <= self.queued_max;
-        batch.iter().for_each(|request| self.forget(request));
+        for request in batch {
+            self.forget(request);
+        }
         let (filling, real_time): (Vec<Request>, Vec<Request>) =
             batch.iter().copied().partition(is_best_effort);
         let real_time_ns = self.sum_ns(real_time.iter());
