@@ -195,8 +195,7 @@ fn simulated(
 
 #[test]
 fn no_response_in_the_simulator_exceeds_the_bound() {
-    let (bounded, filled, broken) =
-        simulated(0..400, |_| 0, |assessment, workload| assessment.plan(workload));
+    let (bounded, filled, broken) = simulated(0..400, |_| 0, Assessment::plan);
     println!("{bounded} workloads with a bound, {filled} of them with best effort aboard");
     assert_eq!(broken, None);
     assert!(bounded >= 200 && filled >= 50, "only {bounded} with a bound, {filled} filled");
@@ -205,11 +204,8 @@ fn no_response_in_the_simulator_exceeds_the_bound() {
 /// Canary: a drive that positions more than once.
 #[test]
 fn a_drive_that_positions_more_than_once_is_caught() {
-    let (_, _, broken) = simulated(
-        0..200,
-        |costs| costs.positioning_max.ns() * 3,
-        |assessment, workload| assessment.plan(workload),
-    );
+    let (_, _, broken) =
+        simulated(0..200, |costs| costs.positioning_max.ns() * 3, Assessment::plan);
     assert!(broken.is_some(), "a slow drive survived");
 }
 
