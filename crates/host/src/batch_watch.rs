@@ -102,7 +102,8 @@ impl Observer for BatchWatch {
 
 #[cfg(test)]
 mod tests {
-    use model::{Bytes, Class, RequestId};
+    use model::cost::RequestCost;
+    use model::{Bytes, Class, CostModel, RequestId};
 
     use super::*;
 
@@ -126,6 +127,33 @@ mod tests {
         assert_eq!((watch(&[2], 8).batches, watch(&[2], 8).overruns), (1, 0));
         let late = watch(&[1], 8);
         assert_eq!((late.batches, late.overruns, late.overrun_max.ns()), (1, 1, 3_000_000));
+    }
+
+    /// A = 3 ms and 2 ms for a request: two take 7 ms at most, where b(2) is 8 ms.
+    #[test]
+    fn batch_is_compared_with_its_costs_where_a_proof_charges_them() {
+        let cost =
+            RequestCost { op: REQUEST.op, size: REQUEST.size, time_max: Duration::from_ms(2) };
+        let costs = CostModel {
+            positioning_max: Duration::from_ms(3),
+            requests: vec![cost],
+            switch_max: None,
+            fua_max: None,
+            batch_max: None,
+            how: None,
+            samples: None,
+        };
+        let table = BatchTable::new(&[Duration::from_ms(5), Duration::from_ms(8)]).unwrap();
+        let mut watch = BatchWatch::new(table).by_costs(RequestCharges::of(&costs, None));
+        let unknown = Request { size: Bytes::from_kib(8), ..REQUEST };
+        for (batch, took_ms) in [(&[REQUEST; 2][..], 8), (&[REQUEST], 5), (&[unknown], 100)] {
+            watch.dispatched(Time::ZERO, batch);
+            for request in batch {
+                watch.completed(Time::ZERO + Duration::from_ms(took_ms), request, Outcome::Done);
+            }
+        }
+        assert_eq!((watch.batches, watch.overruns), (2, 1), "of the last nobody knows the cost");
+        assert_eq!(watch.overrun_max, Duration::from_ms(1));
     }
 
     #[test]
