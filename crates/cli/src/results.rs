@@ -123,6 +123,9 @@ impl PolicyResult<'_> {
             "end": self.end(),
             "batch": show::batch_max(&self.assessment),
             "best_effort_fill": self.assessment.best_effort_fill,
+            "batch_cost_ns": self.assessment.batch_cost.as_ref().map(|cost| cost.cost_max.ns()),
+            "best_effort_fill_cost_ns":
+                self.assessment.batch_cost.as_ref().map(|cost| cost.best_effort_fill.ns()),
             "best_effort_depth": show::best_effort_depth(&self.assessment),
             "tasks": self.tasks().map(TaskResult::to_json).collect::<Vec<_>>(),
             "real_time": totals_json(metrics.real_time()),

@@ -83,6 +83,7 @@ fn best_effort_gets_the_cost_that_is_left_and_sim_keeps_the_bound() {
     let (code, sim) = folder.json(&["sim", "w.toml", "--jobs", "200"]);
     assert_eq!(code, 0, "{sim:#}");
     let policy = &sim["policies"][0];
+    assert_eq!(policy["batch_cost_ns"], 100_000_000);
     assert_eq!(policy["overruns"], 0, "the pseudo-disk keeps the costs");
     for task in policy["tasks"].as_array().unwrap() {
         assert!(task["response_ns_max"].as_u64() <= task["bound_ns"].as_u64(), "{task:#}");

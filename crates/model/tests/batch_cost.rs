@@ -118,6 +118,13 @@ fn what_cannot_be_is_refused_with_its_place() {
             "write at least",
             "\"14ns\"",
         ),
+        (
+            "[policy.dqf]\nbatch_cost = \"40000days\"",
+            MIXED,
+            "exceeds 36 years",
+            "",
+            "\"40000days\"",
+        ),
         ("[policy.dqf]\nbatch_cost = 14", MIXED, "14", "write", "14"),
         ("[policy.dqf]\nbatch_costs = \"1us\"", MIXED, "unknown field", "", "batch_costs"),
     ] {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! `batch_cost` of `[policy.dqf]` against what is known of the requests' costs.
 
-use super::WorkloadFile;
 use super::bind::ms_ceil;
+use super::{WorkloadFile, within_time_max};
 use crate::batch_cost::RequestCharges;
 use crate::file_error::FileError;
 use crate::task::Op;
@@ -14,6 +14,7 @@ impl WorkloadFile {
     /// them exceeds it, and beside a count of which the costs do not speak.
     pub(super) fn check_batch_cost(&self, workload: &Workload) -> Result<(), FileError> {
         let Some(cost_max) = workload.parameters.dqf.batch_cost else { return Ok(()) };
+        within_time_max(cost_max, self.policy.batch_cost_span.clone(), "cost of a batch")?;
         let wrong = |message: String, help: String| {
             Err(FileError::new(self.policy.batch_cost_span.clone(), message, help))
         };
