@@ -3,14 +3,16 @@
 //! limits. `tidegate check` prints it, simulator and engine run by its plan. What other
 //! policies would give and what else would fit is dearer and asked for apart.
 
-use model::{BatchChoice, Contract, Duration, Plan, PolicyName, Sending, Task, Workload};
+use model::{
+    BatchChoice, BatchCost, Contract, Duration, Plan, PolicyName, Sending, Task, Workload,
+};
 
 use crate::batch_choice::{Choice, Order};
 use crate::bounds::{BoundName, Bounds, bound_of, edf_responses, is_met};
 use crate::dqf::Demand;
 use crate::family::{self, best_effort_ahead, is_shared, mixed, question, single};
 use crate::regulated::{self, Regulated};
-use crate::{Inapplicable, SporadicTask, Verdict, deferred, fifo, no_bound, shaping};
+use crate::{Inapplicable, SporadicTask, Verdict, cost_limited, deferred, fifo, no_bound, shaping};
 
 /// What may be promised to a workload under a policy.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -21,6 +23,8 @@ pub struct Assessment {
     pub batch_max: u32,
     /// beta: batches may be filled up to so many requests with best effort; 0 without any.
     pub best_effort_fill: u32,
+    /// Z and F, where batches are limited by cost as well.
+    pub batch_cost: Option<BatchCost>,
     /// How much best effort may be on the drive at once, for policies that limit it apart.
     pub best_effort_depth: u32,
     /// What the answer rests on beside the batch table, and what a reader must be warned of: a
@@ -98,6 +102,7 @@ impl Assessment {
         Plan {
             batch_max: self.batch_max.min(workload.table.batch_max()),
             best_effort_fill: self.best_effort_fill,
+            batch_cost: self.batch_cost.clone(),
             best_effort_depth: self.best_effort_depth,
             ..Plan::of(workload)
         }
@@ -198,6 +203,7 @@ fn not_applicable(workload: &Workload, policy: PolicyName, reason: &'static str)
         policy,
         batch_max,
         best_effort_fill: if family::is_shared(workload) { batch_max } else { 0 },
+        batch_cost: cost_limited::unproved(workload).filter(|_| policy == PolicyName::Dqf),
         best_effort_depth: family::depth_without_bound(workload, policy),
         assumptions: Vec::new(),
         answer: Answer::NotApplicable { reason },
@@ -221,13 +227,16 @@ fn conclude(workload: &Workload, policy: PolicyName, choice: Choice) -> Assessme
     let assessed: Vec<TaskAssessment> = assessed.collect();
     let is_proven = assessed.iter().all(|task| task.is_deadline_met);
     let full_batch_ns = workload.table.time_max(choice.batch_max).ns();
-    // Capacity is that of full batches: where there are none, it stands in nobody's way.
-    let is_within_capacity = policy.sending() == Sending::BestEffortDepth
+    // Capacity is that of full batches: where there are none, it stands in nobody's way, and
+    // where cost limits them, nobody knows how many requests they hold.
+    let is_within_capacity = choice.batch_cost.is_some()
+        || policy.sending() == Sending::BestEffortDepth
         || Demand::new(&tasks).is_within_capacity(choice.batch_max, full_batch_ns);
     Assessment {
         policy,
         batch_max: choice.batch_max,
         best_effort_fill: choice.best_effort_fill,
+        batch_cost: choice.batch_cost,
         best_effort_depth: choice.best_effort_depth.unwrap_or(workload.depth),
         assumptions,
         answer: if is_proven { Answer::Proven } else { Answer::NotProven },

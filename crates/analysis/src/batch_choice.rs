@@ -9,7 +9,7 @@
 
 use std::cmp::Reverse;
 
-use model::{BatchChoice, BatchTable};
+use model::{BatchChoice, BatchCost, BatchTable};
 
 use crate::bounds::{Bounds, dq_edf_bounds, dqf_bounds, is_met};
 use crate::budget::Budget;
@@ -49,6 +49,8 @@ pub(crate) struct Choice {
     pub(crate) batch_max: u32,
     /// beta.
     pub(crate) best_effort_fill: u32,
+    /// Z and F, where batches are limited by cost as well.
+    pub(crate) batch_cost: Option<BatchCost>,
     /// How much best effort may be on the drive at once; none where the policy does not limit
     /// it apart.
     pub(crate) best_effort_depth: Option<u32>,
@@ -64,6 +66,7 @@ impl Choice {
         Self {
             batch_max,
             best_effort_fill,
+            batch_cost: None,
             best_effort_depth: None,
             bounds,
             assumptions: Vec::new(),

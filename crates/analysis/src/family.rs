@@ -12,8 +12,8 @@ use crate::fifo::BestEffortAhead;
 use crate::heterogeneous::{self, MixedSystem};
 use crate::regulated::{self, Regulated, unit_tasks};
 use crate::{
-    Inapplicable, SporadicTask, System, adaptive_drain, das, dqf, elastic, fifo, gated_drain,
-    no_bound, rtio, rtio_slots,
+    Inapplicable, SporadicTask, System, adaptive_drain, cost_limited, das, dqf, elastic, fifo,
+    gated_drain, no_bound, rtio, rtio_slots,
 };
 
 /// The bounds of these tasks under a policy, with its parameters chosen; or why nothing can be
@@ -38,7 +38,9 @@ pub(crate) fn choose(
             ..Choice::of_batches(1, 0, das_bounds(workload, tasks))
         },
         PolicyName::DqEdf => question(workload, tasks, None, workload.batch, Order::Due).choose(),
-        PolicyName::Dqf => of_dqf(workload, tasks),
+        PolicyName::Dqf => {
+            cost_limited::choose(workload, tasks).unwrap_or_else(|| of_dqf(workload, tasks))
+        }
         PolicyName::DqfElastic => elastic::of_dqf(workload, of_dqf(workload, tasks)),
         PolicyName::AdaptiveDrain => adaptive_drain::choose(workload, tasks)?,
         PolicyName::GatedDrain => gated_drain::choose(workload, tasks)?,
@@ -82,6 +84,11 @@ pub(crate) fn is_provable(
         }
         // Proven deadlines exclude the overload in which `dqf-elastic` would differ.
         PolicyName::Dqf | PolicyName::DqfElastic => {
+            if policy == PolicyName::Dqf
+                && let Some(is_provable) = cost_limited::is_provable(workload, tasks, sources)
+            {
+                return is_provable;
+            }
             let mixed = heterogeneous::system_of(workload, sources, tasks);
             let order = Order::Release;
             question(workload, tasks, mixed.as_ref(), workload.batch, order).is_provable()

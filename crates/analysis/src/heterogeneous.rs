@@ -13,6 +13,7 @@
 
 use model::{CostModel, Duration, Op, Workload};
 
+use crate::cost_limited::{self, CostLimitedSystem};
 use crate::search::{HORIZON_NS, verdict};
 use crate::{SporadicTask, Verdict};
 
@@ -58,6 +59,8 @@ pub struct MixedSystem {
 /// - E > z: `R = (1 + ceil((E - 1) / z)) A + C + (min(z, E - z) - 1) c_max`; with best effort
 ///   aboard one batch may hold nothing else, `1 + ceil(E / z)` batches, `beta c_be` for it and
 ///   `max(min(z, E - z), beta) - 1` requests in the last batch that the job does not wait for.
+///   Without best effort and changes of direction the bound of [`cost_limited`] for a Z that
+///   never cuts is that of the same batches, and never larger.
 ///
 /// Where the device charges changes of direction, twice the smaller count of reads and writes
 /// in all these batches, the requests beyond C counted as what is worse.
@@ -107,6 +110,9 @@ fn response_ns(system: &MixedSystem) -> Option<u64> {
     if system.known_max.is_some_and(|known| u64::from(known) < largest) {
         return None;
     }
+    if let Some(unlimited) = cut_by_count_alone(system, requests) {
+        return cost_limited::response_ns(&unlimited);
+    }
     let charge = charge(system, requests);
     let own_ns = system
         .tasks
@@ -119,6 +125,27 @@ fn response_ns(system: &MixedSystem) -> Option<u64> {
     let response = u64::try_from(sum_ns).ok().filter(|&ns| ns <= HORIZON_NS)?;
     let is_below = |mixed: &MixedTask| response < mixed.task.period.ns();
     system.tasks.iter().all(is_below).then_some(response)
+}
+
+/// The same batches as such that a cost of C limits, which it never does: where they are cut at
+/// all, without best effort and changes of direction.
+fn cut_by_count_alone(system: &MixedSystem, requests: u64) -> Option<CostLimitedSystem> {
+    let is_alone = system.best_effort_fill == 0 && system.switch_max.is_zero();
+    if !is_alone || requests <= u64::from(system.batch_max) {
+        return None;
+    }
+    let of_task = |mixed: &MixedTask| mixed.request_max.checked_mul(u64::from(mixed.task.requests));
+    let sum = system
+        .tasks
+        .iter()
+        .try_fold(Duration::ZERO, |sum, mixed| sum.checked_add(of_task(mixed)?))?;
+    Some(CostLimitedSystem {
+        tasks: system.tasks.clone(),
+        positioning_max: system.positioning_max,
+        batch_max: system.batch_max,
+        cost_max: sum,
+        best_effort_fill: Duration::ZERO,
+    })
 }
 
 fn charge(system: &MixedSystem, requests: u64) -> Charge {

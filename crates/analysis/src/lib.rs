@@ -28,6 +28,7 @@ mod soft;
 mod system;
 mod verdict;
 
+pub mod cost_limited;
 pub mod das;
 pub mod dq_edf;
 pub mod dqf;

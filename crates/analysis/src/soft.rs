@@ -69,7 +69,9 @@ pub fn soft_promise(
     exceedance_ppb: u64,
 ) -> Option<SoftPromise> {
     let waits = workload.tasks.iter().any(|task| task.outstanding_max.is_some());
-    let is_known = assessment.policy == PolicyName::Dqf && workload.regulators.is_empty();
+    let is_by_count = assessment.batch_cost.is_none();
+    let is_known =
+        assessment.policy == PolicyName::Dqf && is_by_count && workload.regulators.is_empty();
     if waits || !is_known || table.batch_max() < assessment.batch_max {
         return None;
     }

@@ -66,13 +66,14 @@ impl<'a> DriveRecord<'a> {
                 format!("{overruns} of {observed} rounds with priority took longer")
             }
         };
+        let assessment = &self.result.assessment;
         let says = if self.contract().is_plural() { "say" } else { "says" };
         (overruns > 0).then(|| {
             format!(
                 "{}: {what} than the drive's {} {says}, by up to {}: no proof holds for what \
                  they delay; {}",
                 self.result.policy(),
-                self.contract().what(),
+                show::kept(assessment),
                 show::ms_ceil(max),
                 advice(self.result.workload)
             )

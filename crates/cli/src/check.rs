@@ -5,7 +5,7 @@ use analysis::{
     Answer as Proof, Assessment, Comparison, Headroom, Limit, TaskAssessment, assess, compare,
     headroom,
 };
-use model::{BatchChoice, Contract, Duration, PolicyName, Sending, Task, Workload};
+use model::{BatchChoice, Duration, PolicyName, Sending, Task, Workload};
 use serde_json::{Value, json};
 
 use crate::Answer;
@@ -183,6 +183,10 @@ fn print_head(workload: &Workload, assessment: &Assessment) {
     );
     show::labelled("Workload", &sources);
     let batch = match (assessment.policy.sending(), workload.batch) {
+        (Sending::Batches, _) if assessment.batch_cost.is_some() => {
+            let by_cost = show::batch_cost(assessment).unwrap_or_default();
+            format!("batches of at most {}, {by_cost}", assessment.batch_max)
+        }
         (Sending::UpToDepth, _) => "no batches: whatever comes, up to the drive's depth".to_owned(),
         (Sending::OneAtATime, _) => "one request at a time".to_owned(),
         (Sending::Batches, BatchChoice::Auto) => {
@@ -211,7 +215,7 @@ fn verdict_sentence(workload: &Workload, assessment: &Assessment) -> String {
         Proof::Proven => format!(
             "PROVEN: every job of every task completes within its deadline, as long as the drive \
              keeps its {} (by {}).",
-            Contract::of(assessment.policy).what(),
+            show::kept(assessment),
             bounds_used(assessment)
         ),
         Proof::NotProven => {
@@ -246,6 +250,11 @@ fn limited_by(workload: &Workload, assessment: &Assessment) -> Option<String> {
         Limit::NoBound { task } if assessment.policy.sending() == Sending::BestEffortDepth => {
             format!("{}: no bound holds for it", workload.tasks[task].name)
         }
+        Limit::NoBound { task } if assessment.batch_cost.is_some() => format!(
+            "{}: the bound for batches limited by cost would not be below every period, and says \
+             nothing then",
+            workload.tasks[task].name
+        ),
         Limit::NoBound { task } => format!(
             "{}: no bound was found before the search was given up",
             workload.tasks[task].name
@@ -322,6 +331,9 @@ impl Report {
             "tasks": tasks.collect::<Vec<_>>(),
             "limited_by": limited_by(workload, assessment),
             "best_effort_fill": assessment.best_effort_fill,
+            "batch_cost_ns": assessment.batch_cost.as_ref().map(|cost| cost.cost_max.ns()),
+            "best_effort_fill_cost_ns":
+                assessment.batch_cost.as_ref().map(|cost| cost.best_effort_fill.ns()),
             "headroom": headroom.collect::<Vec<_>>(),
             "headroom_computed": self.headroom.is_some(),
             "best_effort_depth": show::best_effort_depth(assessment),

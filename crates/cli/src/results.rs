@@ -123,6 +123,9 @@ impl PolicyResult<'_> {
             "end": self.end(),
             "batch": show::batch_max(&self.assessment),
             "best_effort_fill": self.assessment.best_effort_fill,
+            "batch_cost_ns": self.assessment.batch_cost.as_ref().map(|cost| cost.cost_max.ns()),
+            "best_effort_fill_cost_ns":
+                self.assessment.batch_cost.as_ref().map(|cost| cost.best_effort_fill.ns()),
             "best_effort_depth": show::best_effort_depth(&self.assessment),
             "tasks": self.tasks().map(TaskResult::to_json).collect::<Vec<_>>(),
             "real_time": totals_json(metrics.real_time()),
@@ -248,6 +251,10 @@ fn throughput_row(result: &PolicyResult<'_>) -> Vec<String> {
             format!("none: best effort up to {}", result.assessment.best_effort_depth)
         }
         Sending::OneAtATime => "one at a time".to_owned(),
+        Sending::Batches if result.assessment.batch_cost.is_some() => {
+            let by_cost = show::batch_cost(&result.assessment).unwrap_or_default();
+            format!("at most {batch_max}, {by_cost}")
+        }
         Sending::Batches if batch_max == 1 => "one at a time".to_owned(),
         Sending::Batches if best_effort_fill > 0 => {
             format!("at most {batch_max}, filled up to {best_effort_fill}")

@@ -5,7 +5,7 @@ use std::io::Write as _;
 
 use analysis::{Answer, Assessment};
 use comfy_table::{CellAlignment, Table};
-use model::{Duration, PolicyName, Sending};
+use model::{Contract, Duration, PolicyName, Sending};
 
 /// Writes to standard output. Whoever closed it has seen enough: the process ends quietly
 /// with what the shell gives a program that SIGPIPE ends. Any other fault ends it too,
@@ -63,6 +63,12 @@ pub(crate) fn best_effort(assessment: &Assessment) -> String {
         }
         (_, Sending::Batches) if assessment.best_effort_fill == 0 => never,
         (_, Sending::Batches) => {
+            if let Some(cost) = &assessment.batch_cost {
+                return format!(
+                    "fills every batch behind which no task waits, up to a cost of {} in all",
+                    ms_floor(cost.best_effort_fill)
+                );
+            }
             let fill = count(assessment.best_effort_fill as usize, "request");
             let why = if is_unproved { ", as there is no proof that it could cost" } else { "" };
             format!("fills every batch up to {fill}{why}")
@@ -82,6 +88,20 @@ pub(crate) fn best_effort(assessment: &Assessment) -> String {
 pub(crate) fn batch_max(assessment: &Assessment) -> Option<u32> {
     let is_batched = matches!(assessment.policy.sending(), Sending::Batches | Sending::OneAtATime);
     is_batched.then_some(assessment.batch_max)
+}
+
+/// What of the drive's a proof rests on, in a sentence that says that the drive keeps it.
+pub(crate) fn kept(assessment: &Assessment) -> &'static str {
+    match assessment.batch_cost {
+        Some(_) => "cost model",
+        None => Contract::of(assessment.policy).what(),
+    }
+}
+
+/// How batches are limited by cost, none where they are not.
+pub(crate) fn batch_cost(assessment: &Assessment) -> Option<String> {
+    let cost = assessment.batch_cost.as_ref()?;
+    Some(format!("which cost at most {} together (batch_cost)", cost.cost_max))
 }
 
 /// How much best effort may be on the drive at once, none where the policy does not say.

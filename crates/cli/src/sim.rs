@@ -3,9 +3,9 @@
 
 use std::time::Instant;
 
-use analysis::assess;
+use analysis::{Assessment, BoundName, assess};
 use host::{ContractWatch, Length};
-use model::{Class, DriveKind, Duration, PolicyName, Task, TaskIndex, Workload};
+use model::{Class, DriveKind, Duration, PolicyName, RequestCharges, Task, TaskIndex, Workload};
 use serde_json::{Value, json};
 use sim::SimParams;
 use sim::checkers::{Checkers, Violation};
@@ -103,7 +103,7 @@ fn try_policy<'a>(
         .map_err(|error| Failure::unusable(&error))?;
     let capacity = input.drive.capacity().unwrap_or(params.capacity);
     let params = SimParams { capacity, ..*params };
-    let watch = ContractWatch::new(workload.table.clone(), &workload.contracts);
+    let watch = watch(workload, &assessment);
     // Of the other kinds the mechanics in the file tell nothing: their times come from tables.
     let is_mechanical = kind == DriveKind::Mechanical;
     let access = is_mechanical.then(|| drive::access_time(&input.drive)).flatten();
@@ -119,6 +119,19 @@ fn try_policy<'a>(
         violations: checkers.violations(),
         watch,
     })
+}
+
+/// Holds the drive to what the proof charges: where that is each request's own cost, to costs.
+fn watch(workload: &Workload, assessment: &Assessment) -> ContractWatch {
+    let watch = ContractWatch::new(workload.table.clone(), &workload.contracts);
+    let bounds = assessment.tasks.iter().filter_map(|task| task.response_max);
+    let rests_on_costs = bounds.map(|(_, name)| name).any(|name| name == BoundName::Mixed)
+        || assessment.batch_cost.is_some();
+    let charges = RequestCharges::of_workload(workload).filter(|_| rests_on_costs);
+    match charges {
+        Some(charges) => watch.by_costs(charges),
+        None => watch,
+    }
 }
 
 fn print_head(workload: &Workload, kind: DriveKind, seed: u64) {

@@ -21,7 +21,7 @@ use model::{Outcome, Request, RequestId, Time};
 
 pub use amortised::Amortised;
 pub use make::{BuildError, access_time, build, from_parts, measured_table};
-pub use pseudo::PseudoDisk;
+pub use pseudo::{LongestTimes, PseudoDisk};
 pub use recorded::RecordedDrive;
 pub use spaced::{BatchTimes, Mix, SpacedDrive};
 pub use ssd::{SsdCounters, SsdDrive};

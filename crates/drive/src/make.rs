@@ -2,7 +2,8 @@
 //! The simulated drive that stands for a device under a given workload.
 //!
 //! The largest request of the workload decides the table, as in the proof: a size that was
-//! not measured is covered by the next larger.
+//! not measured is covered by the next larger. The pseudo-disk honours what else a proof may
+//! charge: the costs of different requests.
 
 use model::drive_file::MeasuredTable;
 use model::mechanics::MechanicsError;
@@ -83,7 +84,9 @@ pub fn build(
 ) -> Result<Box<dyn Drive + Send>, BuildError> {
     match kind {
         DriveKind::Pseudo => {
-            Ok(Box::new(PseudoDisk::new(workload.depth, workload.table.clone(), seed)))
+            let costs = workload.contracts.costs.clone();
+            let table = workload.table.clone();
+            Ok(Box::new(PseudoDisk::with_costs(workload.depth, table, costs, seed)))
         }
         DriveKind::Mechanical | DriveKind::Ssd => {
             let file = file.ok_or_else(|| missing(kind, &workload.drive_name))?;

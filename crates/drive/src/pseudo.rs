@@ -1,16 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! The pseudo-disk: as slow as its batch table allows, in random order. It is the
 //! adversary for guarantees, and it honours its table: a batch given to the idle drive and
-//! joined by nothing takes b(n) exactly.
+//! joined by nothing takes b(n) exactly. Where different requests have costs of their own it
+//! honours these too: the table is that of the largest request.
 //!
 //! Source: dissertation 9.3.3. Deviation: there b is equation 7.4.1.7, here any table.
 
-use model::{BatchTable, Duration};
+use model::{BatchTable, CostModel, Duration, Request};
 
 use crate::spaced::{BatchTimes, Mix, SpacedDrive};
 
+/// What is dearer than any batch: a day, the longest time that a drive file may name.
+const UNKNOWN_NS: u64 = 86_400_000_000_000;
+
 /// The dissertation's pseudo-disk; see the module's text and [`SpacedDrive`].
-pub type PseudoDisk = SpacedDrive<BatchTable>;
+pub type PseudoDisk = SpacedDrive<LongestTimes>;
+
+/// The longest time that a table and, where there are some, costs allow.
+#[derive(Debug, Clone)]
+pub struct LongestTimes {
+    table: BatchTable,
+    costs: Option<CostModel>,
+}
 
 impl PseudoDisk {
     /// An idle pseudo-disk that accepts `depth` requests and serves n of them in b(n).
@@ -18,17 +29,49 @@ impl PseudoDisk {
     /// # Panics
     /// When `depth` is 0.
     pub fn new(depth: u32, table: BatchTable, seed: u64) -> Self {
-        Self::with_times(depth, table, seed)
+        Self::with_costs(depth, table, None, seed)
+    }
+
+    /// The same, serving a batch in no more than its costs come to.
+    ///
+    /// # Panics
+    /// When `depth` is 0.
+    pub fn with_costs(depth: u32, table: BatchTable, costs: Option<CostModel>, seed: u64) -> Self {
+        Self::with_times(depth, LongestTimes { table, costs }, seed)
+    }
+}
+
+impl LongestTimes {
+    /// A and the costs, every change of direction made that can be; none where the costs say
+    /// nothing of batches of so many.
+    fn by_costs(&self, mix: Mix, costs_ns: u64) -> Option<Duration> {
+        let costs = self.costs.as_ref()?;
+        if costs.batch_max.is_some_and(|known_max| known_max < mix.total()) {
+            return None;
+        }
+        let changes = 2 * u64::from(mix.reads.min(mix.writes));
+        let switches = costs.switch_max.unwrap_or_default().checked_mul(changes)?;
+        costs.positioning_max.checked_add(Duration::from_ns(costs_ns))?.checked_add(switches)
     }
 }
 
 /// The longest time, always.
-impl BatchTimes for BatchTable {
+impl BatchTimes for LongestTimes {
     fn batch_max(&self) -> u32 {
-        Self::batch_max(self)
+        self.table.batch_max()
+    }
+
+    fn cost_ns(&self, request: &Request) -> u64 {
+        let Some(costs) = &self.costs else { return 0 };
+        // Of what nobody knows the cost the table decides.
+        costs.cost(request.op, request.size).map_or(UNKNOWN_NS, Duration::ns)
     }
 
     fn batch_time(&self, mix: Mix, _draw: u64) -> Duration {
-        self.time_max(mix.total())
+        self.table.time_max(mix.total())
+    }
+
+    fn within_costs(&self, time: Duration, mix: Mix, costs_ns: u64) -> Duration {
+        self.by_costs(mix, costs_ns).map_or(time, |by_costs| by_costs.min(time))
     }
 }

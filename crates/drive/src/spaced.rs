@@ -53,11 +53,22 @@ pub trait BatchTimes {
     /// The largest batch it has a time for, at least 1.
     fn batch_max(&self) -> u32;
 
+    /// What a request adds to a batch, in ns, where the times rest on that.
+    fn cost_ns(&self, _request: &Request) -> u64 {
+        0
+    }
+
     /// The time of a batch of `mix`, which holds 1 to `batch_max` requests.
     ///
     /// `draw` is uniform over all values of its type, one for each batch. The function is
     /// pure: the same arguments give the same time.
     fn batch_time(&self, mix: Mix, draw: u64) -> Duration;
+
+    /// That time, or what the costs of the requests allow if that is less: `costs_ns` is what
+    /// they add together, and those beyond one batch where more are on the drive.
+    fn within_costs(&self, time: Duration, _mix: Mix, _costs_ns: u64) -> Duration {
+        time
+    }
 }
 
 /// A stretch of service whose completions are planned: request k of `count` is returned at
@@ -117,6 +128,7 @@ impl Burst {
 struct Outstanding {
     id: RequestId,
     op: Op,
+    cost_ns: u64,
 }
 
 /// A drive with evenly spaced completions in random order; see the module's text.
@@ -126,7 +138,7 @@ struct Outstanding {
 ///
 /// # Invariants
 /// - A burst is planned exactly while something is outstanding.
-/// - `outstanding.len() <= depth`, and `mix` counts it.
+/// - `outstanding.len() <= depth`, and `mix` and `costs_ns` count it.
 #[derive(Debug, Clone)]
 pub struct SpacedDrive<T> {
     batch_times: T,
@@ -134,6 +146,7 @@ pub struct SpacedDrive<T> {
     random: Random,
     outstanding: Vec<Outstanding>,
     mix: Mix,
+    costs_ns: u64,
     burst: Option<Burst>,
     /// Flushes, done when they come: this drive has no memory that forgets.
     flushes: Vec<Completion>,
@@ -154,6 +167,7 @@ impl<T: BatchTimes> SpacedDrive<T> {
             // Grows on demand: a file may claim any depth.
             outstanding: Vec::new(),
             mix: Mix::default(),
+            costs_ns: 0,
             burst: None,
             flushes: Vec::new(),
         }
@@ -162,7 +176,9 @@ impl<T: BatchTimes> SpacedDrive<T> {
     /// Plans the completions of all that is outstanding, or of as much as makes a batch.
     fn plan(&self, base: Time, draw: u64) -> Burst {
         let mix = self.mix.limited_to(self.batch_times.batch_max());
-        Burst::new(base, mix.total(), self.batch_times.batch_time(mix, draw), draw)
+        let time = self.batch_times.batch_time(mix, draw);
+        let total = self.batch_times.within_costs(time, mix, self.costs_ns);
+        Burst::new(base, mix.total(), total, draw)
     }
 
     fn begin_burst(&mut self, now: Time) {
@@ -178,7 +194,9 @@ impl<T: BatchTimes> SpacedDrive<T> {
             batch.len()
         );
         for request in batch {
-            self.outstanding.push(Outstanding { id: request.id, op: request.op });
+            let cost_ns = self.batch_times.cost_ns(request);
+            self.outstanding.push(Outstanding { id: request.id, op: request.op, cost_ns });
+            self.costs_ns += cost_ns;
             *self.mix.count_mut(request.op) += 1;
         }
     }
@@ -186,7 +204,8 @@ impl<T: BatchTimes> SpacedDrive<T> {
     /// Returns a random request at `at`, when the running timer expires.
     fn return_one(&mut self, at: Time) -> Completion {
         let index = self.random.index(self.outstanding.len());
-        let Outstanding { id, op } = self.outstanding.swap_remove(index);
+        let Outstanding { id, op, cost_ns } = self.outstanding.swap_remove(index);
+        self.costs_ns -= cost_ns;
         *self.mix.count_mut(op) -= 1;
         let burst = self.burst.as_mut().expect("a timer expires within a burst");
         burst.returned_count += 1;

@@ -5,7 +5,7 @@
 //! An observer of the loop, so that runs in virtual time do not pay for it.
 
 use host::{BatchWatch, Distribution, Memory, Observer};
-use model::{BatchTable, Class, Outcome, Request, TaskIndex, Time};
+use model::{Class, Outcome, Plan, Request, TaskIndex, Time};
 
 /// Watches host and device apart from the policy.
 #[derive(Debug, PartialEq)]
@@ -24,13 +24,18 @@ pub struct DeviceWatch {
 }
 
 impl DeviceWatch {
-    /// Nothing seen yet; batches are compared with `table`. There is room for `expected`
-    /// requests outstanding before memory is taken.
-    pub(crate) fn new(table: BatchTable, expected: usize) -> Self {
+    /// Nothing seen yet; batches are compared with the plan's table, or with the costs of their
+    /// requests where the plan limits these. There is room for `expected` requests outstanding
+    /// before memory is taken.
+    pub(crate) fn new(plan: &Plan, expected: usize) -> Self {
+        let batches = BatchWatch::new(plan.table.clone());
         Self {
             host_lateness: Distribution::new(Memory::Beforehand),
             device_time: Distribution::new(Memory::Beforehand),
-            batches: BatchWatch::new(table),
+            batches: match &plan.batch_cost {
+                Some(cost) => batches.by_costs(cost.charges.clone()),
+                None => batches,
+            },
             submitted: vec![Time::ZERO; expected],
             last_job: None,
         }

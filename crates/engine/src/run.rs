@@ -78,7 +78,7 @@ where
         memory: Memory::Beforehand,
         ..HostParams::new(params.workload, params.length)
     };
-    let mut watch = DeviceWatch::new(params.plan.table.clone(), host_params.expected_outstanding());
+    let mut watch = DeviceWatch::new(params.plan, host_params.expected_outstanding());
     let mut host = Host::new(&host_params, policy, executor, &mut watch);
     let is_cancelled = || cancel.load(Ordering::Relaxed);
     host.run(is_cancelled).and_then(|()| host.drain()).map_err(ExecutorError::from)?;

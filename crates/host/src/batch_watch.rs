@@ -8,7 +8,7 @@
 //! The time runs from submission to when the host saw the last completion, so on a real clock
 //! it contains how late the host was. A table measured by this host contains the same.
 
-use model::{BatchTable, Duration, Outcome, Request, Time};
+use model::{BatchTable, Duration, Outcome, Request, RequestCharges, Time};
 
 use crate::observer::Observer;
 
@@ -16,6 +16,8 @@ use crate::observer::Observer;
 #[derive(Debug, PartialEq)]
 pub struct BatchWatch {
     table: BatchTable,
+    /// What is compared with where a proof charges each request its own cost.
+    charges: Option<RequestCharges>,
     in_flight_count: u32,
     /// The batch on the drive, if it can be compared.
     current: Option<Batch>,
@@ -32,7 +34,7 @@ pub struct BatchWatch {
 #[derive(Debug, PartialEq)]
 struct Batch {
     submitted: Time,
-    /// b(n) of its n requests.
+    /// b(n) of its n requests, or A and their charges.
     time_max: Duration,
 }
 
@@ -41,6 +43,7 @@ impl BatchWatch {
     pub fn new(table: BatchTable) -> Self {
         Self {
             table,
+            charges: None,
             in_flight_count: 0,
             current: None,
             batches: 0,
@@ -48,6 +51,23 @@ impl BatchWatch {
             overrun_max: Duration::ZERO,
             overrun_sum: Duration::ZERO,
         }
+    }
+
+    /// Batches are compared with A and what their requests are charged.
+    #[must_use]
+    pub fn by_costs(self, charges: RequestCharges) -> Self {
+        Self { charges: Some(charges), ..self }
+    }
+
+    /// What a batch may take; none where nothing says it.
+    fn time_max(&self, batch: &[Request]) -> Option<Duration> {
+        let Some(charges) = &self.charges else {
+            let count = u32::try_from(batch.len()).expect("at most the depth");
+            return (count <= self.table.batch_max()).then(|| self.table.time_max(count));
+        };
+        batch.iter().try_fold(charges.positioning_max, |sum, request| {
+            sum.checked_add(charges.of_request(request.op, request.size)?)
+        })
     }
 
     /// The drive was seen to hold nothing any more.
@@ -67,9 +87,8 @@ impl BatchWatch {
 impl Observer for BatchWatch {
     fn dispatched(&mut self, now: Time, batch: &[Request]) {
         let count = u32::try_from(batch.len()).expect("at most the depth");
-        let is_comparable = self.in_flight_count == 0 && count <= self.table.batch_max();
-        self.current =
-            is_comparable.then(|| Batch { submitted: now, time_max: self.table.time_max(count) });
+        let time_max = self.time_max(batch).filter(|_| self.in_flight_count == 0);
+        self.current = time_max.map(|time_max| Batch { submitted: now, time_max });
         self.in_flight_count += count;
     }
 
@@ -83,7 +102,8 @@ impl Observer for BatchWatch {
 
 #[cfg(test)]
 mod tests {
-    use model::{Bytes, Class, RequestId};
+    use model::cost::RequestCost;
+    use model::{Bytes, Class, CostModel, RequestId};
 
     use super::*;
 
@@ -107,6 +127,33 @@ mod tests {
         assert_eq!((watch(&[2], 8).batches, watch(&[2], 8).overruns), (1, 0));
         let late = watch(&[1], 8);
         assert_eq!((late.batches, late.overruns, late.overrun_max.ns()), (1, 1, 3_000_000));
+    }
+
+    /// A = 3 ms and 2 ms for a request: two take 7 ms at most, where b(2) is 8 ms.
+    #[test]
+    fn batch_is_compared_with_its_costs_where_a_proof_charges_them() {
+        let cost =
+            RequestCost { op: REQUEST.op, size: REQUEST.size, time_max: Duration::from_ms(2) };
+        let costs = CostModel {
+            positioning_max: Duration::from_ms(3),
+            requests: vec![cost],
+            switch_max: None,
+            fua_max: None,
+            batch_max: None,
+            how: None,
+            samples: None,
+        };
+        let table = BatchTable::new(&[Duration::from_ms(5), Duration::from_ms(8)]).unwrap();
+        let mut watch = BatchWatch::new(table).by_costs(RequestCharges::of(&costs, None));
+        let unknown = Request { size: Bytes::from_kib(8), ..REQUEST };
+        for (batch, took_ms) in [(&[REQUEST; 2][..], 8), (&[REQUEST], 5), (&[unknown], 100)] {
+            watch.dispatched(Time::ZERO, batch);
+            for request in batch {
+                watch.completed(Time::ZERO + Duration::from_ms(took_ms), request, Outcome::Done);
+            }
+        }
+        assert_eq!((watch.batches, watch.overruns), (2, 1), "of the last nobody knows the cost");
+        assert_eq!(watch.overrun_max, Duration::from_ms(1));
     }
 
     #[test]

@@ -13,7 +13,7 @@ mod overruns;
 mod priority;
 mod residence;
 
-use model::{BatchTable, Contract, Contracts, Outcome, Request, Time};
+use model::{BatchTable, Contract, Contracts, Outcome, Request, RequestCharges, Time};
 
 use crate::batch_watch::BatchWatch;
 use crate::observer::Observer;
@@ -41,6 +41,13 @@ impl ContractWatch {
             residence: contracts.starvation_max.map(ResidenceWatch::new),
             priority: contracts.priority.clone().map(PriorityWatch::new),
         }
+    }
+
+    /// The same, batches compared with A and what their requests are charged: for proofs that
+    /// rest on these.
+    #[must_use]
+    pub fn by_costs(self, charges: RequestCharges) -> Self {
+        Self { batches: self.batches.by_costs(charges), ..self }
     }
 
     /// What was seen of a contract; none where it was never measured.

@@ -8,6 +8,7 @@
 #![warn(clippy::float_arithmetic)]
 
 pub mod access_time;
+pub mod batch_cost;
 pub mod batch_table;
 pub mod contracts;
 pub mod cost;
@@ -30,6 +31,7 @@ pub mod workload;
 pub mod workload_file;
 
 pub use access_time::{AccessTime, Target};
+pub use batch_cost::{BatchCost, RequestCharges};
 pub use batch_table::BatchTable;
 pub use contracts::{Contract, Contracts, DeferredWrites, RaisedContract};
 pub use cost::CostModel;

@@ -3,12 +3,14 @@
 
 mod das;
 mod depth_limit;
+mod dqf;
 mod group_edf;
 mod rtio;
 mod token_bucket;
 
 pub use das::DasParameters;
 pub use depth_limit::DepthLimitParameters;
+pub use dqf::DqfParameters;
 pub use group_edf::GroupEdfParams;
 pub use rtio::{PriorityTag, RtioPriority};
 pub use token_bucket::{
@@ -20,6 +22,8 @@ pub use token_bucket::{
 pub struct Parameters {
     /// `[policy.das]`.
     pub das: DasParameters,
+    /// `[policy.dqf]`.
+    pub dqf: DqfParameters,
     /// `[policy.g-edf]`.
     pub group_edf: GroupEdfParams,
     /// `[policy.rtio-priority]`.

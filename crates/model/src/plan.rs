@@ -4,6 +4,7 @@
 //! Policies and analyses never meet; they agree on the meaning of these parameters
 //! because both read them here.
 
+use crate::batch_cost::BatchCost;
 use crate::batch_table::BatchTable;
 use crate::contracts::Contracts;
 use crate::names::RegulatorName;
@@ -27,6 +28,9 @@ pub struct Plan {
     pub batch_max: u32,
     /// beta: a batch may be filled up to this many requests with best effort (`docs/model.md` section 5).
     pub best_effort_fill: u32,
+    /// Z and what goes with it, where batches are limited by cost as well; none where only z
+    /// limits them.
+    pub batch_cost: Option<BatchCost>,
     /// How many requests of best effort may be on the device at once, for policies that limit
     /// it apart.
     pub best_effort_depth: u32,
@@ -55,6 +59,7 @@ impl Plan {
             depth: workload.depth,
             batch_max: workload.table.batch_max(),
             best_effort_fill: 0,
+            batch_cost: None,
             best_effort_depth: workload.depth,
             queued_max: Self::QUEUED_MAX_DEFAULT,
             tasks: workload.tasks.clone(),

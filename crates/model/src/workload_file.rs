@@ -4,6 +4,7 @@
 //! Reading goes in two steps. [`WorkloadFile::parse`] checks what stands in the file alone;
 //! [`WorkloadFile::bind`] checks it against a drive. Both point at the place in the file.
 
+mod batch_cost;
 mod bind;
 mod contracts;
 mod in_use;

@@ -10,9 +10,10 @@ use std::fmt;
 
 use divan::Bencher;
 use divan::counter::ItemsCount;
+use model::cost::RequestCost;
 use model::{
-    BatchTable, Bytes, Class, Duration, Lba, Op, Outcome, Place, Plan, PolicyName, RegulatorName,
-    Request, RequestId, Task, Time, Workload,
+    BatchCost, BatchTable, Bytes, Class, CostModel, Duration, Lba, Op, Outcome, Place, Plan,
+    PolicyName, RegulatorName, Request, RequestCharges, RequestId, Task, Time, Workload,
 };
 use policy::{Decision, DqEdf, Dqf, Edf, Event, GroupEdf, Policy, ScanEdf};
 
@@ -36,7 +37,10 @@ fn release_request(policy: &mut impl Policy, request: Request) {
 
 /// A policy with 1,000 requests queued and an idle drive.
 fn full_policy(batch_max: u32) -> Dqf {
-    let mut policy = Dqf::new(batch_max, 0, u32::MAX);
+    full(Dqf::new(batch_max, 0, u32::MAX))
+}
+
+fn full(mut policy: Dqf) -> Dqf {
     for id in 0..QUEUED {
         release(&mut policy, id);
     }
@@ -59,7 +63,48 @@ fn round(bencher: Bencher, batch_max: u32) {
 /// A round of `decide` with the events that lead to it, the queue staying full.
 #[divan::bench(args = [1, 8, 32, 64])]
 fn steady_state(bencher: Bencher, batch_max: u32) {
-    let mut policy = full_policy(batch_max);
+    batches(bencher, full_policy(batch_max), batch_max);
+}
+
+/// The same where the cost of each request is looked up among eight kinds, and limits batches to
+/// as many requests.
+#[divan::bench(args = [1, 8, 32, 64])]
+fn steady_state_by_cost(bencher: Bencher, batch_max: u32) {
+    let request = |op: Op, kib: u64| RequestCost {
+        op,
+        size: Bytes::from_kib(kib),
+        time_max: Duration::from_ms(1),
+    };
+    let sizes = [4, 64, 128, 1_024];
+    let costs = CostModel {
+        positioning_max: Duration::from_ms(4),
+        requests: [Op::Read, Op::Write]
+            .iter()
+            .flat_map(|&op| sizes.map(|kib| request(op, kib)))
+            .collect(),
+        switch_max: None,
+        fua_max: None,
+        batch_max: None,
+        how: None,
+        samples: None,
+    };
+    let batch_cost = BatchCost {
+        cost_max: Duration::from_ms(u64::from(batch_max)),
+        best_effort_fill: Duration::ZERO,
+        charges: RequestCharges::of(&costs, None),
+    };
+    let times: Vec<Duration> = (1..=128).map(|n| Duration::from_ms(4 + n)).collect();
+    let table = BatchTable::new(&times).expect("a table");
+    let plan = Plan {
+        batch_cost: Some(batch_cost),
+        queued_max: u32::MAX,
+        ..Plan::of(&Workload::new("bench", 128, table))
+    };
+    batches(bencher, full(Dqf::of(&plan)), batch_max);
+}
+
+/// Batches of so many, over and over.
+fn batches(bencher: Bencher, mut policy: Dqf, batch_max: u32) {
     let mut in_flight = Vec::new();
     let mut next_id = QUEUED;
     bencher.counter(ItemsCount::new(batch_max + 1)).bench_local(|| {

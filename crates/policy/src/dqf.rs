@@ -4,22 +4,22 @@
 //! Rule: requests wait in the host's FIFO; when the drive is idle, and only then, a batch
 //! of at most z of the oldest goes to the drive. Best effort has a queue of its own and
 //! fills a batch that holds j real-time requests up to f(j) = max(j, beta) in total, so
-//! it never delays the formation of a batch and costs no more than the proof charged. How
-//! batches are formed stands in `dual_queue`.
+//! it never delays the formation of a batch and costs no more than the proof charged. A plan may
+//! limit batches by cost as well. How batches are formed stands in `dual_queue`.
 //!
 //! Source: dissertation chapter 9 (definition: 9.2.2); best effort: `docs/model.md` section 5. Bounds:
-//! `analysis::dqf`.
+//! `analysis::dqf`, by cost `analysis::cost_limited`.
 
 use model::{Plan, Time};
 
 use crate::dual_queue::DualQueue;
-use crate::queue::FifoQueue;
+use crate::kind_queue::KindQueue;
 use crate::{Decision, Event, Full, Policy};
 
 /// Dual-queue FIFO; see the module's text.
 #[derive(Debug)]
 pub struct Dqf {
-    batches: DualQueue<FifoQueue>,
+    batches: DualQueue<KindQueue>,
 }
 
 impl Dqf {
@@ -30,15 +30,17 @@ impl Dqf {
     /// # Panics
     /// When `batch_max` is 0 or `best_effort_fill` exceeds it.
     pub fn new(batch_max: u32, best_effort_fill: u32, queued_max: u32) -> Self {
-        let real_time = FifoQueue::new(queued_max);
+        let real_time = KindQueue::new(queued_max);
         Self { batches: DualQueue::new(real_time, batch_max, best_effort_fill, queued_max) }
     }
 
     /// The policy that carries out `plan`. A batch that takes longer than the plan's table says
-    /// is paid for by best effort, which is not sent for as long as the batch was late.
+    /// is paid for by best effort, which is not sent for as long as the batch was late. Where the
+    /// plan limits batches by cost, A and the costs take the place of the table.
     pub fn of(plan: &Plan) -> Self {
         let mut policy = Self::new(plan.batch_max, plan.best_effort_fill, plan.queued_max);
         policy.batches.mind_overruns(plan.table.clone());
+        policy.batches.limit_cost(plan.batch_cost.clone());
         policy
     }
 

@@ -6,6 +6,11 @@
 //! fills a batch that holds j real-time requests up to f(j) = max(j, beta) in total, unless it
 //! pays for a drive that was late (`overrun`).
 //!
+//! Where batches are limited by cost as well, a batch is the longest prefix of the real-time queue
+//! that has at most z requests and costs at most Z, one request in any case. One that takes all
+//! of that queue at a cost of C is filled with best effort up to max(C, F) in cost and z in
+//! number; one that leaves some behind carries none.
+//!
 //! ```text
 //!            idle drive, something      batch is
 //!            may be sent                complete
@@ -15,10 +20,11 @@
 //!                 last request of the batch completes
 //! ```
 
-use model::{BatchTable, Class, Time};
+use model::{BatchCost, BatchTable, Class, Duration, Time};
 
+use crate::kind_queue::KindQueue;
 use crate::overrun::Overrun;
-use crate::queue::{FifoQueue, RealTimeQueue};
+use crate::queue::{Prefix, RealTimeQueue};
 use crate::{Decision, Event, Full, Tag};
 
 /// Where the one batch stands.
@@ -26,8 +32,8 @@ use crate::{Decision, Event, Full, Tag};
 enum Phase {
     /// The drive is empty, no batch is begun.
     Idle,
-    /// A batch is begun; so many of each kind are still to be named.
-    Forming { real_time_left: u32, best_effort_left: u32, in_flight_count: u32 },
+    /// A batch of this cost is begun; so many of each kind are still to be named.
+    Forming { real_time_left: u32, best_effort_left: u32, in_flight_count: u32, cost_ns: u64 },
     /// The batch is on the drive; so many of it are not yet complete.
     Serving { in_flight_count: u32 },
 }
@@ -42,9 +48,11 @@ enum Phase {
 #[derive(Debug)]
 pub(crate) struct DualQueue<Q> {
     real_time: Q,
-    best_effort: FifoQueue,
+    best_effort: KindQueue,
     batch_max: u32,
     best_effort_fill: u32,
+    /// Z and F, where batches are limited by cost.
+    cost: Option<BatchCost>,
     phase: Phase,
     overrun: Overrun,
 }
@@ -63,14 +71,19 @@ impl<Q: RealTimeQueue> DualQueue<Q> {
     ) -> Self {
         assert!(batch_max >= 1, "a batch has at least one request");
         assert!(best_effort_fill <= batch_max, "best effort fills a batch up to z at most");
-        let best_effort = FifoQueue::new(queued_max);
-        let (phase, overrun) = (Phase::Idle, Overrun::default());
-        Self { real_time, best_effort, batch_max, best_effort_fill, phase, overrun }
+        let best_effort = KindQueue::new(queued_max);
+        let (cost, phase, overrun) = (None, Phase::Idle, Overrun::default());
+        Self { real_time, best_effort, batch_max, best_effort_fill, cost, phase, overrun }
     }
 
     /// Batches that take longer than b are paid for by best effort, from the next one on.
     pub(crate) fn mind_overruns(&mut self, table: BatchTable) {
         self.overrun.set_table(table);
+    }
+
+    /// Batches are limited by cost as well, or no longer, from the next one on.
+    pub(crate) fn limit_cost(&mut self, cost: Option<BatchCost>) {
+        self.cost = cost;
     }
 
     /// Whether the next round may begin a batch.
@@ -90,15 +103,38 @@ impl<Q: RealTimeQueue> DualQueue<Q> {
 
     /// The batch that an idle drive gets now, or `Idle` if there is nothing to send.
     fn begin_batch(&self, now: Time) -> Phase {
-        let real_time_left = self.real_time.len().min(self.batch_max);
-        // f(j) = max(j, beta), `docs/model.md` section 5.
-        let room = self.best_effort_fill.max(real_time_left) - real_time_left;
+        let real_time = self.real_time.prefix(self.batch_max, self.cost.as_ref());
         let is_paying = self.overrun.wait(now).is_some();
-        let best_effort_left = if is_paying { 0 } else { self.best_effort.len().min(room) };
-        if real_time_left + best_effort_left == 0 {
+        let best_effort = if is_paying { Prefix::default() } else { self.filling(real_time) };
+        if real_time.count + best_effort.count == 0 {
             return Phase::Idle;
         }
-        Phase::Forming { real_time_left, best_effort_left, in_flight_count: 0 }
+        Phase::Forming {
+            real_time_left: real_time.count,
+            best_effort_left: best_effort.count,
+            in_flight_count: 0,
+            cost_ns: real_time.cost_ns.saturating_add(best_effort.cost_ns),
+        }
+    }
+
+    /// The best effort that rides beside these.
+    fn filling(&self, real_time: Prefix) -> Prefix {
+        // f(j) = max(j, beta), `docs/model.md` section 5.
+        let room = self.best_effort_fill.max(real_time.count) - real_time.count;
+        let Some(cost) = &self.cost else { return self.best_effort.prefix(room, None) };
+        if self.real_time.len() > real_time.count {
+            // The proof charges a batch that others wait behind for real time alone.
+            return Prefix::default();
+        }
+        // Saturation is meant: a batch that costs more than F has no room.
+        let room_ns = cost.best_effort_fill.ns().saturating_sub(real_time.cost_ns);
+        self.best_effort.within(room, room_ns, cost)
+    }
+
+    /// What a batch of this cost may take; none where costs limit nothing.
+    fn time_max(&self, cost_ns: u64) -> Option<Duration> {
+        let positioning_max = self.cost.as_ref()?.charges.positioning_max;
+        positioning_max.checked_add(Duration::from_ns(cost_ns))
     }
 
     fn complete(&mut self, now: Time) {
@@ -127,9 +163,9 @@ impl<Q: RealTimeQueue> DualQueue<Q> {
         assert!(!matches!(self.phase, Phase::Forming { .. }), "event in the middle of a round");
         match event {
             Event::Release(request) if request.class == Class::BestEffort => {
-                self.best_effort.push(request.id)?;
+                self.best_effort.push(&request)?;
             }
-            Event::Release(request) => RealTimeQueue::push(&mut self.real_time, &request)?,
+            Event::Release(request) => self.real_time.push(&request)?,
             Event::Complete { .. } => self.complete(now),
             Event::Cancel(id) => {
                 let _ = self.real_time.cancel(id) || self.best_effort.cancel(id);
@@ -139,7 +175,8 @@ impl<Q: RealTimeQueue> DualQueue<Q> {
                 self.batch_max = plan.batch_max;
                 self.best_effort_fill = plan.best_effort_fill;
                 self.real_time.reconfigure(&plan);
-                self.best_effort.set_queued_max(plan.queued_max);
+                self.best_effort.reconfigure(&plan);
+                self.cost = plan.batch_cost;
                 if self.overrun.is_counting() {
                     self.overrun.set_table(plan.table);
                 }
@@ -153,7 +190,8 @@ impl<Q: RealTimeQueue> DualQueue<Q> {
         if self.phase == Phase::Idle {
             self.phase = self.begin_batch(now);
         }
-        let Phase::Forming { real_time_left, best_effort_left, in_flight_count } = self.phase
+        let Phase::Forming { real_time_left, best_effort_left, in_flight_count, cost_ns } =
+            self.phase
         else {
             return self.await_turn(now);
         };
@@ -163,12 +201,12 @@ impl<Q: RealTimeQueue> DualQueue<Q> {
             (self.best_effort.pop(), 0, best_effort_left - 1)
         } else {
             self.phase = Phase::Serving { in_flight_count };
-            self.overrun.send(now, in_flight_count);
+            self.overrun.send(now, in_flight_count, self.time_max(cost_ns));
             return Decision::AwaitEvent;
         };
         let id = id.expect("counted when the batch was begun");
         let in_flight_count = in_flight_count + 1;
-        self.phase = Phase::Forming { real_time_left, best_effort_left, in_flight_count };
+        self.phase = Phase::Forming { real_time_left, best_effort_left, in_flight_count, cost_ns };
         Decision::Dispatch { id, tag: Tag::Simple }
     }
 }

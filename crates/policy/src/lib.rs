@@ -20,6 +20,7 @@ mod edf;
 mod fifo;
 mod gated_drain;
 mod in_flight;
+mod kind_queue;
 mod linux;
 mod noop;
 mod overrun;

@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! What best effort pays when the drive took longer than its table says.
 //!
-//! Rule: a batch of n requests that came back x later than b(n) after it was sent keeps best
-//! effort off the drive for x from then on. Real time goes as ever: no batch becomes larger
+//! Rule: a batch of n requests that came back x later than b(n) after it was sent, or than A and
+//! the costs of its requests where batches are limited by cost and the proof charges these, keeps
+//! best effort off the drive for x from then on. Real time goes as ever: no batch becomes larger
 //! or later for it, so no bound depends on this. Best effort waits for no longer in all than
 //! the drive was late in all.
 //!
 //! Source: dissertation 6.2, figure 6.3, line 9, where a server that overran its budget gets
 //! the next one later by as much; carried over to the drive.
 
-use model::{BatchTable, Time};
+use model::{BatchTable, Duration, Time};
 
 /// Until when best effort waits; see the module's text.
 #[derive(Debug, Default)]
@@ -32,10 +33,13 @@ impl Overrun {
         self.table.is_some()
     }
 
-    /// A batch of so many requests goes to the drive.
-    pub(crate) fn send(&mut self, now: Time, requests: u32) {
+    /// A batch of so many requests goes to the drive, which may take `by_cost` for it, or b of
+    /// their number where nothing is said by cost.
+    pub(crate) fn send(&mut self, now: Time, requests: u32, by_cost: Option<Duration>) {
         let table = self.table.as_ref().filter(|table| requests <= table.batch_max());
-        self.due_back = table.and_then(|table| now.checked_add(table.time_max(requests)));
+        let time_max = by_cost.or_else(|| table.map(|table| table.time_max(requests)));
+        let time_max = time_max.filter(|_| self.is_counting());
+        self.due_back = time_max.and_then(|time_max| now.checked_add(time_max));
     }
 
     /// All of it came back.

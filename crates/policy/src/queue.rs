@@ -4,7 +4,7 @@
 
 use std::collections::VecDeque;
 
-use model::{Plan, Request, RequestId};
+use model::{BatchCost, Plan, Request, RequestId};
 
 use crate::Full;
 
@@ -24,6 +24,21 @@ pub(crate) trait RealTimeQueue {
 
     /// How many are queued.
     fn len(&self) -> u32;
+
+    /// What of those that go next one batch may hold: at most `most` requests, limited by cost as
+    /// well where the queue knows what its requests cost.
+    fn prefix(&self, most: u32, cost: Option<&BatchCost>) -> Prefix {
+        assert!(cost.is_none(), "only batches in order of release are limited by cost");
+        Prefix { count: self.len().min(most), cost_ns: 0 }
+    }
+}
+
+/// The requests that go next, so many of them, and what they cost.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct Prefix {
+    pub(crate) count: u32,
+    /// In ns; 0 where nothing is limited by cost.
+    pub(crate) cost_ns: u64,
 }
 
 /// Requests that are released and not dispatched, oldest first, at most `queued_max`.
@@ -60,27 +75,5 @@ impl FifoQueue {
     /// A smaller bound than what is queued loses nothing: it only refuses what comes.
     pub(crate) fn set_queued_max(&mut self, queued_max: u32) {
         self.queued_max = queued_max;
-    }
-
-    pub(crate) fn len(&self) -> u32 {
-        u32::try_from(self.requests.len()).expect("bounded by queued_max")
-    }
-}
-
-impl RealTimeQueue for FifoQueue {
-    fn push(&mut self, request: &Request) -> Result<(), Full> {
-        Self::push(self, request.id)
-    }
-    fn pop(&mut self) -> Option<RequestId> {
-        Self::pop(self)
-    }
-    fn cancel(&mut self, id: RequestId) -> bool {
-        Self::cancel(self, id)
-    }
-    fn reconfigure(&mut self, plan: &Plan) {
-        self.set_queued_max(plan.queued_max);
-    }
-    fn len(&self) -> u32 {
-        Self::len(self)
     }
 }

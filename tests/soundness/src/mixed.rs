@@ -12,9 +12,16 @@ use std::collections::VecDeque;
 use analysis::SporadicTask;
 use analysis::heterogeneous::{MixedSystem, MixedTask};
 use drive::{Completion, Drive};
-use model::{Duration, Op, Outcome, Random, Request, RequestId, Time};
+use model::cost::{CostModel, RequestCost};
+use model::{
+    BatchTable, Bytes, Duration, Op, Outcome, PolicyName, Random, Request, RequestId, Time,
+    Workload,
+};
 use rand::RngExt;
 use rand_pcg::Pcg64;
+
+use crate::generate;
+use crate::workloads::{self, Load};
 
 /// A random system; one tick is one nanosecond. Periods lie about the time of two batches.
 #[must_use]
@@ -237,4 +244,52 @@ impl<F: Fn(&Request) -> u64> Drive for CostDrive<F> {
             out.push(Completion { id, at, outcome: Outcome::Done });
         }
     }
+}
+
+/// Random costs for a workload of mixed sizes and operations.
+///
+/// # Panics
+/// Never.
+#[must_use]
+pub fn workload(seed: u64, number: u64) -> (Workload, CostModel) {
+    let random = &mut generate::generator(seed, number);
+    let load = Load::ALL[usize::try_from(number % 4).expect("small")];
+    let mut workload = workloads::workload(random, PolicyName::Dqf, load);
+    let kinds = [(Op::Read, 4), (Op::Read, 256), (Op::Write, 4), (Op::Write, 256)];
+    for task in &mut workload.tasks {
+        let (op, kib) = kinds[random.random_range(0..4)];
+        (task.op, task.size) = (op, Bytes::from_kib(kib));
+    }
+    let largest = workload.table.time_max(workload.table.batch_max()).ns();
+    let cost = |(op, kib)| RequestCost {
+        op,
+        size: Bytes::from_kib(kib),
+        time_max: Duration::from_ns(random.random_range(1..=largest / 8)),
+    };
+    let costs = CostModel {
+        requests: kinds.into_iter().map(cost).collect(),
+        positioning_max: Duration::from_ns(random.random_range(0..=largest / 4)),
+        switch_max: None,
+        fua_max: None,
+        batch_max: None,
+        how: None,
+        samples: None,
+    };
+    // b(n) as the homogeneous view has it: all of the largest cost.
+    let request = costs.requests.iter().map(|cost| cost.time_max).max().expect("four kinds");
+    let times = (1..=u64::from(workload.depth)).map(|n| costs.positioning_max + request * n);
+    workload.table = BatchTable::new(&times.collect::<Vec<_>>()).expect("no entry is zero");
+    workload.contracts.costs = Some(costs.clone());
+    (workload, costs)
+}
+
+/// A drive that keeps these costs, positioning that much slower.
+///
+/// # Panics
+/// When it is sent a request of unknown cost.
+pub fn cost_drive(costs: CostModel, slower_ns: u64, seed: u64) -> impl Drive {
+    let positioning_ns = costs.positioning_max.ns() + slower_ns;
+    let cost =
+        move |request: &Request| costs.cost(request.op, request.size).expect("a known kind").ns();
+    CostDrive::new(positioning_ns, cost, seed)
 }

@@ -4,13 +4,9 @@
 
 use analysis::heterogeneous::{self, MixedSystem};
 use analysis::{Verdict, assess};
-use drive::Drive;
-use model::cost::{CostModel, RequestCost};
-use model::{BatchTable, Bytes, Duration, Op, PolicyName, Request, Workload};
-use rand::RngExt;
+use model::{CostModel, Duration, PolicyName};
 use sim::{Length, Releases, SimParams, simulate};
-use soundness::workloads::{self, Load};
-use soundness::{generate, mixed};
+use soundness::{generate, mixed, workloads};
 
 const SEED: u64 = 20_261_123;
 
@@ -122,46 +118,6 @@ fn bounds_that_forget_something_are_caught() {
     println!("all others: caught by {}", caught(all_others).expect("tasks may stay away"));
 }
 
-/// Random costs for a workload of mixed sizes and operations.
-fn mixed_workload(number: u64) -> (Workload, CostModel) {
-    let random = &mut generate::generator(SEED + 2, number);
-    let load = Load::ALL[usize::try_from(number % 4).expect("small")];
-    let mut workload = workloads::workload(random, PolicyName::Dqf, load);
-    let kinds = [(Op::Read, 4), (Op::Read, 256), (Op::Write, 4), (Op::Write, 256)];
-    for task in &mut workload.tasks {
-        let (op, kib) = kinds[random.random_range(0..4)];
-        (task.op, task.size) = (op, Bytes::from_kib(kib));
-    }
-    let largest = workload.table.time_max(workload.table.batch_max()).ns();
-    let cost = |(op, kib)| RequestCost {
-        op,
-        size: Bytes::from_kib(kib),
-        time_max: Duration::from_ns(random.random_range(1..=largest / 8)),
-    };
-    let costs = CostModel {
-        requests: kinds.into_iter().map(cost).collect(),
-        positioning_max: Duration::from_ns(random.random_range(0..=largest / 4)),
-        switch_max: None,
-        fua_max: None,
-        batch_max: None,
-        how: None,
-        samples: None,
-    };
-    // b(n) as the homogeneous view has it: all of the largest cost.
-    let request = costs.requests.iter().map(|cost| cost.time_max).max().expect("four kinds");
-    let times = (1..=u64::from(workload.depth)).map(|n| costs.positioning_max + request * n);
-    workload.table = BatchTable::new(&times.collect::<Vec<_>>()).expect("no entry is zero");
-    workload.contracts.costs = Some(costs.clone());
-    (workload, costs)
-}
-
-fn cost_drive(costs: CostModel, slower_ns: u64, seed: u64) -> impl Drive {
-    let positioning_ns = costs.positioning_max.ns() + slower_ns;
-    let cost =
-        move |request: &Request| costs.cost(request.op, request.size).expect("a known kind").ns();
-    mixed::CostDrive::new(positioning_ns, cost, seed)
-}
-
 /// How many workloads of `numbers` had the bound, how many were proved by it alone, and the first
 /// with a response beyond its promise on a drive that much slower than it should be.
 fn simulated(
@@ -170,7 +126,7 @@ fn simulated(
 ) -> (u64, u64, Option<u64>) {
     let (mut bounded, mut gained, mut broken) = (0, 0, None);
     for number in numbers {
-        let (workload, costs) = mixed_workload(number);
+        let (workload, costs) = mixed::workload(SEED + 2, number);
         let assessment = assess(&workload, PolicyName::Dqf);
         let plan = assessment.plan(&workload);
         let policy = policy::build(PolicyName::Dqf, &plan, None).expect("dqf");
@@ -182,7 +138,7 @@ fn simulated(
         let params =
             SimParams { releases, seed: number, ..SimParams::new(&workload, Length::Jobs(40)) };
         let extra_ns = slower(&costs);
-        let run = simulate(&params, policy, cost_drive(costs, extra_ns, number), &mut ());
+        let run = simulate(&params, policy, mixed::cost_drive(costs, extra_ns, number), &mut ());
         let of_tasks = run.metrics.tasks().iter().zip(&assessment.tasks);
         bounded += u64::from(assessment.tasks.iter().any(|task| task.bounds.mixed.is_some()));
         gained += u64::from(assessment.tasks.iter().any(|task| {

@@ -3,7 +3,8 @@
 
 use crate::common::{at, finish, request, requests, sorted_ids, table, times_ns};
 use drive::{Completion, Drive, PseudoDisk};
-use model::RequestId;
+use model::cost::{CostModel, RequestCost};
+use model::{Bytes, Duration, Op, Request, RequestId};
 use proptest::prelude::*;
 
 /// b(1) to b(4) of the hand-made histories.
@@ -247,5 +248,50 @@ proptest! {
             first += part;
         }
         prop_assert_eq!(finish(&mut whole), finish(&mut divided));
+    }
+}
+
+/// A = 4, 2 for 4 KiB, 9 for 64 KiB, 1 for each change of direction, for up to three at once.
+fn with_costs() -> PseudoDisk {
+    let cost = |op: Op, kib: u64, ns: u64| RequestCost {
+        op,
+        size: Bytes::from_kib(kib),
+        time_max: Duration::from_ns(ns),
+    };
+    let costs = CostModel {
+        positioning_max: Duration::from_ns(4),
+        requests: vec![cost(Op::Read, 4, 2), cost(Op::Read, 64, 9), cost(Op::Write, 4, 2)],
+        switch_max: Some(Duration::from_ns(1)),
+        fua_max: None,
+        batch_max: Some(3),
+        how: None,
+        samples: None,
+    };
+    PseudoDisk::with_costs(8, table(&TIMES), Some(costs), 1)
+}
+
+/// Goal: a batch takes no longer than its costs come to, nor longer than b. Method: by hand.
+/// 4 + 2 for one small read, where b(1) is 10; 4 + 2 + 9 for two, where b(2) is 16; three reads
+/// at 4 + 27 keep b(3) = 21; a read and a write 4 + 4 and two changes of direction; of four the
+/// costs say nothing, of a larger read neither.
+#[test]
+fn a_batch_takes_what_its_costs_come_to_and_never_more_than_its_table() {
+    let of = |id: u64, op: Op, kib: u64| Request { op, size: Bytes::from_kib(kib), ..request(id) };
+    let read = |id: u64, kib: u64| of(id, Op::Read, kib);
+    let cases = [
+        (vec![read(1, 4)], 6),
+        (vec![read(1, 4), read(2, 64)], 15),
+        (vec![read(1, 64), read(2, 64), read(3, 64)], 21),
+        (vec![read(1, 4), of(2, Op::Write, 4)], 10),
+        (vec![read(1, 4), read(2, 4), read(3, 4), read(4, 4)], 27),
+        (vec![read(1, 128)], 10),
+    ];
+    let mut disk = with_costs();
+    let mut now = 0;
+    for (batch, longest) in cases {
+        disk.submit(at(now), &batch);
+        let times = times_ns(&finish(&mut disk));
+        assert_eq!(times.last(), Some(&(now + longest)), "{batch:?}");
+        now += 100;
     }
 }

@@ -64,7 +64,7 @@ impl WorkloadFile {
         };
         let tasks = self.tasks.iter().map(|placed| placed.source.clone()).collect();
         let best_effort = self.best_effort.iter().map(|placed| placed.source.clone()).collect();
-        Ok(Workload {
+        let workload = Workload {
             tasks,
             best_effort,
             entries: self.entries.clone(),
@@ -75,7 +75,9 @@ impl WorkloadFile {
             contracts,
             notes,
             ..Workload::new(drive.name.clone(), drive.depth, table)
-        })
+        };
+        self.check_batch_cost(&workload)?;
+        Ok(workload)
     }
 
     /// What batches of this workload take where its requests are of different kinds: as the

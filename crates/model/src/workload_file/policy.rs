@@ -12,8 +12,8 @@ use super::raw::RawBatch;
 use crate::file_error::FileError;
 use crate::names::{PolicyName, RegulatorName};
 use crate::parameters::{
-    DasParameters, DepthLimitParameters, GroupEdfParams, MdnParameters, Parameters, PriorityTag,
-    RtioPriority, TokenBucketParameters,
+    DasParameters, DepthLimitParameters, DqfParameters, GroupEdfParams, MdnParameters, Parameters,
+    PriorityTag, RtioPriority, TokenBucketParameters,
 };
 use crate::quantity::Share;
 use crate::units::Duration;
@@ -25,6 +25,8 @@ pub(crate) struct Policy {
     pub(super) name: PolicyName,
     pub(super) batch: BatchChoice,
     pub(super) batch_span: Range<usize>,
+    /// Where `batch_cost` is written, or nowhere.
+    pub(super) batch_cost_span: Range<usize>,
     pub(super) regulators: Vec<RegulatorName>,
     /// Where each of them is written.
     pub(super) regulator_spans: Vec<Range<usize>>,
@@ -40,6 +42,7 @@ impl Policy {
             name,
             batch: BatchChoice::Auto,
             batch_span: 0..0,
+            batch_cost_span: 0..0,
             regulators: Vec::new(),
             regulator_spans: Vec::new(),
             sections: Vec::new(),
@@ -71,8 +74,18 @@ impl Policy {
         let regulator_spans = raw.regulators.iter().flatten().map(Spanned::span).collect();
         let sections = raw.sections();
         let parameters = raw.parameters()?;
+        let batch_cost_span = raw.batch_cost().map_or(0..0, Spanned::span);
         let (batch, batch_span) = read_batch(raw.batch)?;
-        Ok(Self { name, batch, batch_span, regulators, regulator_spans, sections, parameters })
+        Ok(Self {
+            name,
+            batch,
+            batch_span,
+            batch_cost_span,
+            regulators,
+            regulator_spans,
+            sections,
+            parameters,
+        })
     }
 }
 
@@ -115,6 +128,7 @@ pub(crate) struct RawPolicy {
     batch: Option<Spanned<RawBatch>>,
     regulators: Option<Vec<Spanned<String>>>,
     das: Option<Spanned<RawDas>>,
+    dqf: Option<Spanned<RawDqf>>,
     #[serde(rename = "g-edf")]
     group_edf: Option<Spanned<RawGroupEdf>>,
     #[serde(rename = "rtio-priority")]
@@ -133,6 +147,13 @@ pub(crate) struct RawPolicy {
 #[serde(deny_unknown_fields)]
 struct RawDas {
     margin: Option<Duration>,
+}
+
+/// `[policy.dqf]`.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct RawDqf {
+    batch_cost: Option<Spanned<Duration>>,
 }
 
 /// `[policy.g-edf]`.
@@ -168,6 +189,7 @@ impl RawPolicy {
         }
         [
             section(PolicyName::Das.name(), self.das.as_ref()),
+            section(PolicyName::Dqf.name(), self.dqf.as_ref()),
             section(PolicyName::GroupEdf.name(), self.group_edf.as_ref()),
             section(PolicyName::RtioPriority.name(), self.rtio_priority.as_ref()),
             section(RegulatorName::DepthLimit.name(), self.depth_limit.as_ref()),
@@ -185,6 +207,7 @@ impl RawPolicy {
         Ok(Parameters {
             das: self.das(),
             depth_limit: self.depth_limit()?,
+            dqf: DqfParameters { batch_cost: self.batch_cost().map(|cost| *cost.get_ref()) },
             group_edf: self.group_edf(),
             rtio_priority: self.rtio_priority(),
             token_bucket: value(self.token_bucket.as_ref()),
@@ -196,6 +219,10 @@ impl RawPolicy {
     fn das(&self) -> DasParameters {
         let margin = self.das.as_ref().and_then(|raw| raw.get_ref().margin);
         margin.map_or_else(DasParameters::default, |margin| DasParameters { margin })
+    }
+
+    fn batch_cost(&self) -> Option<&Spanned<Duration>> {
+        self.dqf.as_ref().and_then(|raw| raw.get_ref().batch_cost.as_ref())
     }
 
     fn group_edf(&self) -> GroupEdfParams {

@@ -6,7 +6,7 @@
 use model::{Plan, PolicyName, RegulatorName, Sending, Task};
 
 use super::{
-    BatchSize, BestEffortDepth, Checkers, ClassOrder, DepthKept, DueOrder, ElasticBatch,
+    BatchSize, BestEffortDepth, Checkers, ClassOrder, CostKept, DepthKept, DueOrder, ElasticBatch,
     ExactlyOnce, IdleDispatch, Lines, RealTimeAlone, ReleaseOrder, Served, WorkConservation,
 };
 
@@ -53,7 +53,11 @@ impl Checkers {
                 checkers.add_batches(plan.batch_max, fill);
             }
             PolicyName::Dqf => {
-                checkers.add(conserves(Served::filling(plan)).with_overruns(plan.table.clone()));
+                let conserves = conserves(Served::filling(plan)).with_overruns(plan.table.clone());
+                checkers.add(conserves.with_costs(plan.batch_cost.clone()));
+                if let Some(cost_kept) = CostKept::of(plan) {
+                    checkers.add(cost_kept);
+                }
                 checkers.add(ReleaseOrder::new(Lines::OfClass));
                 checkers.add_batches(plan.batch_max, fill);
             }

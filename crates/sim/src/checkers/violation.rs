@@ -81,6 +81,23 @@ pub enum Breach {
         /// The most that this batch may hold.
         batch_max: u64,
     },
+    /// The requests of a batch cost more than they may.
+    #[error("a batch at a cost of {cost_ns} ns; {cost_ns_max} ns allowed")]
+    BatchTooDear {
+        /// What they cost together.
+        cost_ns: u64,
+        /// The most that this batch may cost.
+        cost_ns_max: u64,
+    },
+    /// A batch left a real-time request behind for which it had room, or which its best effort
+    /// kept out.
+    #[error("a batch at a real-time cost of {cost_ns} ns left {waiting:?} behind")]
+    BatchCutShort {
+        /// The oldest that was left.
+        waiting: RequestId,
+        /// What its real-time requests cost together.
+        cost_ns: u64,
+    },
     /// A batch was sent to a drive that was not drained.
     #[error("a batch was dispatched with {in_flight_count} in flight")]
     DispatchedWhileBusy {

@@ -8,7 +8,7 @@
 //! `fifo` and `dqf` keep one request or batch on the drive, `noop` as many requests as the
 //! drive accepts. With beta 0 `dqf` does not serve best effort.
 
-use model::{BatchTable, Class, Outcome, Plan, Request, Time};
+use model::{BatchCost, BatchTable, Class, Duration, Outcome, Plan, Request, Time};
 
 use super::{Breach, Checker, ViolationLog, count, is_best_effort};
 use crate::Observer;
@@ -50,6 +50,8 @@ pub struct WorkConservation {
     in_flight_count: u64,
     /// b, where best effort pays for batches that take longer.
     table: Option<BatchTable>,
+    /// What takes the place of b where batches are limited by cost.
+    cost: Option<BatchCost>,
     /// When the batch on the drive is late.
     due_back: Option<Time>,
     /// Until when best effort pays.
@@ -67,6 +69,7 @@ impl WorkConservation {
             best_effort_count: 0,
             in_flight_count: 0,
             table: None,
+            cost: None,
             due_back: None,
             resume: Time::ZERO,
             log: ViolationLog::default(),
@@ -78,6 +81,23 @@ impl WorkConservation {
     #[must_use]
     pub fn with_overruns(self, table: BatchTable) -> Self {
         Self { table: Some(table), ..self }
+    }
+
+    /// A batch is late by what its requests cost, where they are limited by that.
+    #[must_use]
+    pub fn with_costs(self, cost: Option<BatchCost>) -> Self {
+        Self { cost, ..self }
+    }
+
+    /// What a batch may take; none where nobody minds.
+    fn time_max(&self, batch: &[Request]) -> Option<Duration> {
+        let table = self.table.as_ref()?;
+        let Some(cost) = &self.cost else {
+            let size = u32::try_from(batch.len()).expect("at most the depth");
+            return Some(table.time_max(size.min(table.batch_max())));
+        };
+        let charges_ns = batch.iter().map(|request| cost.charge_ns(request.op, request.size));
+        Some(cost.charges.positioning_max + Duration::from_ns(charges_ns.sum()))
     }
 
     fn forget(&mut self, request: &Request) {
@@ -119,9 +139,7 @@ impl Observer for WorkConservation {
         for request in batch {
             self.forget(request);
         }
-        let size = u32::try_from(batch.len()).expect("at most the depth");
-        let table = self.table.as_ref();
-        self.due_back = table.map(|table| now + table.time_max(size.min(table.batch_max())));
+        self.due_back = self.time_max(batch).map(|time_max| now + time_max);
     }
 
     fn completed(&mut self, now: Time, _request: &Request, _outcome: Outcome) {

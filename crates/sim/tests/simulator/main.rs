@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Tests of the virtual-time host. One test crate, so that they share `common.rs`.
 
+mod batch_cost;
 mod canaries;
 mod common;
 mod due_order;

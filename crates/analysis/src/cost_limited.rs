@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! Dual-queue FIFO whose batches are limited by cost as well as by count.
+//!
+//! A batch takes at most `A + sum c` and is the longest prefix of the queue that costs at most Z
+//! and has at most z requests. So one that leaves a request behind either holds z, or would cost
+//! more than Z with the next one: that bounds how many a job waits for. Proof and attack stand
+//! in `docs/model.md` section 11.
+//!
+//! ```text
+//!   release of J                     J's last request rides in B_L
+//!        |                                       |
+//!   [ X .......][ B_1 cut ][ .. ][ B_(L-1) cut ][ B_L: the rest up to J | freeloaders ]
+//! ```
+
+mod batches;
+mod choice;
+
+use model::Duration;
+
+use crate::Verdict;
+use crate::heterogeneous::MixedTask;
+use crate::search::{HORIZON_NS, verdict};
+
+use batches::Requests;
+
+pub(crate) use choice::{choose, is_provable, unproved};
+
+/// Tasks that share a device in batches limited by cost.
+///
+/// # Invariants
+/// - No request costs more than `cost_max`; `best_effort_fill <= cost_max`.
+/// - `batch_max >= 1`, and the costs hold for batches of that many.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CostLimitedSystem {
+    /// The tasks.
+    pub tasks: Vec<MixedTask>,
+    /// A: once for each batch.
+    pub positioning_max: Duration,
+    /// z.
+    pub batch_max: u32,
+    /// Z: what the requests of one batch may cost together.
+    pub cost_max: Duration,
+    /// F: a batch that leaves no task's request behind is filled with best effort up to this cost
+    /// in all; 0 = none aboard.
+    pub best_effort_fill: Duration,
+}
+
+/// A bound by costs for batches limited by cost, the same for every task.
+///
+/// # Bound
+/// With `C = sum e_i c_i`, c the least cost of a request, L the most batches that the requests
+/// up to a job's last one may come to, and one more where a batch may be in flight at its release,
+/// W of them in all:
+///
+/// `R = W A + F + max(C, F)` for L = 1, as Theorem 3 has it, and else
+/// `R = W A + F + max(C + X, C - c + F)`, X being what may ride behind the job in its last batch
+/// beyond one job of each task: the least of
+/// - `Z - c`, and the z - 1 dearest requests;
+/// - `C - (Z + 1)`, or `C` less the z + 1 cheapest if that is more and z < E;
+/// - the sum of C_i over tasks with `p_i <= R + (W - 1) A + F + C - c`, one of them left out
+///   where these are all.
+///
+/// It holds while R is below every period; the least fixed point is given.
+///
+/// # Source
+/// Own derivation, `docs/model.md` section 11. The dissertation counts requests.
+///
+/// # Assumptions
+/// No batch takes longer than A and its costs.
+///
+/// # Complexity
+/// O(n log n + (E / z) k log E) with k different costs.
+pub fn responses(system: &CostLimitedSystem) -> Vec<Verdict> {
+    vec![verdict(response_ns(system)); system.tasks.len()]
+}
+
+/// That bound in ns.
+pub(crate) fn response_ns(system: &CostLimitedSystem) -> Option<u64> {
+    solve(system).map(|solution| solution.response_ns)
+}
+
+/// What the bound comes to.
+struct Solution {
+    /// W.
+    batches: u64,
+    /// R.
+    response_ns: u64,
+}
+
+fn solve(system: &CostLimitedSystem) -> Option<Solution> {
+    let period_min = system.tasks.iter().map(|mixed| mixed.task.period.ns()).min()?;
+    let requests = Requests::of(system);
+    let is_shared = !system.best_effort_fill.is_zero();
+    let (all, least_ns) = (requests.count(), u128::from(requests.least_ns()));
+    let queued_max = requests.batches_max(requests.sum_ns(), all)?;
+    let batches = if is_shared {
+        1 + queued_max
+    } else if system.tasks.len() == 1 {
+        // Nothing can be in flight at the release of the only task.
+        queued_max
+    } else {
+        // What is in flight is not queued.
+        queued_max.max(1 + requests.batches_max(requests.sum_ns() - least_ns, all - 1)?)
+    };
+    let wait = Wait { system, requests: &requests, batches };
+    let response_ns = if queued_max == 1 { wait.in_one() } else { wait.in_several() };
+    let response_ns = u64::try_from(response_ns).ok().filter(|&ns| ns <= HORIZON_NS)?;
+    (response_ns < period_min).then_some(Solution { batches, response_ns })
+}
+
+/// A job's wait for so many batches, times in ns.
+struct Wait<'a> {
+    system: &'a CostLimitedSystem,
+    requests: &'a Requests,
+    /// W.
+    batches: u64,
+}
+
+impl Wait<'_> {
+    fn fill_ns(&self) -> u128 {
+        u128::from(self.system.best_effort_fill.ns())
+    }
+
+    /// `W A + F`.
+    fn fixed_ns(&self) -> u128 {
+        let positioning_ns = u128::from(self.system.positioning_max.ns());
+        u128::from(self.batches) * positioning_ns + self.fill_ns()
+    }
+
+    /// R where all that is queued goes in one batch.
+    fn in_one(&self) -> u128 {
+        self.fixed_ns() + self.requests.sum_ns().max(self.fill_ns())
+    }
+
+    /// R where it may be cut.
+    fn in_several(&self) -> u128 {
+        let with = |riding_ns: u128| {
+            let without_job = self.requests.sum_ns() - u128::from(self.requests.least_ns());
+            let last = (self.requests.sum_ns() + riding_ns).max(without_job + self.fill_ns());
+            (self.fixed_ns() + last).max(self.in_one())
+        };
+        let riding_max_ns = self.riding_max_ns();
+        let mut by_period: Vec<(u64, u128)> = self.system.tasks.iter().map(job).collect();
+        by_period.sort_unstable();
+        let own_min_ns = by_period.iter().map(|&(_, ns)| ns).min().unwrap_or(0);
+        let (mut again, mut again_ns) = (0, 0);
+        loop {
+            // Where these are all, one of them is the job's own task, which has no second job.
+            let own_ns = if again == by_period.len() { own_min_ns } else { 0 };
+            let response_ns = with(riding_max_ns.min(again_ns - own_ns));
+            let latest_ns = response_ns + self.last_dispatch_ns();
+            let Some(&(period_ns, job_ns)) = by_period.get(again) else { return response_ns };
+            if u128::from(period_ns) > latest_ns {
+                return response_ns;
+            }
+            (again, again_ns) = (again + 1, again_ns + job_ns);
+        }
+    }
+
+    /// How long after the job's release its last batch is sent at most.
+    fn last_dispatch_ns(&self) -> u128 {
+        let positioning_ns = u128::from(self.system.positioning_max.ns());
+        let before_job = self.requests.sum_ns() - u128::from(self.requests.least_ns());
+        u128::from(self.batches - 1) * positioning_ns + self.fill_ns() + before_job
+    }
+
+    /// What may ride behind the job in its last batch, whatever the periods are.
+    fn riding_max_ns(&self) -> u128 {
+        let (cost_max_ns, count_max) =
+            (u128::from(self.system.cost_max.ns()), u64::from(self.system.batch_max));
+        let (sum_ns, least_ns) = (self.requests.sum_ns(), u128::from(self.requests.least_ns()));
+        // The batch before was cut by cost or by count, and those of its jobs are not again here.
+        let behind_cost_ns = sum_ns.saturating_sub(cost_max_ns + 1);
+        let behind_count_ns = if self.requests.count() > count_max {
+            sum_ns - self.requests.cheapest_ns(count_max + 1)
+        } else {
+            0
+        };
+        let besides_job_ns = cost_max_ns - least_ns;
+        let dearest_ns = self.requests.dearest_ns(count_max - 1);
+        behind_cost_ns.max(behind_count_ns).min(besides_job_ns).min(dearest_ns)
+    }
+}
+
+/// Period and cost of a job.
+fn job(mixed: &MixedTask) -> (u64, u128) {
+    let requests = u128::from(mixed.task.requests);
+    (mixed.task.period.ns(), requests * u128::from(mixed.request_max.ns()))
+}

@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! How many batches a queue may come to when they are cut by cost and by count.
+//!
+//! Of the batches before the last one let n hold z requests each and m be cut by cost. A batch
+//! cut by cost holds more than Z together with the first request of the next one, so
+//!
+//! ```text
+//!   m (Z + 1) + cheapest(n z)  <=  cost of the queue + the first requests behind those m
+//! ```
+//!
+//! and these first requests are different ones: at most the m dearest. Where every cut is by cost
+//! (n = 0) the last of them is the first of the last batch, which is in the queue's cost already,
+//! and m - 1 count twice. Otherwise the last batch's own, at least the cheapest, is left out.
+
+use crate::cost_limited::CostLimitedSystem;
+
+/// Batches beyond which nobody looks.
+const BATCHES_MAX: u64 = 1 << 16;
+
+/// One job's requests of each task, by cost.
+pub(super) struct Requests {
+    /// Cost in ns and how many, the cheapest first.
+    kinds: Vec<(u64, u64)>,
+    count: u64,
+    sum_ns: u128,
+    batch_max: u64,
+    cost_max_ns: u128,
+}
+
+impl Requests {
+    pub(super) fn of(system: &CostLimitedSystem) -> Self {
+        let of_task = |mixed: &crate::heterogeneous::MixedTask| {
+            (mixed.request_max.ns(), u64::from(mixed.task.requests))
+        };
+        let mut all: Vec<(u64, u64)> = system.tasks.iter().map(of_task).collect();
+        all.sort_unstable();
+        let mut kinds: Vec<(u64, u64)> = Vec::new();
+        for (cost_ns, requests) in all {
+            match kinds.last_mut() {
+                Some((known, count)) if *known == cost_ns => *count += requests,
+                _ => kinds.push((cost_ns, requests)),
+            }
+        }
+        let of_kind = |&(cost_ns, count): &(u64, u64)| u128::from(cost_ns) * u128::from(count);
+        Self {
+            count: kinds.iter().map(|&(_, count)| count).sum(),
+            sum_ns: kinds.iter().map(of_kind).sum(),
+            kinds,
+            batch_max: u64::from(system.batch_max),
+            cost_max_ns: u128::from(system.cost_max.ns()),
+        }
+    }
+
+    /// E.
+    pub(super) fn count(&self) -> u64 {
+        self.count
+    }
+
+    /// C.
+    pub(super) fn sum_ns(&self) -> u128 {
+        self.sum_ns
+    }
+
+    /// The least cost of a request.
+    pub(super) fn least_ns(&self) -> u64 {
+        self.kinds.first().map_or(0, |&(cost_ns, _)| cost_ns)
+    }
+
+    /// The cost of so many, the cheapest first; of all where there are fewer.
+    pub(super) fn cheapest_ns(&self, count: u64) -> u128 {
+        sum_of_first(self.kinds.iter(), count)
+    }
+
+    /// The cost of so many, the dearest first; of all where there are fewer.
+    pub(super) fn dearest_ns(&self, count: u64) -> u128 {
+        sum_of_first(self.kinds.iter().rev(), count)
+    }
+
+    /// L: the most batches that a queue of this cost and so many requests may come to; none
+    /// where that is not looked for.
+    ///
+    /// # Complexity
+    /// O((E / z) k log E) with k kinds.
+    pub(super) fn batches_max(&self, queue_ns: u128, queued: u64) -> Option<u64> {
+        // The last batch holds a request that was not cut off.
+        let before_last = queued.checked_sub(1)?;
+        let full_max = before_last / self.batch_max;
+        if full_max > BATCHES_MAX {
+            return None;
+        }
+        let mut most = 0;
+        for full in 0..=full_max {
+            let full_ns = self.cheapest_ns(full * self.batch_max);
+            if full > 0 && full_ns + u128::from(self.least_ns()) > queue_ns {
+                break;
+            }
+            let by_cost_max = before_last - full * self.batch_max;
+            most = most.max(full + self.cuts_by_cost(queue_ns, full, full_ns, by_cost_max));
+        }
+        Some(most + 1)
+    }
+
+    /// The most batches cut by cost beside `full` ones that cost at least `full_ns`.
+    fn cuts_by_cost(&self, queue_ns: u128, full: u64, full_ns: u128, most: u64) -> u64 {
+        let is_possible = |cuts: u64| {
+            let (behind_ns, own_ns) = match full {
+                0 => (self.dearest_ns(cuts - 1), 0),
+                _ => (self.dearest_ns(cuts), self.least_ns()),
+            };
+            let needed_ns = u128::from(cuts) * (self.cost_max_ns + 1) + full_ns;
+            needed_ns + u128::from(own_ns) <= queue_ns + behind_ns
+        };
+        // One more asks for Z + 1 and gives less, as no request costs more than Z.
+        let (mut enough, mut too_many) = (0, most + 1);
+        while enough + 1 < too_many {
+            let middle = enough + (too_many - enough) / 2;
+            if is_possible(middle) {
+                enough = middle;
+            } else {
+                too_many = middle;
+            }
+        }
+        enough
+    }
+}
+
+fn sum_of_first<'a>(kinds: impl Iterator<Item = &'a (u64, u64)>, count: u64) -> u128 {
+    let mut left = count;
+    let mut sum_ns = 0;
+    for &(cost_ns, requests) in kinds {
+        let taken = requests.min(left);
+        sum_ns += u128::from(taken) * u128::from(cost_ns);
+        left -= taken;
+    }
+    sum_ns
+}

@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! Batches limited by cost, by hand: how many batches there are, what rides along, what is left
+//! for best effort, and what becomes of the limit where nothing is proved.
+
+use analysis::cost_limited::{self, CostLimitedSystem};
+use analysis::heterogeneous::MixedTask;
+use analysis::{Answer, SporadicTask, Verdict, assess, headroom};
+use model::cost::{CostModel, RequestCost};
+use model::{
+    BatchTable, BestEffort, Bytes, Class, DeferredWrites, Duration, Intensity, Op, Place,
+    PolicyName, Task, Workload,
+};
+
+/// e requests of c, all with this period.
+fn tasks(kinds: &[(u32, u64)], period_ns: u64) -> Vec<MixedTask> {
+    let of = |&(requests, cost_ns): &(u32, u64)| {
+        let period = Duration::from_ns(period_ns);
+        let task = SporadicTask { period, requests, deadline: period };
+        MixedTask { task, request_max: Duration::from_ns(cost_ns), op: Op::Read }
+    };
+    kinds.iter().map(of).collect()
+}
+
+/// The bound in a system with A = 100.
+fn bound(kinds: &[(u32, u64)], period_ns: u64, z: u32, cost_ns: u64, fill_ns: u64) -> Option<u64> {
+    let verdicts = cost_limited::responses(&CostLimitedSystem {
+        tasks: tasks(kinds, period_ns),
+        positioning_max: Duration::from_ns(100),
+        batch_max: z,
+        cost_max: Duration::from_ns(cost_ns),
+        best_effort_fill: Duration::from_ns(fill_ns),
+    });
+    assert_eq!(verdicts.len(), kinds.len());
+    verdicts[0].bound().map(Duration::ns)
+}
+
+const NEVER: u64 = 1 << 40;
+
+#[test]
+fn where_nothing_is_cut_it_is_theorem_2_or_3_by_cost() {
+    assert_eq!(bound(&[(2, 10), (1, 30)], NEVER, 3, 50, 0), Some(200 + 50));
+    assert_eq!(bound(&[(2, 10)], NEVER, 3, 50, 0), Some(100 + 20), "nothing before it");
+    assert_eq!(bound(&[(2, 10), (1, 30)], NEVER, 3, 50, 40), Some(200 + 40 + 50));
+    assert_eq!(bound(&[(2, 10), (1, 30)], NEVER, 3, 60, 60), Some(200 + 60 + 60));
+    assert_eq!(bound(&[(2, 10)], NEVER, 3, 50, 40), Some(200 + 40 + 40), "best effort before it");
+}
+
+/// Behind one of 10 in flight come 10, 30 and 30 under Z = 30: each alone.
+#[test]
+fn batches_are_counted_by_what_does_not_fit() {
+    assert_eq!(bound(&[(2, 10), (2, 30)], NEVER, 9, 30, 0), Some(4 * 100 + 80));
+    // Behind 10 in flight 70 fit; with nothing in flight 80 are two batches.
+    assert_eq!(bound(&[(2, 10), (2, 30)], NEVER, 9, 70, 0), Some(2 * 100 + 80));
+    assert_eq!(bound(&[(1, 30), (3, 30)], NEVER, 2, NEVER, 0), Some(3 * 100 + 120), "by count");
+    assert_eq!(bound(&[(4, 10)], NEVER, 9, 10, 0), Some(4 * 100 + 40), "each alone");
+}
+
+/// A job that comes twice in the wait may ride behind, and no other.
+#[test]
+fn what_comes_again_may_ride_in_the_last_batch() {
+    // R = 280 and the last batch goes out by 170: periods up to 450 count.
+    let kinds = &[(2, 10), (2, 30)];
+    assert_eq!(bound(kinds, 451, 9, 70, 0), Some(280));
+    // All but one task of 20 or 60: 60; Z - c = 60; C - Z - 1 = 9; so 9.
+    assert_eq!(bound(kinds, 450, 9, 70, 0), Some(280 + 9));
+    assert_eq!(bound(kinds, 289, 9, 70, 0), None, "not below the period");
+    assert_eq!(bound(kinds, 290, 9, 70, 0), Some(289));
+}
+
+/// A = 10 ms, 1 ms for 4 KiB, 20 ms for 1 MiB; four small tasks and a large one, C = 24 ms.
+fn workload(cost_ms: u64, is_shared: bool) -> Workload {
+    let times: Vec<Duration> = (1..=8).map(|n| Duration::from_ms(10 + 20 * n)).collect();
+    let mut workload = Workload::new("d", 8, BatchTable::new(&times).unwrap());
+    let cost = |kib: u64, ms: u64| RequestCost {
+        op: Op::Read,
+        size: Bytes::from_kib(kib),
+        time_max: Duration::from_ms(ms),
+    };
+    workload.contracts.costs = Some(CostModel {
+        positioning_max: Duration::from_ms(10),
+        requests: vec![cost(4, 1), cost(1024, 20)],
+        switch_max: None,
+        fua_max: None,
+        batch_max: Some(6),
+        how: None,
+        samples: None,
+    });
+    workload.tasks = [4, 4, 4, 4, 1024].map(task).to_vec();
+    workload.tasks[4].entry = 1;
+    workload.entries = vec!["small".to_owned(), "large".to_owned()];
+    workload.parameters.dqf.batch_cost = Some(Duration::from_ms(cost_ms));
+    if is_shared {
+        workload.best_effort = vec![BestEffort {
+            name: "load".to_owned(),
+            intensity: Intensity::Outstanding(4),
+            size: Bytes::from_kib(1024),
+            op: Op::Read,
+            place: Place::Random,
+        }];
+    }
+    workload
+}
+
+fn task(kib: u64) -> Task {
+    Task {
+        name: format!("{kib}"),
+        entry: 0,
+        period: Duration::from_ms(200),
+        deadline: Duration::from_ms(100),
+        requests: 1,
+        size: Bytes::from_kib(kib),
+        op: Op::Read,
+        place: Place::Random,
+        offset: Duration::ZERO,
+        class: Class::Hard,
+        quality_ppm: Task::QUALITY_ALL_PPM,
+        outstanding_max: None,
+    }
+}
+
+/// 2 A + F + max(C, F) = 100 ms leaves F = 40 ms.
+#[test]
+fn best_effort_gets_what_the_deadlines_leave() {
+    let assessment = assess(&workload(60, true), PolicyName::Dqf);
+    assert_eq!(assessment.answer, Answer::Proven);
+    let plan = assessment.plan(&workload(60, true));
+    let cost = plan.batch_cost.expect("limited by cost");
+    assert_eq!(cost.best_effort_fill, Duration::from_ms(40));
+    assert_eq!((plan.batch_max, plan.best_effort_fill), (6, 6), "the costs speak of six");
+}
+
+/// What is left would not hold one request of it, which would wait at the head for ever.
+#[test]
+fn best_effort_gets_nothing_that_holds_no_request() {
+    let mut workload = workload(60, true);
+    for task in &mut workload.tasks {
+        task.deadline = Duration::from_ms(63);
+    }
+    let assessment = assess(&workload, PolicyName::Dqf);
+    assert_eq!(assessment.answer, Answer::Proven);
+    assert_eq!(assessment.best_effort_fill, 0);
+    assert_eq!(assessment.batch_cost.expect("limited").best_effort_fill, Duration::ZERO);
+}
+
+/// With k small ones C = 20 + k and R = 20 + C while all fits into six; then batches are cut.
+#[test]
+fn headroom_is_that_of_the_limited_batches() {
+    let rooms = headroom(&workload(60, false), PolicyName::Dqf).expect("two entries");
+    assert!(rooms[0].more > 0 && rooms[1].more > 0, "{rooms:?}");
+    let mut fuller = workload(60, false);
+    let more = vec![fuller.tasks[0].clone(); rooms[0].more];
+    fuller.tasks.splice(0..0, more);
+    assert_eq!(assess(&fuller, PolicyName::Dqf).answer, Answer::Proven);
+    fuller.tasks.insert(0, fuller.tasks[0].clone());
+    assert_eq!(assess(&fuller, PolicyName::Dqf).answer, Answer::NotProven);
+}
+
+/// What a file asks for is carried out even where nothing can be promised, by `dqf` alone.
+#[test]
+fn the_limit_stands_where_nothing_is_proved() {
+    let mut unknown = workload(60, true);
+    unknown.contracts.deferred_writes = DeferredWrites::Unmeasured;
+    let assessment = assess(&unknown, PolicyName::Dqf);
+    assert!(matches!(assessment.answer, Answer::NotApplicable { .. }));
+    assert_eq!(assessment.batch_cost.expect("as asked").cost_max, Duration::from_ms(60));
+    for other in [PolicyName::DqEdf, PolicyName::DqfElastic, PolicyName::Fifo] {
+        assert_eq!(assess(&workload(60, true), other).batch_cost, None, "{other}");
+    }
+}
+
+#[test]
+fn every_task_has_the_same_bound() {
+    let verdicts = cost_limited::responses(&CostLimitedSystem {
+        tasks: tasks(&[(1, 5), (2, 7), (1, 9)], NEVER),
+        positioning_max: Duration::from_ns(1),
+        batch_max: 2,
+        cost_max: Duration::from_ns(9),
+        best_effort_fill: Duration::ZERO,
+    });
+    assert!(verdicts.iter().all(|verdict| *verdict == verdicts[0]));
+    assert!(matches!(verdicts[0], Verdict::Bounded(_)));
+}

@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! Dual-queue FIFO in batches limited by cost: all that can happen in a small system.
+//!
+//! The search knows the rule alone: an idle device gets the longest prefix of the queue that
+//! costs at most Z and has at most z requests, one in any case; one that leaves none behind is
+//! filled with best effort up to F. A batch may end at any tick up to A and its costs; tasks
+//! release at any tick at least p after their last job; events of a tick come in any order.
+//! What is in flight matters to nobody but for how long, so a state is small:
+//!
+//! ```text
+//!   (ticks until each task may release, queue in order, ticks the batch may still take)
+//! ```
+
+use std::collections::{HashMap, HashSet};
+
+use analysis::SporadicTask;
+use analysis::cost_limited::CostLimitedSystem;
+use analysis::heterogeneous::MixedTask;
+use model::{Duration, Op};
+use rand::RngExt;
+use rand_pcg::Pcg64;
+
+/// A random system; one tick is one nanosecond. Periods are as yet beyond reach.
+///
+/// # Panics
+/// Never.
+#[must_use]
+pub fn system(random: &mut Pcg64, is_shared: bool) -> CostLimitedSystem {
+    let count: usize = random.random_range(1..=3);
+    let requests_max = if count < 3 { 3 } else { 2 };
+    let task = |random: &mut Pcg64| MixedTask {
+        task: SporadicTask {
+            period: Duration::from_ns(1 << 30),
+            requests: random.random_range(1..=requests_max),
+            deadline: Duration::from_ns(1 << 30),
+        },
+        request_max: Duration::from_ns(random.random_range(1..=4)),
+        op: Op::Read,
+    };
+    let tasks: Vec<MixedTask> = (0..count).map(|_| task(random)).collect();
+    let dearest = tasks.iter().map(|mixed| mixed.request_max.ns()).max().expect("a task");
+    let requests: u32 = tasks.iter().map(|mixed| mixed.task.requests).sum();
+    let cost_max = random.random_range(dearest..=dearest.max(costs_sum(&tasks)) + 1);
+    CostLimitedSystem {
+        tasks,
+        positioning_max: Duration::from_ns(random.random_range(0..=2)),
+        batch_max: random.random_range(1..=requests + 1),
+        cost_max: Duration::from_ns(cost_max),
+        best_effort_fill: Duration::from_ns(if is_shared {
+            random.random_range(1..=cost_max)
+        } else {
+            0
+        }),
+    }
+}
+
+/// C.
+#[must_use]
+pub fn costs_sum(tasks: &[MixedTask]) -> u64 {
+    tasks.iter().map(|mixed| u64::from(mixed.task.requests) * mixed.request_max.ns()).sum()
+}
+
+/// Gives each task a period just above `bound_ns`, or up to twice that much.
+pub fn set_periods(system: &mut CostLimitedSystem, bound_ns: u64, random: &mut Pcg64) {
+    for mixed in &mut system.tasks {
+        let slack = match random.random_range(0..5) {
+            0 | 1 => 0,
+            2 => 1,
+            3 => bound_ns / 2,
+            _ => bound_ns,
+        };
+        mixed.task.period = Duration::from_ns(bound_ns + 1 + slack);
+        mixed.task.deadline = mixed.task.period;
+    }
+}
+
+/// What is to be known of an instant; see the module's text.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+struct State {
+    cooling: Vec<u64>,
+    queue: Vec<usize>,
+    left: Option<u64>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Move {
+    Release(usize),
+    /// So many real-time requests go to the device.
+    Send(usize),
+    End,
+    Tick,
+}
+
+/// The rule, and everything that may follow from a state.
+struct Game<'a>(&'a CostLimitedSystem);
+
+impl Game<'_> {
+    /// How many of the queue go in one batch, and how long it may take; the fill included.
+    fn batch(&self, queue: &[usize]) -> (usize, u64) {
+        let (mut count, mut cost_ns) = (0, 0);
+        for &task in queue.iter().take(self.0.batch_max as usize) {
+            let with_ns = cost_ns + self.0.tasks[task].request_max.ns();
+            if count > 0 && with_ns > self.0.cost_max.ns() {
+                break;
+            }
+            (count, cost_ns) = (count + 1, with_ns);
+        }
+        if count == queue.len() {
+            cost_ns = cost_ns.max(self.0.best_effort_fill.ns());
+        }
+        (count, self.0.positioning_max.ns() + cost_ns)
+    }
+
+    fn moves(&self, state: &State) -> Vec<(Move, State)> {
+        let mut moves = Vec::new();
+        for (task, mixed) in self.0.tasks.iter().enumerate().filter(|&(i, _)| state.cooling[i] == 0)
+        {
+            let mut next = state.clone();
+            next.cooling[task] = mixed.task.period.ns();
+            next.queue.extend(std::iter::repeat_n(task, mixed.task.requests as usize));
+            moves.push((Move::Release(task), next));
+        }
+        let tick = |left: Option<u64>| {
+            let cooling = state.cooling.iter().map(|ticks| ticks.saturating_sub(1)).collect();
+            (Move::Tick, State { cooling, left, ..state.clone() })
+        };
+        if let Some(left) = state.left {
+            moves.push((Move::End, State { left: None, ..state.clone() }));
+            moves.extend((left > 0).then(|| tick(Some(left - 1))));
+            return moves;
+        }
+        let is_shared = !self.0.best_effort_fill.is_zero();
+        if is_shared || !state.queue.is_empty() {
+            let (count, longest) = self.batch(&state.queue);
+            let queue = state.queue[count..].to_vec();
+            moves.push((Move::Send(count), State { queue, left: Some(longest), ..state.clone() }));
+        }
+        moves.extend(state.queue.is_empty().then(|| tick(None)));
+        moves
+    }
+
+    /// Every state that can come about just after a release; none where there are too many
+    /// states.
+    fn after_releases(&self, states_max: usize) -> Option<Vec<State>> {
+        let idle = State { cooling: vec![0; self.0.tasks.len()], queue: Vec::new(), left: None };
+        let (mut seen, mut open) = (HashSet::from([idle.clone()]), vec![idle]);
+        let mut released = HashSet::new();
+        while let Some(state) = open.pop() {
+            for (step, next) in self.moves(&state) {
+                if matches!(step, Move::Release(_)) {
+                    released.insert(next.clone());
+                }
+                if seen.insert(next.clone()) {
+                    open.push(next);
+                }
+            }
+            if seen.len() > states_max {
+                return None;
+            }
+        }
+        Some(released.into_iter().collect())
+    }
+}
+
+/// The longest response of any job in any schedule; none where there are too many states.
+#[must_use]
+pub fn longest_response(system: &CostLimitedSystem, states_max: usize) -> Option<u64> {
+    let game = Game(system);
+    let mut known = HashMap::new();
+    let mut longest = 0;
+    for state in game.after_releases(states_max)? {
+        // The job that was released just now is the last of the queue.
+        let ahead = state.queue.len();
+        longest = longest.max(until_complete(&game, &(state, ahead), &mut known, 8 * states_max)?);
+    }
+    Some(longest)
+}
+
+/// A state, and how many of its queue go up to the last request of the job in question; 0 while
+/// that is in flight.
+type Followed = (State, usize);
+
+/// The longest time until the job is complete.
+fn until_complete(
+    game: &Game<'_>,
+    from: &Followed,
+    known: &mut HashMap<Followed, u64>,
+    known_max: usize,
+) -> Option<u64> {
+    let mut open = vec![from.clone()];
+    while let Some(at) = open.last().cloned() {
+        if known.contains_key(&at) {
+            open.pop();
+            continue;
+        }
+        let (mut longest, before) = (0, open.len());
+        for (step, next) in game.moves(&at.0) {
+            let ahead = match step {
+                Move::End if at.1 == 0 => continue,
+                Move::Send(count) => at.1.saturating_sub(count),
+                _ => at.1,
+            };
+            let followed = (next, ahead);
+            match known.get(&followed) {
+                Some(&time) => longest = longest.max(time + u64::from(step == Move::Tick)),
+                None => open.push(followed),
+            }
+        }
+        if open.len() == before {
+            known.insert(at, longest);
+            open.pop();
+        }
+        if known.len() > known_max {
+            return None;
+        }
+    }
+    known.get(from).copied()
+}

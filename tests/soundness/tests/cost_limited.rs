@@ -1,0 +1,227 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! The bound for batches limited by cost is not exceeded: in no schedule of small systems, and
+//! not by the policy in the simulator on a drive that takes A and the cost of each request.
+
+use analysis::cost_limited::{self, CostLimitedSystem};
+use analysis::heterogeneous::{self, MixedSystem, MixedTask};
+use analysis::{Assessment, SporadicTask, Verdict, assess};
+use model::{
+    BatchChoice, BatchCost, CostModel, Duration, Op, Plan, PolicyName, RequestCharges, Workload,
+};
+use rand::RngExt;
+use sim::checkers::Checkers;
+use sim::{Length, Releases, SimParams, simulate};
+use soundness::workloads;
+use soundness::{cost_limited as search, generate, mixed};
+
+const SEED: u64 = 20_261_121;
+
+fn bound_ns(system: &CostLimitedSystem) -> Option<u64> {
+    let verdicts = cost_limited::responses(system);
+    verdicts.first().copied().and_then(Verdict::bound).map(Duration::ns)
+}
+
+/// A small system with periods about its bound, that bound, and whether batches may be cut.
+fn case(number: u64) -> Option<(CostLimitedSystem, u64, bool)> {
+    let random = &mut generate::generator(SEED, number);
+    let mut system = search::system(random, number % 2 == 1);
+    let alone_ns = bound_ns(&system).expect("periods are out of reach");
+    search::set_periods(&mut system, alone_ns, random);
+    let bound = bound_ns(&system).filter(|&bound| bound <= 26)?;
+    let requests: u32 = system.tasks.iter().map(|mixed| mixed.task.requests).sum();
+    let is_cut =
+        search::costs_sum(&system.tasks) > system.cost_max.ns() || requests > system.batch_max;
+    Some((system, bound, is_cut))
+}
+
+const STATES_MAX: usize = 15_000;
+
+/// Goal: no schedule of a small system exceeds the bound, and where one batch takes all that can
+/// be queued the bound is reached. Method: all schedules.
+#[test]
+fn no_schedule_exceeds_the_bound_for_batches_limited_by_cost() {
+    let (mut searched, mut cut, mut reached) = (0, 0, 0);
+    for number in 0..800 {
+        let Some((system, bound, is_cut)) = case(number) else { continue };
+        let Some(longest) = search::longest_response(&system, STATES_MAX) else { continue };
+        assert!(longest <= bound, "number {number}: {longest} > {bound} in {system:#?}");
+        assert!(is_cut || longest == bound, "number {number}: {longest} < {bound}: {system:#?}");
+        searched += 1;
+        cut += u32::from(is_cut);
+        reached += u32::from(is_cut && longest == bound);
+    }
+    println!("{searched} systems, {cut} of them with batches cut, {reached} of these reached");
+    assert!(searched >= 150 && cut >= 80 && reached >= 50, "too few: {searched}, {cut}, {reached}");
+}
+
+/// By hand: three requests of 3 and one of 1, A = 1, Z = 5. The 1 is in flight when the others
+/// come; each of them goes alone, for two cost more than Z: four batches, 4 A + 10. Batches that
+/// cost Z would be three.
+#[test]
+fn a_batch_that_the_next_request_does_not_fit_in_is_not_full() {
+    let task = |requests: u32, cost_ns: u64| {
+        let period = Duration::from_ns(30);
+        let task = SporadicTask { period, requests, deadline: period };
+        MixedTask { task, request_max: Duration::from_ns(cost_ns), op: Op::Read }
+    };
+    let system = CostLimitedSystem {
+        tasks: vec![task(3, 3), task(1, 1)],
+        positioning_max: Duration::from_ns(1),
+        batch_max: 4,
+        cost_max: Duration::from_ns(5),
+        best_effort_fill: Duration::ZERO,
+    };
+    assert_eq!(bound_ns(&system), Some(14));
+    assert_eq!(search::longest_response(&system, 500_000), Some(14));
+}
+
+/// Canaries: bounds that leave something out that can happen.
+#[test]
+fn bounds_that_forget_something_are_caught() {
+    let caught = |wrong: fn(&CostLimitedSystem, u64) -> u64| {
+        (0..1_500).find(|&number| {
+            case(number).filter(|&(_, _, is_cut)| is_cut).is_some_and(|(system, bound, _)| {
+                let longest = search::longest_response(&system, STATES_MAX);
+                longest.is_some_and(|longest| longest > wrong(&system, bound))
+            })
+        })
+    };
+    let one_less = |system: &CostLimitedSystem, bound: u64| bound - system.positioning_max.ns();
+    println!("one A less: caught by {}", caught(one_less).expect("each batch has its A"));
+    // The number of batches that a queue comes to if every one were cut by cost.
+    let by_cost_alone = |system: &CostLimitedSystem, bound: u64| {
+        let many = CostLimitedSystem { batch_max: u32::MAX, ..system.clone() };
+        bound_ns(&many).unwrap_or(u64::MAX).min(bound)
+    };
+    println!("count: caught by {}", caught(by_cost_alone).expect("z cuts batches too"));
+    let no_best_effort = |system: &CostLimitedSystem, bound: u64| {
+        let alone = CostLimitedSystem { best_effort_fill: Duration::ZERO, ..system.clone() };
+        bound_ns(&alone).unwrap_or(u64::MAX).min(bound)
+    };
+    println!("best effort: caught by {}", caught(no_best_effort).expect("best effort delays"));
+}
+
+/// Goal: where everything fits into one batch and there is no best effort, the bound is that of
+/// batches by count, which is Theorem 2 by cost.
+#[test]
+fn a_limit_that_never_cuts_gives_theorem_2_by_cost() {
+    let mut compared = 0;
+    for number in 0..2_000 {
+        let random = &mut generate::generator(SEED + 1, number);
+        let mut system = search::system(random, false);
+        let sum = search::costs_sum(&system.tasks);
+        system.cost_max = Duration::from_ns(sum);
+        system.batch_max = 16;
+        let by_count = MixedSystem {
+            tasks: system.tasks.clone(),
+            positioning_max: system.positioning_max,
+            switch_max: Duration::ZERO,
+            best_effort_max: Duration::ZERO,
+            best_effort_ops: Vec::new(),
+            known_max: None,
+            batch_max: 16,
+            best_effort_fill: 0,
+        };
+        assert_eq!(cost_limited::responses(&system), heterogeneous::responses(&by_count));
+        compared += 1;
+    }
+    assert_eq!(compared, 2_000);
+}
+
+/// A random workload with a limit by cost, on a drive that holds more or less than all at once.
+fn workload(number: u64) -> (Workload, CostModel) {
+    let (mut workload, costs) = mixed::workload(SEED + 2, number);
+    let random = &mut generate::generator(SEED + 3, number);
+    let charges = RequestCharges::of_workload(&workload).expect("it has costs");
+    let of_tasks = workload.tasks.iter().map(|task| (task.op, task.size));
+    let kinds = of_tasks.chain(workload.best_effort.iter().map(|load| (load.op, load.size)));
+    let charge = |(op, size)| charges.of_request(op, size).expect("a known kind").ns();
+    let dearest = kinds.map(charge).max().expect("a task");
+    let limit = dearest + random.random_range(0..=dearest * 8);
+    workload.parameters.dqf.batch_cost = Some(Duration::from_ns(limit));
+    workload.batch = BatchChoice::Auto;
+    // Periods of twice the bound or less: longer ones prove little.
+    let wide = Duration::from_ns(1 << 50);
+    workload.tasks.iter_mut().for_each(|task| (task.period, task.deadline) = (wide, wide));
+    workload.tasks.iter_mut().for_each(|task| task.offset = Duration::ZERO);
+    let loads = std::mem::take(&mut workload.best_effort);
+    let alone = assess(&workload, PolicyName::Dqf).tasks[0].bounds.mixed.expect("long periods");
+    workload.best_effort = loads;
+    for task in &mut workload.tasks {
+        let period_ns = alone.ns() + 1 + alone.ns() * random.random_range(0..=20) / 10;
+        (task.period, task.deadline) = (Duration::from_ns(period_ns), Duration::from_ns(period_ns));
+        task.offset = Duration::from_ns(random.random_range(0..period_ns));
+    }
+    (workload, costs)
+}
+
+/// How many workloads of `numbers` had a bound and how many of them one of more than two
+/// batches, and the first with a broken promise when the policy carries out what `plan` makes of
+/// the assessment, on a drive that much slower than it should be.
+fn simulated(
+    numbers: std::ops::Range<u64>,
+    slower: fn(&CostModel) -> u64,
+    plan: fn(&Assessment, &Workload) -> Plan,
+) -> (u64, u64, Option<u64>) {
+    let (mut bounded, mut filled, mut broken) = (0, 0, None);
+    for number in numbers {
+        let (workload, costs) = workload(number);
+        let assessment = assess(&workload, PolicyName::Dqf);
+        let plan = plan(&assessment, &workload);
+        let (policy, mut checkers) = Checkers::watching(PolicyName::Dqf, &plan, None).expect("dqf");
+        let releases = if number % 2 == 0 {
+            Releases::Periodic
+        } else {
+            workloads::releases(&mut generate::generator(SEED, number), &workload)
+        };
+        let params =
+            SimParams { releases, seed: number, ..SimParams::new(&workload, Length::Jobs(40)) };
+        let extra_ns = slower(&costs);
+        let drive = mixed::cost_drive(costs, extra_ns, number);
+        let run = simulate(&params, policy, drive, &mut checkers);
+        assert_eq!(checkers.violations(), [], "number {number}");
+        bounded += u64::from(assessment.tasks.iter().all(|task| task.bounds.mixed.is_some()));
+        filled += u64::from(assessment.best_effort_fill > 0);
+        let of_tasks = run.metrics.tasks().iter().zip(&assessment.tasks);
+        let is_broken = of_tasks
+            .filter(|(_, promise)| promise.bounds.mixed.is_some())
+            .any(|(observed, promise)| observed.responses.max() > promise.bounds.mixed);
+        if is_broken && broken.is_none() {
+            broken = Some(number);
+        }
+    }
+    (bounded, filled, broken)
+}
+
+#[test]
+fn no_response_in_the_simulator_exceeds_the_bound() {
+    let (bounded, filled, broken) = simulated(0..400, |_| 0, Assessment::plan);
+    println!("{bounded} workloads with a bound, {filled} of them with best effort aboard");
+    assert_eq!(broken, None);
+    assert!(bounded >= 200 && filled >= 50, "only {bounded} with a bound, {filled} filled");
+}
+
+/// Canary: a drive that positions more than once.
+#[test]
+fn a_drive_that_positions_more_than_once_is_caught() {
+    let (_, _, broken) =
+        simulated(0..200, |costs| costs.positioning_max.ns() * 3, Assessment::plan);
+    assert!(broken.is_some(), "a slow drive survived");
+}
+
+/// Canary: a policy that charges each request a quarter of its cost.
+#[test]
+fn a_policy_that_charges_too_little_is_caught() {
+    let cheap = |assessment: &Assessment, workload: &Workload| {
+        let mut costs = workload.contracts.costs.clone().expect("it has costs");
+        for request in &mut costs.requests {
+            request.time_max = Duration::from_ns(request.time_max.ns() / 4);
+        }
+        let plan = assessment.plan(workload);
+        let charges = RequestCharges::of(&costs, None);
+        let batch_cost = plan.batch_cost.clone().map(|cost| BatchCost { charges, ..cost });
+        Plan { batch_cost, ..plan }
+    };
+    let (_, _, broken) = simulated(0..200, |_| 0, cheap);
+    assert!(broken.is_some(), "a policy that charges too little survived");
+}
