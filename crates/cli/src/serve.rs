@@ -24,6 +24,7 @@ const CONTRACTS_TRIED_MAX: usize = 64;
 /// Runs the command.
 pub(crate) fn serve(arguments: &ServeArguments) -> Result<Answer, Failure> {
     let prepared = Prepared::read(&arguments.file).map_err(failure)?;
+    prepared.check_layout().map_err(failure)?;
     if let Some((workload, _)) = prepared.proof().filter(|_| prepared.file().has_contracts()) {
         check::print(workload);
     }

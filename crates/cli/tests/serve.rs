@@ -100,7 +100,7 @@ fn contracts_are_proved_before_anything_is_served() {
         assert!(command.contains("--threads 64") && command.contains("config="), "{command}");
     }
     assert!(stdout.contains("PROVEN") && stdout.contains("camera"), "{stdout}");
-    folder.file("s.toml", &CAMERA.replace("300ms", "30ms"));
+    folder.file("s.toml", &CAMERA.replace("300ms", "10ms"));
     let (code, stdout, stderr) = folder.run(&["serve", "s.toml"]);
     assert_eq!(code, 1, "{stderr}");
     assert!(stdout.contains("`camera` with a deadline of"), "{stdout}");
@@ -116,11 +116,22 @@ fn a_faulty_file_is_shown_with_its_line() {
     folder.file("s.toml", &CAMERA.replace("size = \"1GiB\"", "size = 7"));
     let (code, _, stderr) = folder.run(&["serve", "s.toml"]);
     assert_eq!(code, 2);
-    assert!(stderr.contains("s.toml, line 4") && stderr.contains("1GiB"), "{stderr}");
-    folder.file("s.toml", &CAMERA.replace("read_only = true\n", ""));
+    assert!(stderr.contains("s.toml, line 4") && stderr.contains("has no unit"), "{stderr}");
+    let (_, drive) = folder.json(&["drive", "show", "fujitsu-max3036rc"]);
+    let capacity = drive["capacity_bytes"].as_u64().unwrap();
+    folder.file("s.toml", &CAMERA.replace("\"1GiB\"", &format!("\"{capacity}B\"")));
     let (code, _, stderr) = folder.run(&["serve", "s.toml"]);
     assert_eq!(code, 2);
-    assert!(stderr.contains("flush"), "{stderr}");
+    assert!(stderr.contains("s.toml, line 9") && stderr.contains("the store ends at"), "{stderr}");
+    let drive = "name = \"d\"\nkind = \"pseudo\"\ndepth = 1\n\
+        [[batch]]\nop = \"read\"\nsize = \"128KiB\"\nns_max = [5_000_000]\n\
+        [[batch]]\nop = \"write\"\nsize = \"128KiB\"\nns_max = [5_000_000]\n";
+    folder.file("d.drive.toml", drive);
+    let written = CAMERA.replace("read_only = true\n", "");
+    folder.file("s.toml", &written.replace("fujitsu-max3036rc", "d.drive.toml"));
+    let (code, _, stderr) = folder.run(&["serve", "s.toml"]);
+    assert_eq!(code, 2);
+    assert!(stderr.contains("how long a flush takes"), "{stderr}");
     let (code, _, stderr) = folder.run(&["serve", "missing.toml"]);
     assert_eq!(code, 2);
     assert!(stderr.contains("cannot read missing.toml"), "{stderr}");

@@ -9,8 +9,7 @@
 use std::ffi::{CString, c_char, c_int, c_void};
 use std::ptr;
 
-use engine::service::Service;
-use model::{ExportContract, ExportSpec};
+use engine::service::{ExportContract, ExportSpec, Service};
 use nbdkit::Builder;
 
 use crate::{Connection, service, with_state};
@@ -145,10 +144,10 @@ extern "C" fn block_size(
     maximum: *mut u32,
 ) -> c_int {
     let Some(export) = of_client() else { return -1 };
-    let bytes = |size: model::Bytes| u32::try_from(size.get()).unwrap_or(REQUEST_BYTES_MAX);
-    let smallest = bytes(export.alignment());
+    let bytes = |size: u64| u32::try_from(size).unwrap_or(REQUEST_BYTES_MAX);
+    let smallest = bytes(export.alignment().get());
     // The protocol wants a power of two, and no less than 512.
-    let largest = bytes(export.size_max()).min(REQUEST_BYTES_MAX);
+    let largest = bytes(export.size_max().get()).min(REQUEST_BYTES_MAX);
     let best = (1 << largest.max(4096).ilog2()).max(smallest);
     // SAFETY: the server hands in three variables of its own.
     unsafe {

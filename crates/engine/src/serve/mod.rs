@@ -143,6 +143,30 @@ impl Prepared {
         self.path.parent().unwrap_or(Path::new("")).join(name)
     }
 
+    /// Whether the exports fit into the store, as far as its size can be known without opening it:
+    /// that of a simulated drive, or of a file.
+    ///
+    /// # Errors
+    /// [`ServeError::Faulty`] with the place in the file.
+    pub fn check_layout(&self) -> Result<(), ServeError> {
+        let size = match &self.file.backing {
+            BackingReference::Simulated { .. } => {
+                Some(self.drive.as_ref().and_then(DriveFile::capacity).unwrap_or(SIZE_DEFAULT))
+            }
+            BackingReference::Path(path) => std::fs::metadata(self.resolve(path.get_ref()))
+                .ok()
+                .filter(std::fs::Metadata::is_file)
+                .map(|metadata| Bytes::new(metadata.len())),
+        };
+        let Some(size) = size else { return Ok(()) };
+        let layout = Layout { size, alignment: SIMULATED_ALIGNMENT };
+        self.file.exports(layout).map(drop).map_err(|error| self.faulty(error))
+    }
+
+    fn faulty(&self, error: FileError) -> ServeError {
+        ServeError::Faulty { path: self.path.clone(), text: self.text.clone(), error }
+    }
+
     /// Opens the store and begins to serve.
     ///
     /// `is_forced`: contracts that are not proved are served as best effort.
@@ -211,9 +235,7 @@ impl Prepared {
     }
 
     fn params(&self, layout: Layout) -> Result<ServiceParams, ServeError> {
-        let faulty =
-            |error| ServeError::Faulty { path: self.path.clone(), text: self.text.clone(), error };
-        let mut exports = self.file.exports(layout).map_err(faulty)?;
+        let mut exports = self.file.exports(layout).map_err(|error| self.faulty(error))?;
         let (policy, plan) = match &self.bound {
             Some((bound, assessment)) if self.is_proven() => {
                 (bound.workload.policy, assessment.plan(&bound.workload))

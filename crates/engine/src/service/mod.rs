@@ -32,7 +32,7 @@ use std::thread::JoinHandle;
 
 use device::realtime::{self, RealTime};
 use device::{Clock, RingError, Waker};
-use model::{AccessTime, Bytes, DriveFile, Duration, ExportSpec, Lba, Plan, PolicyName};
+use model::{AccessTime, Bytes, DriveFile, Duration, Lba, Plan, PolicyName};
 use policy::NoticeKind;
 
 use self::call::{Call, CallKind, CallPart, mailbox};
@@ -47,6 +47,7 @@ pub use self::device_backing::DeviceBacking;
 pub use self::statistics::ServiceStatistics;
 pub use self::summary::Summary;
 pub use self::tenant::ExportStatistics;
+pub use model::{ExportContract, ExportSpec};
 
 /// What a service is made of.
 #[derive(Debug, Clone)]
