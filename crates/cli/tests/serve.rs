@@ -51,8 +51,8 @@ impl Server {
             .unwrap();
         let server = Self { child, socket: folder.path().join("s.sock") };
         let started = Instant::now();
-        while server.tool("nbdinfo", &["--list", &server.uri("")]).0 != Some(0) {
-            assert!(started.elapsed() < Duration::from_secs(60), "it does not serve");
+        while tool("nbdinfo", &["--list", &server.uri("")]).0 != Some(0) {
+            assert!(started.elapsed() < Duration::from_mins(1), "it does not serve");
             std::thread::sleep(Duration::from_millis(20));
         }
         Some(server)
@@ -61,13 +61,6 @@ impl Server {
     fn uri(&self, export: &str) -> String {
         // Paths of the build output have nothing in them that a URI would quote.
         format!("nbd+unix:///{export}?socket={}", self.socket.display())
-    }
-
-    fn tool(&self, tool: &str, arguments: &[&str]) -> (Option<i32>, String, String) {
-        let Output { status, stdout, stderr } =
-            Command::new(tool).args(arguments).output().unwrap();
-        let text = |bytes: Vec<u8>| String::from_utf8_lossy(&bytes).into_owned();
-        (status.code(), text(stdout), text(stderr))
     }
 
     /// Ends it as a service manager would; exit code and what it said.
@@ -86,6 +79,13 @@ impl Drop for Server {
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
+}
+
+/// Exit code, standard output and standard error of a tool of libnbd.
+fn tool(name: &str, arguments: &[&str]) -> (Option<i32>, String, String) {
+    let Output { status, stdout, stderr } = Command::new(name).args(arguments).output().unwrap();
+    let text = |bytes: Vec<u8>| String::from_utf8_lossy(&bytes).into_owned();
+    (status.code(), text(stdout), text(stderr))
 }
 
 #[test]
@@ -141,7 +141,7 @@ fn a_faulty_file_is_shown_with_its_line() {
 fn clients_find_the_exports_and_their_data() {
     let folder = Folder::new();
     let Some(server) = Server::start(&folder, SCRATCH) else { return };
-    let (_, listed, _) = server.tool("nbdinfo", &["--list", &server.uri("")]);
+    let (_, listed, _) = tool("nbdinfo", &["--list", &server.uri("")]);
     for said in ["export=\"scratch\"", "description: read-only, best effort", "8388608 (8M)"] {
         assert!(listed.contains(said), "{listed}");
     }
@@ -149,13 +149,13 @@ fn clients_find_the_exports_and_their_data() {
     std::fs::write(folder.path().join("in.img"), &image).unwrap();
     let (from, to) = (folder.path().join("in.img"), folder.path().join("out.img"));
     let (from, to) = (from.display().to_string(), to.display().to_string());
-    let copied = server.tool("nbdcopy", &["--flush", &from, &server.uri("scratch")]);
+    let copied = tool("nbdcopy", &["--flush", &from, &server.uri("scratch")]);
     assert_eq!(copied.0, Some(0), "{}", copied.2);
-    assert_eq!(server.tool("nbdcopy", &[&server.uri("scratch"), &to]).0, Some(0));
+    assert_eq!(tool("nbdcopy", &[&server.uri("scratch"), &to]).0, Some(0));
     assert!(std::fs::read(&to).unwrap() == image, "what was read is not what was written");
-    let refused = server.tool("nbdcopy", &[&from, &server.uri("notes")]);
+    let refused = tool("nbdcopy", &[&from, &server.uri("notes")]);
     assert_ne!(refused.0, Some(0));
-    let unknown = server.tool("nbdinfo", &[&server.uri("nobody")]);
+    let unknown = tool("nbdinfo", &[&server.uri("nobody")]);
     assert!(unknown.2.contains("No such file"), "{}", unknown.2);
     let (code, said) = server.stop();
     assert_eq!(code, Some(0), "{said}");
@@ -179,8 +179,7 @@ fn a_file_holds_what_clients_wrote_to_its_parts() {
     let Some(server) = Server::start(&folder, text) else { return };
     let data = folder.path().join("in.img");
     std::fs::write(&data, vec![9; 1 << 20]).unwrap();
-    let copied =
-        server.tool("nbdcopy", &["--flush", &data.display().to_string(), &server.uri("second")]);
+    let copied = tool("nbdcopy", &["--flush", &data.display().to_string(), &server.uri("second")]);
     assert_eq!(copied.0, Some(0), "{}", copied.2);
     let (code, said) = server.stop();
     assert_eq!(code, Some(0), "{said}");
