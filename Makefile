@@ -2,22 +2,26 @@
 CARGO ?= cargo
 TARGET := $(or $(CARGO_TARGET_DIR),target)
 
-.PHONY: help build demo test check lint docs bench tools
+.PHONY: help build demo test check plugin lint docs bench tools
 
 help: ## This list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-build: ## The binary, target/release/tidegate
-	$(CARGO) build --release --locked -p tidegate
+build: ## The binary, target/release/tidegate, and the plugin of nbdkit beside it
+	$(CARGO) build --release --locked -p tidegate -p tidegate-nbdkit
 
 demo: build ## The whole story in under a minute: prove, simulate, measure this disk, keep deadlines on it
 	@scripts/demo.sh "$(TARGET)"
 
-test: tools lint docs ## Everything that must pass; installs what it needs where it can
+test: tools lint docs plugin ## Everything that must pass; installs what it needs where it can
 	$(CARGO) test --workspace --locked
 
-check: lint docs ## As `test`, without installing anything
+check: lint docs plugin ## As `test`, without installing anything
 	$(CARGO) test --workspace --locked
+
+# The plugin as the tests of `serve` find it: built like them, beside their binary.
+plugin:
+	$(CARGO) build --profile test --locked -p tidegate-nbdkit
 
 lint:
 	$(CARGO) fmt --all --check

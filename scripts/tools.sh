@@ -7,6 +7,15 @@ if ! command -v cargo >/dev/null 2>&1; then
     echo "tools: cargo is missing: install Rust with rustup, then try again" >&2
     exit 3
 fi
+# Without these the tests of `serve` say so and pass.
+if ! command -v nbdkit >/dev/null 2>&1 || ! command -v nbdcopy >/dev/null 2>&1; then
+    if [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null 2>&1; then
+        echo "tools: installing nbdkit and libnbd-bin"
+        { apt-get update -qq && DEBIAN_FRONTEND=noninteractive \
+            apt-get install -y -qq nbdkit libnbd-bin; } >/dev/null 2>&1 ||
+            echo "tools: that failed: the tests of \`serve\` are skipped" >&2
+    fi
+fi
 if command -v cc >/dev/null 2>&1; then
     exit 0
 fi

@@ -34,6 +34,8 @@ pub(crate) enum Command {
     Profile(ProfileArguments),
     /// Run the workload against a real device or file, with the policy deciding.
     Run(RunArguments),
+    /// Put a disk behind block exports, each with a contract, for programs that know nothing of it.
+    Serve(ServeArguments),
     /// Look at simulated drives, import them, and compare them with real ones.
     Drive(DriveArguments),
 }
@@ -62,6 +64,19 @@ pub(crate) struct CheckArguments {
     /// Print one JSON object.
     #[arg(long)]
     pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ServeArguments {
+    /// The serve file (TOML).
+    #[arg(value_name = "FILE")]
+    pub(crate) file: PathBuf,
+    /// Serve also where not every contract is proved: everything as best effort.
+    #[arg(long)]
+    pub(crate) force: bool,
+    /// Check, print the command that would serve, and do nothing.
+    #[arg(long)]
+    pub(crate) print: bool,
 }
 
 /// How long to go on.

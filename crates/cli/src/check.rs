@@ -31,14 +31,7 @@ struct Report {
 pub(crate) fn check(arguments: &CheckArguments) -> Result<Answer, Failure> {
     let workload = input::read(&arguments.workload, arguments.policy.as_slice())?.workload;
     let policy = arguments.policy.unwrap_or(workload.policy);
-    let assessment = assess(&workload, policy);
-    let headroom = match assessment.answer {
-        Proof::NotApplicable { .. } => Some(Vec::new()),
-        Proof::Proven | Proof::NotProven => headroom(&workload, policy),
-    };
-    let comparisons = compare(&workload, policy);
-    let soft = soft::promises(&workload, &assessment);
-    let report = Report { workload, assessment, comparisons, headroom, soft };
+    let report = Report::of(workload, policy);
     if arguments.json {
         outln!("{:#}", report.to_json());
     } else {
@@ -48,7 +41,23 @@ pub(crate) fn check(arguments: &CheckArguments) -> Result<Answer, Failure> {
     Ok(if is_proven { Answer::Yes } else { Answer::No })
 }
 
+/// Prints what can be proved of a workload under its own policy.
+pub(crate) fn print(workload: &Workload) {
+    Report::of(workload.clone(), workload.policy).print();
+}
+
 impl Report {
+    fn of(workload: Workload, policy: PolicyName) -> Self {
+        let assessment = assess(&workload, policy);
+        let headroom = match assessment.answer {
+            Proof::NotApplicable { .. } => Some(Vec::new()),
+            Proof::Proven | Proof::NotProven => headroom(&workload, policy),
+        };
+        let comparisons = compare(&workload, policy);
+        let soft = soft::promises(&workload, &assessment);
+        Self { workload, assessment, comparisons, headroom, soft }
+    }
+
     fn print(&self) {
         let Self { workload, assessment, .. } = self;
         print_head(workload, assessment);

@@ -24,6 +24,7 @@ mod profile_tables;
 mod results;
 mod run;
 mod samples_file;
+mod serve;
 mod show;
 mod sim;
 mod soft;
@@ -43,6 +44,7 @@ fn main() -> ExitCode {
         Command::Sim(arguments) => sim::sim(arguments),
         Command::Profile(arguments) => profile::profile(arguments),
         Command::Run(arguments) => run::run(arguments),
+        Command::Serve(arguments) => serve::serve(arguments),
         Command::Drive(arguments) => drive::drive(arguments),
     };
     match outcome {

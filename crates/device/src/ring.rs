@@ -17,7 +17,7 @@
 use std::marker::PhantomData;
 use std::os::fd::AsRawFd;
 
-use io_uring::types::{Fixed, SubmitArgs, Timespec};
+use io_uring::types::SubmitArgs;
 use io_uring::{IoUring, cqueue, opcode, squeue};
 use model::{Bytes, Duration, Lba, Op};
 use rustix::io::Errno;
@@ -26,6 +26,7 @@ use crate::buffers::Buffers;
 use crate::io_priority;
 use crate::ring_error::{IoError, RingError};
 use crate::target::{Access, Target};
+use crate::uring::{TARGET, errno_of, length, length_u32, outcome, refused, set_up, timespec};
 
 /// The most slots of a ring.
 pub const SLOTS_MAX: u32 = 4096;
@@ -398,30 +399,6 @@ impl std::fmt::Debug for Ring {
     }
 }
 
-/// The target, as the ring's only registered file.
-const TARGET: Fixed = Fixed(0);
-
-/// A ring as good as the kernel allows, and whether completions are deferred.
-fn set_up(slots: u32) -> Result<(IoUring, bool), RingError> {
-    let deferred = IoUring::builder()
-        .setup_submit_all()
-        .setup_single_issuer()
-        .setup_defer_taskrun()
-        .build(slots);
-    let plain = match deferred.map_err(|error| errno_of(&error)) {
-        Ok(uring) => return Ok((uring, true)),
-        // Kernels before 6.1 do not know these flags.
-        Err(Errno::INVAL) => IoUring::builder().build(slots).map_err(|error| errno_of(&error)),
-        Err(source) => Err(source),
-    };
-    match plain {
-        Ok(uring) if uring.params().is_feature_ext_arg() => Ok((uring, false)),
-        Ok(_) | Err(Errno::NOSYS) => Err(RingError::Absent),
-        Err(source @ (Errno::PERM | Errno::ACCESS)) => Err(RingError::Forbidden { source }),
-        Err(source) => Err(RingError::Setup { step: "set up a ring", source }),
-    }
-}
-
 fn allocate(slots: u32, size: Bytes) -> Result<Buffers, RingError> {
     Buffers::new(slots as usize, length(size)).map_err(|source| RingError::NoMemory {
         slots,
@@ -470,29 +447,6 @@ fn stamp(data: &mut [u8], count: u64) {
     }
 }
 
-/// What the kernel's result says about a request of `size`.
-fn outcome(result: i32, size: Bytes) -> Result<(), IoError> {
-    match u64::try_from(result) {
-        Err(_) => Err(IoError::Device(Errno::from_raw_os_error(-result))),
-        Ok(moved) if moved == size.get() => Ok(()),
-        Ok(moved) => Err(IoError::Short { moved: Bytes::new(moved), size }),
-    }
-}
-
-fn timespec(timeout: Duration) -> Timespec {
-    let fraction = u32::try_from(timeout.ns() % 1_000_000_000).expect("below 10^9");
-    Timespec::new().sec(timeout.ns() / 1_000_000_000).nsec(fraction)
-}
-
-fn refused(step: &'static str, error: &std::io::Error) -> RingError {
-    RingError::Setup { step, source: errno_of(error) }
-}
-
-/// The error number of a failed system call.
-fn errno_of(error: &std::io::Error) -> Errno {
-    Errno::from_io_error(error).unwrap_or(Errno::IO)
-}
-
 fn index(slot: u32) -> u16 {
     u16::try_from(slot).expect("at most SLOTS_MAX")
 }
@@ -503,12 +457,4 @@ fn slot_count(length: usize) -> u32 {
 
 fn slot_of(entry: &cqueue::Entry) -> u16 {
     u16::try_from(entry.user_data()).expect("the number of a slot")
-}
-
-fn length(size: Bytes) -> usize {
-    usize::try_from(size.get()).expect("at most SIZE_MAX")
-}
-
-fn length_u32(size: Bytes) -> u32 {
-    u32::try_from(size.get()).expect("at most SIZE_MAX")
 }

@@ -5,6 +5,7 @@ use model::Bytes;
 use rustix::io::Errno;
 
 use crate::ring::{SIZE_MAX, SLOTS_MAX};
+use crate::uring::errno_of;
 
 /// Why a request failed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
@@ -21,6 +22,22 @@ pub enum IoError {
         /// What was asked for.
         size: Bytes,
     },
+}
+
+impl From<std::io::Error> for IoError {
+    fn from(error: std::io::Error) -> Self {
+        Self::Device(errno_of(&error))
+    }
+}
+
+impl IoError {
+    /// The kernel's number for it; a short transfer is an error of I/O.
+    pub fn raw_os_error(self) -> i32 {
+        match self {
+            Self::Device(errno) => errno.raw_os_error(),
+            Self::Short { .. } => Errno::IO.raw_os_error(),
+        }
+    }
 }
 
 /// Why a ring cannot be made or used.

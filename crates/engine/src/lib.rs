@@ -70,6 +70,8 @@ mod limits;
 mod params;
 mod ring_executor;
 mod run;
+pub mod serve;
+pub mod service;
 
 pub use device_watch::DeviceWatch;
 pub use host::BatchWatch;

@@ -20,10 +20,12 @@ use crate::drive_file::DriveFile;
 use crate::file_error::FileError;
 use crate::names::PolicyName;
 use crate::task::{BestEffort, Intensity, Task};
-use crate::units::Duration;
+use crate::units::{Bytes, Duration};
 use crate::workload::BatchChoice;
 
-use policy::Policy;
+pub(crate) use policy::{Policy, RawPolicy};
+pub(crate) use raw::check_size;
+
 use raw::{RawBestEffort, RawOffset, RawTask, RawWorkload};
 
 /// Tasks of one file after expansion of `count`; more is a slip of the pen.
@@ -67,10 +69,10 @@ pub enum DriveReference {
 
 /// A source with the place of what may not suit the drive.
 #[derive(Debug, Clone, PartialEq)]
-struct Placed<T> {
-    source: T,
-    size_span: Range<usize>,
-    op_span: Range<usize>,
+pub(crate) struct Placed<T> {
+    pub(crate) source: T,
+    pub(crate) size_span: Range<usize>,
+    pub(crate) op_span: Range<usize>,
 }
 
 impl WorkloadFile {
@@ -102,6 +104,24 @@ impl WorkloadFile {
             .collect::<Result<_, _>>()?;
         let drive = raw::read_drive(raw.drive)?;
         Ok(Self { drive, entries, policy, asked: Vec::new(), tasks, best_effort })
+    }
+
+    /// A workload that another file describes in its own words.
+    pub(crate) fn of_parts(
+        drive: DriveReference,
+        entries: Vec<String>,
+        policy: Policy,
+        tasks: Vec<Placed<Task>>,
+        best_effort: Vec<Placed<BestEffort>>,
+    ) -> Self {
+        Self { drive, entries, policy, asked: Vec::new(), tasks, best_effort }
+    }
+
+    /// Gives every load requests of this size.
+    pub(crate) fn set_best_effort_size(&mut self, size: Bytes) {
+        for placed in &mut self.best_effort {
+            placed.source.size = size;
+        }
     }
 
     /// Replaces what the file says about the batch size, as a command line may.
@@ -169,7 +189,7 @@ fn expand_task(
     Ok(())
 }
 
-fn positive(duration: &Spanned<Duration>, what: &str) -> Result<Duration, FileError> {
+pub(crate) fn positive(duration: &Spanned<Duration>, what: &str) -> Result<Duration, FileError> {
     if duration.get_ref().is_zero() {
         return Err(FileError::new(
             duration.span(),

@@ -21,7 +21,7 @@ use crate::workload::BatchChoice;
 
 /// What the file says of the policy.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Policy {
+pub(crate) struct Policy {
     pub(super) name: PolicyName,
     pub(super) batch: BatchChoice,
     pub(super) batch_span: Range<usize>,
@@ -36,20 +36,32 @@ pub(super) struct Policy {
 }
 
 impl Policy {
+    /// A policy of which nothing else is said.
+    pub(crate) fn of(name: PolicyName) -> Self {
+        Self {
+            name,
+            batch: BatchChoice::Auto,
+            batch_span: 0..0,
+            batch_cost_span: 0..0,
+            regulators: Vec::new(),
+            regulator_spans: Vec::new(),
+            sections: Vec::new(),
+            parameters: Parameters::default(),
+        }
+    }
+
+    /// Tokens for each task round everything else, where they are not there already: a server's
+    /// clients may ask for what they like.
+    pub(crate) fn regulate_tasks(&mut self) {
+        if !self.regulators.contains(&RegulatorName::TokensPerTask) {
+            self.regulators.insert(0, RegulatorName::TokensPerTask);
+            self.regulator_spans.insert(0, 0..0);
+        }
+    }
+
     /// Reads the table, or the defaults where there is none.
-    pub(super) fn read(raw: Option<RawPolicy>) -> Result<Self, FileError> {
-        let Some(raw) = raw else {
-            return Ok(Self {
-                name: PolicyName::Dqf,
-                batch: BatchChoice::Auto,
-                batch_span: 0..0,
-                batch_cost_span: 0..0,
-                regulators: Vec::new(),
-                regulator_spans: Vec::new(),
-                sections: Vec::new(),
-                parameters: Parameters::default(),
-            });
-        };
+    pub(crate) fn read(raw: Option<RawPolicy>) -> Result<Self, FileError> {
+        let Some(raw) = raw else { return Ok(Self::of(PolicyName::Dqf)) };
         let name = PolicyName::from_name(raw.name.get_ref()).ok_or_else(|| {
             FileError::new(
                 raw.name.span(),
@@ -111,7 +123,7 @@ fn read_batch(batch: Option<Spanned<RawBatch>>) -> Result<(BatchChoice, Range<us
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct RawPolicy {
+pub(crate) struct RawPolicy {
     name: Spanned<String>,
     batch: Option<Spanned<RawBatch>>,
     regulators: Option<Vec<Spanned<String>>>,

@@ -93,7 +93,7 @@ impl RawBestEffort {
 }
 
 /// Requests are whole sectors, and not nothing.
-pub(super) fn check_size(size: &Spanned<Bytes>) -> Result<(), FileError> {
+pub(crate) fn check_size(size: &Spanned<Bytes>) -> Result<(), FileError> {
     let bytes = size.get_ref().get();
     if bytes != 0 && bytes.is_multiple_of(Lba::SECTOR_BYTES) {
         return Ok(());

@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! The command that serves: nbdkit with the plugin, threads, sockets and keys.
+
+use std::ffi::OsString;
+use std::fmt;
+use std::os::unix::net::UnixStream;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use engine::serve::Prepared;
+use model::serve_file::{Listen, Tls};
+
+use crate::failure::Failure;
+
+/// Requests of one connection that nbdkit reads at once where no contract needs more. What it
+/// has not read cannot be stamped with its arrival.
+const THREADS_MIN: u64 = 16;
+
+/// The same of a best-effort export: as deep as clients usually go.
+const THREADS_BEST_EFFORT: u64 = 64;
+
+/// More threads than this for one connection are not asked for.
+const THREADS_MAX: u64 = 1024;
+
+/// Connections at once for each export, and for whoever looks.
+const CONNECTIONS_PER_EXPORT: usize = 4;
+const CONNECTIONS_MORE: usize = 16;
+
+/// File names of the plugin: as installed, and as the compiler leaves it.
+const PLUGINS: [&str; 2] = ["nbdkit-tidegate-plugin.so", "libtidegate_nbdkit.so"];
+
+/// See the module's text.
+pub(super) struct ServerCommand {
+    arguments: Vec<OsString>,
+    /// Where a socket will be.
+    socket: Option<PathBuf>,
+}
+
+impl ServerCommand {
+    pub(super) fn of(prepared: &Prepared, file: &Path, is_forced: bool) -> Result<Self, Failure> {
+        let mut arguments: Vec<OsString> = vec!["nbdkit".into(), "--foreground".into()];
+        let mut socket = None;
+        if !is_activated() {
+            match &prepared.file().listen {
+                Listen::Unix(named) => {
+                    let path = match named {
+                        Some(named) => prepared.resolve(named.get_ref()),
+                        None => file.with_extension("sock"),
+                    };
+                    let path = absolute(&path)?;
+                    arguments.extend(["--unix".into(), path.clone().into()]);
+                    socket = Some(path);
+                }
+                Listen::Tcp { address, .. } => {
+                    let (host, port) = address.get_ref().rsplit_once(':').expect("checked before");
+                    let host = host.trim_start_matches('[').trim_end_matches(']');
+                    arguments.extend(["--ipaddr", host, "--port", port].map(OsString::from));
+                }
+            }
+        }
+        if let Listen::Tcp { tls: Some(tls), .. } = &prepared.file().listen {
+            let (option, named) = match tls {
+                Tls::Psk(named) => ("--tls-psk", named),
+                Tls::Certificates(named) => ("--tls-certificates", named),
+            };
+            let path = absolute(&prepared.resolve(named.get_ref()))?;
+            arguments.extend(["--tls=require".into(), option.into(), path.into()]);
+        }
+        arguments.extend(["--threads".into(), threads(prepared).to_string().into()]);
+        arguments.push("--filter=limit".into());
+        arguments.push(plugin()?.into());
+        let mut config = OsString::from("config=");
+        config.push(absolute(file)?);
+        arguments.push(config);
+        if is_forced {
+            arguments.push("force=1".into());
+        }
+        let exports = prepared.file().export_count();
+        let connections = CONNECTIONS_PER_EXPORT * exports + CONNECTIONS_MORE;
+        arguments.push(format!("limit={connections}").into());
+        Ok(Self { arguments, socket })
+    }
+
+    pub(super) fn to_command(&self) -> Command {
+        let (program, arguments) = self.arguments.split_first().expect("it begins with nbdkit");
+        let mut command = Command::new(program);
+        command.args(arguments);
+        command
+    }
+
+    /// Removes a socket that a killed server left behind, and refuses one that is in use.
+    pub(super) fn prepare_socket(&self) -> Result<(), Failure> {
+        let Some(path) = &self.socket else { return Ok(()) };
+        match UnixStream::connect(path) {
+            Ok(_) => Err(Failure::input(
+                format!("a server listens at {} already", path.display()),
+                "stop it first, or write another socket",
+            )),
+            Err(error) if error.kind() == std::io::ErrorKind::ConnectionRefused => {
+                // Nobody listens: what is left of a server that was killed.
+                std::fs::remove_file(path).map_err(|error| Failure::environment(&error))
+            }
+            Err(_) => Ok(()),
+        }
+    }
+}
+
+/// As a shell would take it.
+impl fmt::Display for ServerCommand {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (index, argument) in self.arguments.iter().enumerate() {
+            let separator = if index == 0 { "" } else { " " };
+            let text = argument.to_string_lossy();
+            let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_=./:,@%+".contains(c);
+            if !text.is_empty() && text.chars().all(is_plain) {
+                write!(f, "{separator}{text}")?;
+            } else {
+                write!(f, "{separator}'{}'", text.replace('\'', r"'\''"))?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Whether the service manager brings the sockets along (`sd_listen_fds`).
+fn is_activated() -> bool {
+    let pid = std::env::var("LISTEN_PID").ok().and_then(|pid| pid.parse::<u32>().ok());
+    pid == Some(std::process::id())
+}
+
+/// So many that no request within its contract waits unread.
+fn threads(prepared: &Prepared) -> u64 {
+    let tasks = prepared.proof().map_or(&[][..], |(workload, _)| &workload.tasks);
+    let needed = tasks.iter().map(|task| {
+        let jobs = task.deadline.ns().div_ceil(task.period.ns()) + 1;
+        jobs.saturating_mul(u64::from(task.requests))
+    });
+    needed.chain([THREADS_MIN, THREADS_BEST_EFFORT]).max().unwrap_or(THREADS_MIN).min(THREADS_MAX)
+}
+
+/// The plugin: where the environment says, beside this program, or in `../lib/tidegate`.
+fn plugin() -> Result<PathBuf, Failure> {
+    if let Some(path) = std::env::var_os("TIDEGATE_PLUGIN") {
+        return absolute(Path::new(&path));
+    }
+    let program = std::env::current_exe().map_err(|error| Failure::environment(&error))?;
+    let folder = program.parent().unwrap_or(Path::new("/"));
+    let places = [folder.to_owned(), folder.join("../lib/tidegate")];
+    let candidates = places.iter().flat_map(|place| PLUGINS.map(|name| place.join(name)));
+    candidates.into_iter().find(|path| path.is_file()).ok_or_else(|| {
+        Failure::input(
+            format!("the plugin {} is not where it belongs", PLUGINS[0]),
+            "put it beside this program or in ../lib/tidegate, build it with `make build`, or set \
+             TIDEGATE_PLUGIN to its path",
+        )
+    })
+}
+
+fn absolute(path: &Path) -> Result<PathBuf, Failure> {
+    std::path::absolute(path).map_err(|error| Failure::environment(&error))
+}

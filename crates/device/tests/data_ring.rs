@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! Clients' data through io_uring on a real file, and a sleeper that others wake.
+
+mod common;
+
+use std::time::Instant;
+
+use common::{at, created, scratch};
+use device::{Access, DataRing, IoBuffer, Moved, RingError, Target, Transfer, Waker};
+use model::{Bytes, Duration, Lba, Op};
+
+const BLOCK: Bytes = Bytes::from_kib(4);
+const LONG: Duration = Duration::from_ms(20_000);
+
+struct Bench {
+    _directory: tempfile::TempDir,
+    path: std::path::PathBuf,
+    _target: Target,
+    waker: Waker,
+    ring: DataRing,
+}
+
+/// A ring on a new file of 1 MiB, or `None` with a printed reason.
+fn bench(access: Access) -> Option<Bench> {
+    let directory = scratch();
+    let path = at(&directory, "file");
+    let target = created(&path, Bytes::from_kib(1 << 10), access)?;
+    let waker = Waker::new().unwrap();
+    match DataRing::new(&target, 8, waker.clone()) {
+        Ok(ring) => Some(Bench { _directory: directory, path, _target: target, waker, ring }),
+        Err(error @ (RingError::Forbidden { .. } | RingError::Absent)) => {
+            eprintln!("skipped: {error}");
+            None
+        }
+        Err(error) => panic!("{error}"),
+    }
+}
+
+fn transfer(token: u64, op: Op, block: u64) -> Transfer {
+    let mut data = IoBuffer::new(BLOCK);
+    let fill = u8::try_from(token).unwrap();
+    data.bytes_mut().fill(fill);
+    Transfer { token, op, start: Lba::new(block * 8), size: BLOCK, data }
+}
+
+fn finish(ring: &mut DataRing, count: usize) -> Vec<Moved> {
+    let mut moved = Vec::new();
+    while moved.len() < count {
+        ring.wait(LONG).unwrap();
+        ring.reap(|one| moved.push(one));
+    }
+    moved.sort_by_key(|one| one.token);
+    moved
+}
+
+#[test]
+fn data_goes_to_the_file_and_comes_back() {
+    let Some(mut bench) = bench(Access::ReadWrite) else { return };
+    for token in 0..8 {
+        bench.ring.push(transfer(token, Op::Write, token * 3));
+    }
+    assert!(finish(&mut bench.ring, 8).iter().all(|one| one.result == Ok(())));
+    bench.ring.push_flush(100);
+    let flushed = finish(&mut bench.ring, 1);
+    assert!(flushed[0].token == 100 && flushed[0].result == Ok(()) && flushed[0].data.is_none());
+    let file = std::fs::read(&bench.path).unwrap();
+    for token in 0..8_u8 {
+        let start = usize::from(token) * 3 * 4096;
+        assert!(file[start..start + 4096].iter().all(|&byte| byte == token), "write {token}");
+        bench.ring.push(transfer(99, Op::Read, u64::from(token) * 3));
+    }
+    let mut read: Vec<u8> = finish(&mut bench.ring, 8)
+        .iter()
+        .map(|one| one.data.as_ref().unwrap().bytes()[7])
+        .collect();
+    read.sort_unstable();
+    assert_eq!(read, [0, 1, 2, 3, 4, 5, 6, 7]);
+    assert_eq!(bench.ring.in_flight_count(), 0);
+}
+
+/// Goal: no ring is missed, whenever it comes, and none is heard twice. Method: a thread rings
+/// after each answer; each wait must end long before its time-out.
+#[test]
+fn every_ring_wakes_the_sleeper_once() {
+    let Some(mut bench) = bench(Access::ReadOnly) else { return };
+    let waker = bench.waker.clone();
+    let (ask, asked) = std::sync::mpsc::channel::<u64>();
+    let ringer = std::thread::spawn(move || {
+        for turn in asked {
+            // Before, while and after the sleeper goes to sleep.
+            std::thread::sleep(std::time::Duration::from_micros(turn % 7 * 30));
+            waker.ring();
+            waker.ring();
+        }
+    });
+    let started = Instant::now();
+    for turn in 0..200 {
+        ask.send(turn).unwrap();
+        bench.ring.wait(LONG).unwrap();
+        bench.ring.reap(|_| panic!("nothing is in flight"));
+    }
+    drop(ask);
+    ringer.join().unwrap();
+    assert!(started.elapsed().as_secs() < 20, "a ring was missed");
+    // A last ring may still be on its way: it is heard here.
+    bench.ring.wait(Duration::from_ms(1)).unwrap();
+    bench.ring.reap(drop);
+    let started = Instant::now();
+    bench.ring.wait(Duration::from_ms(60)).unwrap();
+    assert!(started.elapsed().as_millis() >= 50, "woken though nobody rang");
+}
+
+#[test]
+#[should_panic(expected = "writing needs a target opened ReadWrite")]
+fn nothing_is_written_to_a_target_opened_to_be_read() {
+    let Some(mut bench) = bench(Access::ReadOnly) else {
+        panic!("writing needs a target opened ReadWrite");
+    };
+    bench.ring.push(transfer(1, Op::Write, 0));
+}

@@ -1,0 +1,339 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! From a serve file to a service: read, proved, opened.
+//!
+//! ```text
+//!   Prepared::read   the file, its drive, the proof     nothing is opened yet
+//!   Prepared::open   the store, the exports in it       the service runs
+//! ```
+//! The command line reads and prints; the server's plugin reads and opens. Both see the same.
+
+mod simulated;
+
+use std::fs::File;
+use std::path::{Path, PathBuf};
+
+use analysis::{Answer, Assessment, assess};
+use device::{Access, OpenError, Target, memory_file};
+use model::serve_file::{BackingReference, Bound, Layout, Named};
+use model::{
+    BatchTable, Bytes, DriveFile, DriveKind, Duration, ExportSpec, FileError, Plan, PolicyName,
+    ServeFile, Workload,
+};
+
+use crate::service::{DeviceBacking, Service, ServiceError, ServiceParams};
+
+pub use simulated::SimulatedBacking;
+
+/// Requests on a store of which nothing is known.
+const DEPTH_DEFAULT: u32 = 32;
+
+/// Best-effort requests among which policies that order by position may choose.
+const POSITIONS_WINDOW: u32 = 512;
+
+/// Blocks of a simulated drive's store.
+const SIMULATED_ALIGNMENT: Bytes = Bytes::new(512);
+
+/// Why a serve file cannot be served.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ServeError {
+    /// A file cannot be read.
+    #[error("cannot read {}: {source}", path.display())]
+    Unreadable {
+        /// Which.
+        path: PathBuf,
+        /// Why.
+        source: std::io::Error,
+    },
+    /// A file is faulty.
+    #[error("{}: {error}", path.display())]
+    Faulty {
+        /// Which.
+        path: PathBuf,
+        /// Its text.
+        text: String,
+        /// The fault.
+        error: FileError,
+    },
+    /// The backing cannot be used.
+    #[error(transparent)]
+    Open(#[from] OpenError),
+    /// What is promised cannot be proved.
+    #[error("{reason}")]
+    NotProven {
+        /// Why.
+        reason: String,
+    },
+    /// The drive cannot be simulated.
+    #[error(transparent)]
+    Drive(#[from] drive::BuildError),
+    /// The store of a simulated drive cannot be used.
+    #[error("cannot use the store {}: {source}", path.display())]
+    Store {
+        /// Which.
+        path: PathBuf,
+        /// Why.
+        source: std::io::Error,
+    },
+    /// The service cannot begin.
+    #[error(transparent)]
+    Service(#[from] ServiceError),
+}
+
+/// A serve file with its drive and what can be proved.
+#[derive(Debug, Clone)]
+pub struct Prepared {
+    path: PathBuf,
+    text: String,
+    file: ServeFile,
+    drive: Option<DriveFile>,
+    bound: Option<(Bound, Assessment)>,
+}
+
+impl Prepared {
+    /// Reads the serve file at `path` and the drive file that it names, and proves what can be
+    /// proved.
+    ///
+    /// # Errors
+    /// [`ServeError`]: what cannot be read or is faulty. A proof that fails is none.
+    pub fn read(path: &Path) -> Result<Self, ServeError> {
+        let text = read_text(path)?;
+        let faulty =
+            |error| ServeError::Faulty { path: path.to_owned(), text: text.clone(), error };
+        let file = ServeFile::parse(&text).map_err(faulty)?;
+        let folder = path.parent().unwrap_or(Path::new(""));
+        let drive = match file.drive_reference() {
+            Some(named) => Some(read_drive(named, folder, faulty)?),
+            None => None,
+        };
+        let bound = match &drive {
+            Some(drive) => {
+                let bound = file.bind(drive).map_err(faulty)?;
+                let assessment = assess(&bound.workload, bound.workload.policy);
+                Some((bound, assessment))
+            }
+            None => None,
+        };
+        Ok(Self { path: path.to_owned(), text, file, drive, bound })
+    }
+
+    /// What stands in the file.
+    pub fn file(&self) -> &ServeFile {
+        &self.file
+    }
+
+    /// The text of the file.
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// What is to be proved, and what came of it; none where no drive is known.
+    pub fn proof(&self) -> Option<(&Workload, &Assessment)> {
+        self.bound.as_ref().map(|(bound, assessment)| (&bound.workload, assessment))
+    }
+
+    /// Whether every contract is proved.
+    pub fn is_proven(&self) -> bool {
+        let is_proven = |(_, assessment): &(Bound, Assessment)| assessment.answer == Answer::Proven;
+        !self.file.has_contracts() || self.bound.as_ref().is_some_and(is_proven)
+    }
+
+    /// A path that the file names, seen from where it lies.
+    pub fn resolve(&self, name: &str) -> PathBuf {
+        self.path.parent().unwrap_or(Path::new("")).join(name)
+    }
+
+    /// Whether the exports fit into the store, as far as its size can be known without opening it:
+    /// that of a simulated drive, or of a file.
+    ///
+    /// # Errors
+    /// [`ServeError::Faulty`] with the place in the file.
+    pub fn check_layout(&self) -> Result<(), ServeError> {
+        let size = match &self.file.backing {
+            BackingReference::Simulated { .. } => {
+                Some(self.drive.as_ref().and_then(DriveFile::capacity).unwrap_or(SIZE_DEFAULT))
+            }
+            BackingReference::Path(path) => std::fs::metadata(self.resolve(path.get_ref()))
+                .ok()
+                .filter(std::fs::Metadata::is_file)
+                .map(|metadata| Bytes::new(metadata.len())),
+        };
+        let Some(size) = size else { return Ok(()) };
+        let layout = Layout { size, alignment: SIMULATED_ALIGNMENT };
+        self.file.exports(layout).map(drop).map_err(|error| self.faulty(error))
+    }
+
+    fn faulty(&self, error: FileError) -> ServeError {
+        ServeError::Faulty { path: self.path.clone(), text: self.text.clone(), error }
+    }
+
+    /// Opens the store and begins to serve.
+    ///
+    /// `is_forced`: contracts that are not proved are served as best effort.
+    ///
+    /// # Errors
+    /// [`ServeError`], before anything is served.
+    pub fn open(self, is_forced: bool) -> Result<Service, ServeError> {
+        if !self.is_proven() && !is_forced {
+            return Err(ServeError::NotProven {
+                reason: "not every contract can be kept; `tidegate serve` says which, and what \
+                         would fit"
+                    .to_owned(),
+            });
+        }
+        match &self.file.backing {
+            BackingReference::Path(path) => {
+                let path = self.resolve(path.get_ref());
+                self.open_target(&path)
+            }
+            BackingReference::Simulated { store, .. } => {
+                let store = store.as_ref().map(|store| self.resolve(store.get_ref()));
+                self.open_simulated(store)
+            }
+        }
+    }
+
+    fn open_target(&self, path: &Path) -> Result<Service, ServeError> {
+        let is_written = self.file.is_written();
+        let access = if is_written { Access::ReadWrite } else { Access::ReadOnly };
+        let target = Target::open(path, access)?;
+        let layout = Layout { size: target.size(), alignment: target.alignment() };
+        let params = self.params(layout)?;
+        let depth = params.plan.depth;
+        let make = move |clock, waker| DeviceBacking::new(target, depth, clock, waker);
+        Ok(Service::start(params, make)?)
+    }
+
+    fn open_simulated(&self, store: Option<PathBuf>) -> Result<Service, ServeError> {
+        let file = self.drive.as_ref().expect("a simulated drive is its own drive");
+        let size = file.capacity().unwrap_or(SIZE_DEFAULT);
+        let params = self.params(Layout { size, alignment: SIMULATED_ALIGNMENT })?;
+        let drive = self.simulated_drive(file)?;
+        let store = match store {
+            None => memory_file(size)
+                .map_err(|source| ServeError::Store { path: PathBuf::from("in memory"), source })?,
+            Some(path) => open_store(&path)
+                .map_err(|source| ServeError::Store { path: path.clone(), source })?,
+        };
+        let make = |clock, waker| Ok(SimulatedBacking::new(drive, store, clock, waker));
+        Ok(Service::start(params, make)?)
+    }
+
+    /// The drive as it is made where the file says of what, and otherwise any that keeps its
+    /// table.
+    fn simulated_drive(
+        &self,
+        file: &DriveFile,
+    ) -> Result<Box<dyn drive::Drive + Send>, ServeError> {
+        let (bound, _) = self.bound.as_ref().expect("a drive is known");
+        let kind = match (&file.mechanics, &file.ssd) {
+            (Some(_), _) => DriveKind::Mechanical,
+            (None, Some(_)) => DriveKind::Ssd,
+            (None, None) => DriveKind::Pseudo,
+        };
+        Ok(drive::build(kind, &bound.workload, Some(file), SEED)?)
+    }
+
+    fn params(&self, layout: Layout) -> Result<ServiceParams, ServeError> {
+        let mut exports = self.file.exports(layout).map_err(|error| self.faulty(error))?;
+        let (policy, plan) = match &self.bound {
+            Some((bound, assessment)) if self.is_proven() => {
+                (bound.workload.policy, assessment.plan(&bound.workload))
+            }
+            Some((bound, _)) => without_contracts(&bound.workload, &mut exports),
+            None => (PolicyName::Noop, Plan::of(&unknown_store())),
+        };
+        let bounds = self.bounds(&exports);
+        let window = match policy {
+            PolicyName::Satf | PolicyName::Das | PolicyName::Sstf => POSITIONS_WINDOW,
+            _ => 2 * plan.depth,
+        };
+        let size_max = self.size_max(&exports);
+        Ok(ServiceParams {
+            exports,
+            bounds,
+            policy,
+            plan,
+            is_measured: self.drive.is_some(),
+            alignment: layout.alignment,
+            size_max,
+            window,
+            drive: self.drive.clone(),
+        })
+    }
+
+    /// Tasks are the exports with a contract, in order.
+    fn bounds(&self, exports: &[ExportSpec]) -> Vec<Option<Duration>> {
+        let proved = self.bound.iter().flat_map(|(_, assessment)| &assessment.tasks);
+        let mut proved = proved.map(|task| task.response_max.map(|(response, _)| response));
+        let of = |export: &ExportSpec| export.contract.as_ref().and_then(|_| proved.next()?);
+        exports.iter().map(of).collect()
+    }
+
+    /// The largest request of all.
+    fn size_max(&self, exports: &[ExportSpec]) -> Bytes {
+        let contracts = exports.iter().filter_map(|export| export.contract.as_ref());
+        contracts
+            .map(|terms| terms.size_max)
+            .chain([self.file.size_max(self.drive.as_ref())])
+            .max()
+            .expect("one is there")
+    }
+}
+
+/// How large a simulated drive is that does not say so.
+const SIZE_DEFAULT: Bytes = Bytes::from_kib(64 << 20);
+
+/// What is random in a simulated drive follows from it: two services of one file are alike.
+const SEED: u64 = 1;
+
+/// Everything as best effort, under the same policy.
+fn without_contracts(workload: &Workload, exports: &mut [ExportSpec]) -> (PolicyName, Plan) {
+    for export in exports {
+        export.contract = None;
+    }
+    let workload = Workload { tasks: Vec::new(), entries: Vec::new(), ..workload.clone() };
+    let assessment = assess(&workload, workload.policy);
+    (workload.policy, assessment.plan(&workload))
+}
+
+/// A store of which nothing is known: as many requests at once as most take.
+fn unknown_store() -> Workload {
+    let times = vec![Duration::from_ms(1_000); DEPTH_DEFAULT as usize];
+    let table = BatchTable::new(&times).expect("a table of one time");
+    Workload::new("nothing known", DEPTH_DEFAULT, table)
+}
+
+fn read_text(path: &Path) -> Result<String, ServeError> {
+    std::fs::read_to_string(path)
+        .map_err(|source| ServeError::Unreadable { path: path.to_owned(), source })
+}
+
+/// The drive of that name: built in, or a file beside the serve file.
+fn read_drive(
+    named: &Named,
+    folder: &Path,
+    faulty: impl Fn(FileError) -> ServeError,
+) -> Result<DriveFile, ServeError> {
+    let name = named.get_ref();
+    if drive::builtin::is_name(name) {
+        return drive::builtin::load(name).map_err(|error| {
+            faulty(FileError::new(named.span(), error.to_string(), "name another drive"))
+        });
+    }
+    let path = folder.join(name);
+    let text = std::fs::read_to_string(&path).map_err(|error| {
+        faulty(FileError::new(
+            named.span(),
+            format!(
+                "`{name}` is neither a built-in drive nor a drive file that can be read: {error}"
+            ),
+            "name a file that `tidegate profile -o` wrote",
+        ))
+    })?;
+    DriveFile::parse(&text).map_err(|error| ServeError::Faulty { path, text, error })
+}
+
+fn open_store(path: &Path) -> std::io::Result<File> {
+    File::options().read(true).write(true).create(true).truncate(false).open(path)
+}

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! A real device or file as the store of a service, through io_uring.
+
+use device::{Clock, DataRing, RingError, Target, Transfer, Waker};
+use model::{Duration, RequestId, Time};
+
+use super::backing::{Backing, Move, Moved};
+
+/// The longest time for which the thread blocks without anything to do.
+const WAIT_MAX: Duration = Duration::from_ms(60_000);
+
+/// A target on the real clock.
+#[derive(Debug)]
+pub struct DeviceBacking {
+    ring: DataRing,
+    clock: Clock,
+    /// Open for as long as the ring.
+    _target: Target,
+}
+
+impl DeviceBacking {
+    /// A store on `target` for a policy that has at most `depth` requests in flight. It belongs
+    /// to the thread that makes it.
+    ///
+    /// # Errors
+    /// [`RingError`] when io_uring is not to be had, or not that large.
+    pub fn new(target: Target, depth: u32, clock: Clock, waker: Waker) -> Result<Self, RingError> {
+        // Each request in flight may have a flush behind it.
+        Ok(Self { ring: DataRing::new(&target, 2 * depth, waker)?, clock, _target: target })
+    }
+}
+
+impl Backing for DeviceBacking {
+    fn now(&self) -> Time {
+        self.clock.now()
+    }
+
+    fn submit(&mut self, batch: &mut Vec<Move>) {
+        for Move { request, data } in batch.drain(..) {
+            let (token, op) = (request.id.0, request.op);
+            self.ring.push(Transfer { token, op, start: request.start, size: request.size, data });
+        }
+    }
+
+    fn flush(&mut self, id: RequestId) {
+        self.ring.push_flush(id.0);
+    }
+
+    fn wait(&mut self, until: Option<Time>) -> Result<(), RingError> {
+        let timeout = until.map_or(WAIT_MAX, |until| until.since(self.now()).min(WAIT_MAX));
+        self.ring.wait(timeout)
+    }
+
+    fn reap(&mut self, moved: &mut Vec<Moved>) {
+        self.ring.reap(|device::Moved { token, data, result }| {
+            moved.push(Moved { id: RequestId(token), data, result });
+        });
+    }
+}

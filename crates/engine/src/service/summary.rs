@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! What a service did, in a line for each export.
+
+use std::fmt;
+
+use model::Duration;
+
+use super::Service;
+use super::statistics::ServiceStatistics;
+use super::tenant::ExportStatistics;
+
+/// A service's statistics beside what was promised.
+#[derive(Debug)]
+pub struct Summary<'a> {
+    service: &'a Service,
+    statistics: ServiceStatistics,
+}
+
+impl Service {
+    /// What it did so far; none when it ended.
+    pub fn summary(&self) -> Option<Summary<'_>> {
+        Some(Summary { service: self, statistics: self.statistics()? })
+    }
+}
+
+impl fmt::Display for Summary<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let exports = self.service.exports().iter().zip(self.service.bounds());
+        for ((export, bound), seen) in exports.zip(&self.statistics.exports) {
+            write!(f, "{}: ", export.name)?;
+            match &export.contract {
+                Some(contract) => write_contract(f, seen, *bound, contract.deadline)?,
+                None => write_best_effort(f, seen, self.statistics.now.since(model::Time::ZERO))?,
+            }
+            if seen.failed > 0 {
+                write!(f, "; {} failed", seen.failed)?;
+            }
+            writeln!(f)?;
+        }
+        let ServiceStatistics { batches, overruns, overrun_max, .. } = self.statistics;
+        if batches > 0 {
+            write!(f, "drive: {batches} batches, {overruns} longer than its table says")?;
+            if overruns > 0 {
+                write!(f, ", by at most {overrun_max}")?;
+            }
+            writeln!(f)?;
+        }
+        Ok(())
+    }
+}
+
+fn write_contract(
+    f: &mut fmt::Formatter<'_>,
+    seen: &ExportStatistics,
+    bound: Option<Duration>,
+    deadline: Duration,
+) -> fmt::Result {
+    write!(
+        f,
+        "{} requests, {} after their deadline of {deadline}",
+        seen.bounded.count(),
+        seen.misses
+    )?;
+    if let Some(longest) = seen.bounded.max() {
+        write!(f, "; longest {}", rounded(longest))?;
+    }
+    if let Some(bound) = bound {
+        write!(f, ", proved {}", rounded(bound))?;
+    }
+    if seen.beyond > 0 {
+        write!(f, "; {} beyond the contract", seen.beyond)?;
+    }
+    Ok(())
+}
+
+fn write_best_effort(
+    f: &mut fmt::Formatter<'_>,
+    seen: &ExportStatistics,
+    elapsed: Duration,
+) -> fmt::Result {
+    let kb_per_s = u128::from(seen.bytes) * 1_000_000 / u128::from(elapsed.ns().max(1));
+    write!(f, "{} requests, best effort, {kb_per_s} kB/s", seen.responses.count())
+}
+
+/// Up to the next microsecond: nobody reads the rest.
+fn rounded(time: Duration) -> Duration {
+    Duration::from_us(time.ns().div_ceil(1_000))
+}

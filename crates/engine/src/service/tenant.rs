@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! One export as the core sees it: what it may ask for, and what it got.
+
+use std::collections::VecDeque;
+
+use host::{Distribution, Memory};
+use model::{Class, Duration, TaskIndex, Time};
+
+use super::ordering::Ordering;
+use model::{Beyond, ExportContract as Contract};
+
+/// What is known of an export's service.
+#[derive(Debug, Clone)]
+pub struct ExportStatistics {
+    /// To the answer from arrival, or from when no request before it overlapped it any more; of
+    /// requests that kept within the contract, or of best-effort ones.
+    pub responses: Distribution,
+    /// From the instant at which the contract allowed a request to its answer: what a bound
+    /// speaks of. Empty for best effort.
+    pub bounded: Distribution,
+    /// Requests within the contract that were answered after their deadline.
+    pub misses: u64,
+    /// Requests beyond the contract.
+    pub beyond: u64,
+    /// Requests that failed.
+    pub failed: u64,
+    /// Requests that are not complete.
+    pub outstanding: u64,
+    /// Bytes read and written.
+    pub bytes: u64,
+    /// Flushes, and writes that had to be durable.
+    pub flushes: u64,
+}
+
+impl Default for ExportStatistics {
+    fn default() -> Self {
+        Self {
+            responses: Distribution::new(Memory::AsNeeded),
+            bounded: Distribution::new(Memory::AsNeeded),
+            misses: 0,
+            beyond: 0,
+            failed: 0,
+            outstanding: 0,
+            bytes: 0,
+            flushes: 0,
+        }
+    }
+}
+
+/// How the contract takes a request.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Admission {
+    pub(crate) class: Class,
+    /// From when the contract allows it.
+    pub(crate) eligible: Time,
+    pub(crate) due: Option<Time>,
+}
+
+/// An export at work.
+#[derive(Debug)]
+pub(crate) struct Tenant {
+    pub(crate) task: TaskIndex,
+    contract: Option<Contract>,
+    /// When each token is back, the soonest first: as many as the contract has requests.
+    tokens: VecDeque<Time>,
+    pub(crate) ordering: Ordering,
+    pub(crate) statistics: ExportStatistics,
+}
+
+impl Tenant {
+    pub(crate) fn new(task: TaskIndex, contract: Option<Contract>) -> Self {
+        let count = contract.as_ref().map_or(0, |contract| contract.requests as usize);
+        Self {
+            task,
+            contract,
+            tokens: VecDeque::from(vec![Time::ZERO; count]),
+            ordering: Ordering::default(),
+            statistics: ExportStatistics::default(),
+        }
+    }
+
+    /// Takes note of a request that came at `released`: the accounts of `tokens-per-task`, kept
+    /// here too, so that results tell what the drive owed from what the tenant asked too much.
+    pub(crate) fn admit(&mut self, released: Time) -> Admission {
+        let best_effort = Admission { class: Class::BestEffort, eligible: released, due: None };
+        let Some(contract) = &self.contract else { return best_effort };
+        let back = *self.tokens.front().expect("a contract has a token");
+        if back > released {
+            self.statistics.beyond += 1;
+            if contract.beyond == Beyond::BestEffort {
+                return best_effort;
+            }
+        }
+        let eligible = back.max(released);
+        self.tokens.pop_front();
+        self.tokens.push_back(eligible + contract.period);
+        // The due counts from arrival: the regulator moves it with the request.
+        Admission { class: Class::Hard, eligible, due: Some(released + contract.deadline) }
+    }
+
+    /// A request that was admitted so was answered.
+    pub(crate) fn answered(&mut self, now: Time, released: Time, admission: Admission) {
+        if admission.class == Class::BestEffort {
+            self.statistics.responses.record(now.since(released));
+            return;
+        }
+        let contract = self.contract.as_ref().expect("real time has a contract");
+        let bounded: Duration = now.since(admission.eligible);
+        self.statistics.bounded.record(bounded);
+        if admission.eligible == released {
+            self.statistics.responses.record(bounded);
+        }
+        self.statistics.misses += u64::from(bounded > contract.deadline);
+    }
+}

@@ -1,0 +1,8 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! The core in virtual time, on a simulated drive with a store that remembers everything.
+
+mod clients;
+mod contracts;
+mod durability;
+mod order;
+mod store;

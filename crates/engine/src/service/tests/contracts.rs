@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! What is proved of a serve file holds for its service, whatever its tenants do.
+//!
+//! Two contracts and best effort on a drive that takes up to its b(i), in any order, and a flush
+//! behind every batch that asks for one. The first tenant keeps its contract, the second has
+//! 40 requests waiting at any time, the third takes as much as it can.
+
+use analysis::{Answer, assess};
+use model::serve_file::Layout;
+use model::{Bytes, DriveFile, Duration, Lba, Plan, ServeFile, Time};
+use rand::{RngExt, SeedableRng};
+use rand_pcg::Pcg64Mcg;
+
+use super::store::{BLOCK, Store};
+use crate::service::call::{Awaited, Call, CallKind, CallPart, mailbox};
+use crate::service::core::Core;
+use crate::service::statistics::{ServiceStatistics, Watch};
+
+const SERVE: &str = r#"
+backing = "disk"
+drive = "disk.drive.toml"
+size_max = "16KiB"
+
+[[export]]
+name = "keeps"
+size = "1MiB"
+contract = { period = "80ms", requests = 2, size_max = "16KiB" }
+
+[[export]]
+name = "breaks"
+size = "1MiB"
+contract = { period = "100ms", deadline = "90ms", requests = 1, size_max = "16KiB" }
+
+[[export]]
+name = "floods"
+size = "1MiB"
+best_effort = true
+"#;
+
+const DRIVE: &str = r#"
+name = "disk"
+kind = "pseudo"
+depth = 6
+flush_ns_max = 3_000_000
+[[batch]]
+op = "read"
+size = "16KiB"
+ns_max = [4_000_000, 6_000_000, 8_000_000, 10_000_000, 12_000_000, 14_000_000]
+[[batch]]
+op = "write"
+size = "16KiB"
+ns_max = [4_000_000, 6_000_000, 8_000_000, 10_000_000, 12_000_000, 14_000_000]
+"#;
+
+/// Milliseconds between the calls of each tenant's clients, none where a client asks again as soon
+/// as it is answered; and how many clients.
+const PACE: [(u64, usize); 3] = [(40, 1), (0, 40), (0, 9)];
+
+/// Blocks of 16 KiB in an export.
+const BLOCKS: u64 = 64;
+
+struct Outcome {
+    statistics: ServiceStatistics,
+    bounds: Vec<Duration>,
+}
+
+fn run(serve: &str, regulate: bool, seed: u64) -> Outcome {
+    let file = ServeFile::parse(serve).unwrap();
+    let drive = DriveFile::parse(DRIVE).unwrap();
+    let bound = file.bind(&drive).unwrap();
+    let assessment = assess(&bound.workload, bound.workload.policy);
+    assert_eq!(assessment.answer, Answer::Proven);
+    let mut plan: Plan = assessment.plan(&bound.workload);
+    if !regulate {
+        plan.regulators.clear();
+    }
+    let layout = Layout { size: Bytes::from_kib(3 << 10), alignment: Bytes::new(512) };
+    let exports = file.exports(layout).unwrap();
+    let policy = policy::build(bound.workload.policy, &plan, None).unwrap();
+    // The drive itself takes up to b(i); the flush comes on top and is in the plan's table.
+    let table = drive.batch[0].table.clone();
+    let store = Store::pseudo(&table, 3 * 256, seed);
+    let window = 2 * plan.depth as usize;
+    let mut core = Core::new(store, policy, &exports, window, Watch::new(Some(plan.table.clone())));
+    drive_clients(&mut core, seed);
+    let proved = assessment.tasks.iter();
+    let bounds = proved.map(|task| task.response_max.expect("proven").0).collect();
+    Outcome { statistics: core.statistics(), bounds }
+}
+
+/// Clients of all three tenants for half a minute.
+fn drive_clients(core: &mut Core<Store>, seed: u64) {
+    let mut random = Pcg64Mcg::seed_from_u64(seed);
+    // Export, when it asks next, what it waits for.
+    let mut clients: Vec<(usize, Time, Option<Awaited>)> = Vec::new();
+    for (export, &(_, count)) in PACE.iter().enumerate() {
+        clients.extend((0..count).map(|_| (export, Time::ZERO, None)));
+    }
+    let end = Time::ZERO + Duration::from_ms(30_000);
+    while core.backing().now < end || !core.is_idle() {
+        let now = core.backing().now;
+        let mut calls = Vec::new();
+        for (export, next, awaited) in &mut clients {
+            let (pace_ms, _) = PACE[*export];
+            let is_open_loop = pace_ms > 0;
+            let is_free = is_open_loop || awaited.is_none();
+            if is_free && *next <= now && now < end {
+                let (call, answer) = call(*export, now, &mut random);
+                calls.push(call);
+                *awaited = Some(answer);
+                *next = now + Duration::from_ms(pace_ms);
+            }
+        }
+        core.turn(calls.into_iter());
+        for (_, _, awaited) in &mut clients {
+            if awaited.as_ref().is_some_and(|answer| answer.poll().is_some()) {
+                *awaited = None;
+            }
+        }
+        let now = core.backing().now;
+        let next = clients.iter().filter(|(export, ..)| PACE[*export].0 > 0).map(|client| client.1);
+        core.wait_until(next.filter(|&next| next > now && now < end).min());
+    }
+}
+
+fn call(export: usize, now: Time, random: &mut Pcg64Mcg) -> (Call, Awaited) {
+    let size = Bytes::from_kib(16);
+    let block = export as u64 * BLOCKS + random.random_range(0..BLOCKS);
+    let kind = match random.random_range(0..6) {
+        0 => CallKind::Flush,
+        1 => CallKind::Write { is_durable: true },
+        2 | 3 => CallKind::Write { is_durable: false },
+        _ => CallKind::Read,
+    };
+    let data = (kind != CallKind::Flush).then(|| device::IoBuffer::new(size));
+    let start = Lba::new(block * (4 * BLOCK as u64) / 512);
+    let (answer, awaited) = mailbox();
+    let parts = vec![CallPart { start, size, data }];
+    (Call { export, kind, released: now, parts, answer }, awaited)
+}
+
+#[test]
+fn neither_a_breach_nor_a_flood_nor_flushes_delay_who_keeps_the_contract() {
+    for seed in 0..6 {
+        let Outcome { statistics, bounds } = run(SERVE, true, seed);
+        let [keeps, breaks, floods] = &statistics.exports[..] else { panic!("three exports") };
+        assert!(keeps.bounded.count() >= 740, "{}", keeps.bounded.count());
+        assert_eq!((keeps.beyond, keeps.misses, breaks.misses), (0, 0, 0), "seed {seed}");
+        assert!(keeps.bounded.max().unwrap() <= bounds[0], "{:?} {bounds:?}", keeps.bounded.max());
+        assert!(breaks.bounded.max().unwrap() <= bounds[1], "{:?}", breaks.bounded.max());
+        // What its contract allows is what it gets, and it always asks for more; the last 40 wait
+        // beyond the end.
+        let served = breaks.bounded.count();
+        assert!((330..=341).contains(&served) && breaks.beyond >= served - 1, "{served}");
+        assert!(floods.responses.count() > 3_000, "{}", floods.responses.count());
+        assert_eq!(statistics.overruns, 0);
+        assert!(statistics.batches > 1_500, "{}", statistics.batches);
+    }
+}
+
+/// Canary: without tokens the breach is felt by the other.
+#[test]
+fn without_tokens_the_breach_is_felt() {
+    let felt = (0..6).filter(|&seed| {
+        let Outcome { statistics, bounds } = run(SERVE, false, seed);
+        statistics.exports[0].bounded.max().unwrap() > bounds[0]
+    });
+    assert!(felt.count() >= 5);
+}
+
+#[test]
+fn beyond_the_contract_it_may_ride_as_best_effort() {
+    let riding = SERVE.replace("name = \"breaks\"", "name = \"breaks\"\nbeyond = \"best-effort\"");
+    let Outcome { statistics, bounds } = run(&riding, true, 3);
+    let [keeps, breaks, _] = &statistics.exports[..] else { panic!("three exports") };
+    assert!(keeps.bounded.max().unwrap() <= bounds[0]);
+    assert!(breaks.bounded.max().unwrap() <= bounds[1]);
+    // More than its share, none of it late by contract.
+    assert!(breaks.responses.count() > 2 * breaks.bounded.count());
+    assert_eq!(keeps.misses + breaks.misses, 0);
+}

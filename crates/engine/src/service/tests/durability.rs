@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! After a crash at any instant, everything is there that was answered as durable.
+//!
+//! The store's journal is cut after every entry. What remains is the worst image: of what was
+//! written and not flushed before the cut, an arbitrary part is there, here none. Each block
+//! must then hold the newest stamp that was answered as durable before the cut, or a newer one.
+
+use device::IoError;
+use model::{Bytes, PolicyName};
+
+use super::clients::{Bench, Durable, export, table};
+use super::store::Entry;
+
+fn bench(policy: PolicyName, seed: u64) -> Bench {
+    Bench {
+        exports: (0..2).map(|number| export(number, None)).collect(),
+        clients: 5,
+        policy,
+        table: table(&[4, 6, 8]),
+        seed,
+        calls: 300,
+        pause_ms: 8,
+        is_disordered: false,
+    }
+}
+
+/// What is on the medium after the first `length` entries, at least.
+fn image(journal: &[Entry], blocks: usize) -> Vec<u32> {
+    let (mut image, mut cache) = (vec![0; blocks], vec![0; blocks]);
+    let mut sent = Vec::new();
+    for entry in journal {
+        match entry {
+            Entry::Written { block, stamps } => {
+                cache[*block..block + stamps.len()].copy_from_slice(stamps);
+            }
+            Entry::FlushSent(id) => sent.push((*id, cache.clone())),
+            Entry::Flushed(id) => {
+                let covered = sent.iter().position(|(flush, _)| flush == id).expect("it was sent");
+                // An earlier flush that comes back later does not undo it.
+                for (block, stamp) in image.iter_mut().zip(sent.swap_remove(covered).1) {
+                    *block = (*block).max(stamp);
+                }
+            }
+        }
+    }
+    image
+}
+
+/// Promises that the image after some cut breaks.
+fn broken_promises(journal: &[Entry], durable: &[Durable], blocks: usize) -> usize {
+    let is_broken = |promise: &&Durable| {
+        let image = image(&journal[..promise.after], blocks);
+        promise.blocks.iter().any(|&(block, stamp)| image[block] < stamp)
+    };
+    // The image only grows, so the cut right at the answer is the worst.
+    durable.iter().filter(is_broken).count()
+}
+
+#[test]
+fn what_was_answered_as_durable_survives_a_crash_at_any_instant() {
+    for policy in [PolicyName::Noop, PolicyName::Dqf] {
+        let mut promises = 0;
+        for seed in 0..15 {
+            let outcome = bench(policy, seed).run();
+            assert_eq!(outcome.wrong, 0);
+            assert_eq!(broken_promises(&outcome.journal, &outcome.durable, 48), 0, "seed {seed}");
+            promises += outcome.durable.iter().map(|promise| promise.blocks.len()).sum::<usize>();
+        }
+        assert!(promises > 1_000, "only {promises} blocks were promised");
+    }
+}
+
+/// Canary: answers that come before their flush is done are noticed.
+#[test]
+fn an_early_answer_is_noticed() {
+    let mut noticed = 0;
+    for seed in 0..15 {
+        let mut outcome = bench(PolicyName::Dqf, seed).run();
+        for promise in &mut outcome.durable {
+            promise.after -= 1;
+        }
+        noticed += broken_promises(&outcome.journal, &outcome.durable, 48);
+    }
+    assert!(noticed > 50, "{noticed}");
+}
+
+/// After a flush failed nobody can know what is lost, so no later one may succeed.
+#[test]
+fn no_flush_succeeds_after_one_that_failed() {
+    let mut core = bench(PolicyName::Dqf, 1).core();
+    let flush = |core: &mut super::super::core::Core<super::store::Store>| {
+        let (answer, awaited) = super::super::call::mailbox();
+        let part = super::super::call::CallPart {
+            start: model::Lba::new(0),
+            size: Bytes::from_kib(4),
+            data: None,
+        };
+        let call = super::super::call::Call {
+            export: 0,
+            kind: super::super::call::CallKind::Flush,
+            released: core.backing().now,
+            parts: vec![part],
+            answer,
+        };
+        core.turn(std::iter::once(call));
+        while !core.is_idle() {
+            core.wait_until(None);
+            core.turn(std::iter::empty());
+        }
+        awaited.poll().expect("answered").0
+    };
+    assert_eq!(flush(&mut core), Ok(()));
+    let moved = Bytes::new(0);
+    core.backing_mut().broken = Some(IoError::Short { moved, size: Bytes::from_kib(4) });
+    assert!(matches!(flush(&mut core), Err(crate::service::CallError::Store(_))));
+    core.backing_mut().broken = None;
+    assert_eq!(flush(&mut core), Err(crate::service::CallError::FlushBroken));
+}

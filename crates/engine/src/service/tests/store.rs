@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! A store in memory behind a simulated drive, which keeps a journal of all that happened.
+
+use std::collections::HashMap;
+
+use device::{IoBuffer, IoError, RingError};
+use drive::{Drive, PseudoDisk};
+use model::{BatchTable, Duration, Op, Request, RequestId, Time};
+
+use crate::service::backing::{Backing, Move, Moved};
+
+pub(super) const BLOCK: usize = 4096;
+
+/// What happened at the store, in order.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Entry {
+    /// A write of these stamps from this block on is done: it may be durable.
+    Written { block: usize, stamps: Vec<u32> },
+    /// A flush was sent.
+    FlushSent(RequestId),
+    /// A flush is done: all written before it was sent is durable.
+    Flushed(RequestId),
+}
+
+/// See the module's text.
+pub(super) struct Store {
+    drive: Box<dyn Drive>,
+    pub(super) now: Time,
+    /// A stamp for each block.
+    pub(super) blocks: Vec<u32>,
+    pub(super) journal: Vec<Entry>,
+    /// How many requests each submission had.
+    pub(super) batches: Vec<usize>,
+    on_drive: HashMap<RequestId, (Request, IoBuffer)>,
+    /// Flushes on their way, with when they are done.
+    flushes: Vec<(Time, RequestId)>,
+    /// What a flush takes.
+    pub(super) flush_time: Duration,
+    /// Fails everything from here on.
+    pub(super) broken: Option<IoError>,
+}
+
+impl Store {
+    pub(super) fn new(drive: Box<dyn Drive>, blocks: usize) -> Self {
+        Self {
+            drive,
+            now: Time::ZERO,
+            blocks: vec![0; blocks],
+            journal: Vec::new(),
+            batches: Vec::new(),
+            on_drive: HashMap::new(),
+            flushes: Vec::new(),
+            flush_time: Duration::from_ms(3),
+            broken: None,
+        }
+    }
+
+    /// On a drive that completes what it has in any order.
+    pub(super) fn pseudo(table: &BatchTable, blocks: usize, seed: u64) -> Self {
+        Self::new(Box::new(PseudoDisk::new(table.batch_max(), table.clone(), seed)), blocks)
+    }
+
+    fn move_data(&mut self, request: &Request, data: &mut IoBuffer) {
+        let (first, count) = (block_of(request), blocks_of(request));
+        let pieces = data.bytes_mut().chunks_exact_mut(BLOCK).take(count);
+        match request.op {
+            Op::Read => {
+                for (piece, stamp) in pieces.zip(&self.blocks[first..]) {
+                    piece[..4].copy_from_slice(&stamp.to_le_bytes());
+                }
+            }
+            Op::Write => {
+                let stamps: Vec<u32> = pieces.map(|piece| stamp_of(piece)).collect();
+                self.blocks[first..first + count].copy_from_slice(&stamps);
+                self.journal.push(Entry::Written { block: first, stamps });
+            }
+        }
+    }
+}
+
+pub(super) fn stamp_of(piece: &[u8]) -> u32 {
+    u32::from_le_bytes(piece[..4].try_into().unwrap())
+}
+
+fn block_of(request: &Request) -> usize {
+    usize::try_from(request.start.offset_bytes()).unwrap() / BLOCK
+}
+
+fn blocks_of(request: &Request) -> usize {
+    usize::try_from(request.size.get()).unwrap() / BLOCK
+}
+
+impl Backing for Store {
+    fn now(&self) -> Time {
+        self.now
+    }
+
+    fn submit(&mut self, batch: &mut Vec<Move>) {
+        let requests: Vec<Request> = batch.iter().map(|one| one.request).collect();
+        self.batches.push(requests.len());
+        self.drive.submit(self.now, &requests);
+        for Move { request, data } in batch.drain(..) {
+            self.on_drive.insert(request.id, (request, data));
+        }
+    }
+
+    fn flush(&mut self, id: RequestId) {
+        self.journal.push(Entry::FlushSent(id));
+        self.flushes.push((self.now + self.flush_time, id));
+    }
+
+    fn wait(&mut self, until: Option<Time>) -> Result<(), RingError> {
+        let flushed = self.flushes.iter().map(|flush| flush.0).min();
+        let next = [until, self.drive.next_event(), flushed].into_iter().flatten().min();
+        self.now = next.unwrap_or(self.now).max(self.now);
+        Ok(())
+    }
+
+    fn reap(&mut self, moved: &mut Vec<Moved>) {
+        let mut returned = Vec::new();
+        self.drive.advance(self.now, &mut returned);
+        for drive::Completion { id, .. } in returned {
+            let result = self.broken.map_or(Ok(()), Err);
+            let (request, mut data) = self.on_drive.remove(&id).expect("it was given");
+            if result.is_ok() {
+                self.move_data(&request, &mut data);
+            }
+            moved.push(Moved { id, data: Some(data), result });
+        }
+        let result = self.broken.map_or(Ok(()), Err);
+        for (_, id) in self.flushes.extract_if(.., |flush| flush.0 <= self.now) {
+            if result.is_ok() {
+                self.journal.push(Entry::Flushed(id));
+            }
+            moved.push(Moved { id, data: None, result });
+        }
+    }
+}

@@ -1,0 +1,264 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! The serve file (`serve.toml`): a store, its drive, and the exports that share it.
+//!
+//! What stands in it about contracts is a workload like any other: [`ServeFile::bind`] gives the
+//! one that is proved, with every export's requests as a server sees them, one by one. A batch
+//! is charged a flush on top wherever somebody may write, since anybody who may write may flush,
+//! and all that asks for durability in one batch shares one flush behind it.
+
+mod exports;
+mod layout;
+mod listen;
+mod raw;
+mod workload;
+
+use toml::Spanned;
+
+use crate::batch_table::BatchTable;
+use crate::drive_file::DriveFile;
+use crate::export::ExportSpec;
+use crate::file_error::FileError;
+use crate::task::Op;
+use crate::units::{Bytes, Duration};
+use crate::workload::Workload;
+use crate::workload_file::{Policy, WorkloadFile, check_size};
+
+use raw::{RawExport, RawServe};
+use workload::PHANTOM;
+
+pub use layout::Layout;
+
+/// The largest request of best effort where nothing says otherwise.
+const SIZE_MAX_DEFAULT: Bytes = Bytes::from_kib(1024);
+
+/// A text with its place in the file.
+pub type Named = Spanned<String>;
+
+/// Where the data are.
+#[derive(Debug, Clone, PartialEq)]
+pub enum BackingReference {
+    /// A block device or file.
+    Path(Named),
+    /// A simulated drive in real time; its data in memory, or in the file `store`.
+    Simulated {
+        /// Which one.
+        drive: Named,
+        /// None: memory.
+        store: Option<Named>,
+    },
+}
+
+/// Where clients come in.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Listen {
+    /// A socket in the file system; none: beside the serve file.
+    Unix(Option<Named>),
+    /// Address and port.
+    Tcp {
+        /// As written.
+        address: Named,
+        /// How clients prove who they are.
+        tls: Option<Tls>,
+    },
+}
+
+/// Encryption of connections.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Tls {
+    /// A file of names and keys.
+    Psk(Named),
+    /// A folder with certificates.
+    Certificates(Named),
+}
+
+/// A serve file that is sound in itself.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ServeFile {
+    /// Where the data are.
+    pub backing: BackingReference,
+    /// What the store was measured to do; a simulated drive brings its own.
+    pub drive: Option<Named>,
+    /// Where clients come in.
+    pub listen: Listen,
+    /// Nothing is ever written to the store.
+    pub is_read_only: bool,
+    /// The largest request of best effort, if the file says it.
+    size_max: Option<Bytes>,
+    exports: Vec<(ExportSpec, layout::Wanted)>,
+    workload: WorkloadFile,
+    /// Contracts that do not say whether they read or write.
+    has_two_way: bool,
+}
+
+/// What is to be proved, and the policy's side of it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Bound {
+    /// Tasks are the exports with a contract, in order.
+    pub workload: Workload,
+    /// What a flush costs at most, charged to every batch; none where nobody may write.
+    pub flush_max: Option<Duration>,
+}
+
+impl ServeFile {
+    /// Reads the text of a serve file.
+    ///
+    /// # Errors
+    /// The first fault, with its place and what to write instead.
+    pub fn parse(text: &str) -> Result<Self, FileError> {
+        let raw: RawServe = toml::from_str(text).map_err(|error| FileError::from_toml(&error))?;
+        if raw.export.is_empty() {
+            return Err(FileError::new(
+                0..0,
+                "nothing is exported",
+                "add an [[export]] with a name, a size, and a contract or best_effort = true",
+            ));
+        }
+        let backing = listen::read_backing(raw.backing, raw.simulate, raw.store)?;
+        let listen = listen::read_listen(raw.socket, raw.listen, raw.tls)?;
+        let size_max = raw.size_max.as_ref().map(sized).transpose()?;
+        let size_max = size_max.or(largest_contract(&raw.export));
+        let has_policy = raw.policy.is_some();
+        let mut policy = Policy::read(raw.policy)?;
+        let exports = raw.export.iter().map(|export| exports::read(export, raw.read_only));
+        let exports = exports.collect::<Result<Vec<_>, _>>()?;
+        layout::check_names(&raw.export)?;
+        let with_contract = raw.export.iter().find_map(|export| export.contract.as_ref());
+        if let Some(contract) = with_contract.filter(|_| raw.drive.is_none())
+            && matches!(backing, BackingReference::Path(_))
+        {
+            return Err(FileError::new(
+                contract.span(),
+                "contracts are proved by what the drive was measured to do, and no drive is named",
+                "measure it with `tidegate profile`, and add drive = \"FILE.drive.toml\"",
+            ));
+        }
+        if with_contract.is_none() && !has_policy {
+            policy = Policy::of(crate::names::PolicyName::Noop);
+        }
+        policy.regulate_tasks();
+        let drive = workload::drive_of(raw.drive.as_ref(), &backing);
+        let placed = size_max.unwrap_or(SIZE_MAX_DEFAULT);
+        let workload = workload::of_exports(&raw.export, &exports, placed, policy, drive);
+        let has_two_way = exports
+            .iter()
+            .any(|(export, _)| export.contract.as_ref().is_some_and(|terms| terms.op.is_none()));
+        Ok(Self {
+            backing,
+            drive: raw.drive,
+            listen,
+            is_read_only: raw.read_only,
+            size_max,
+            exports,
+            workload,
+            has_two_way,
+        })
+    }
+
+    /// The drive that proofs rest on: that which is named, or the simulated one.
+    pub fn drive_reference(&self) -> Option<&Named> {
+        self.drive.as_ref().or(match &self.backing {
+            BackingReference::Simulated { drive, .. } => Some(drive),
+            BackingReference::Path(_) => None,
+        })
+    }
+
+    /// The exports, each with its place in a store of this size and alignment.
+    ///
+    /// # Errors
+    /// Where they overlap or do not fit; with the place in the file.
+    pub fn exports(&self, layout: Layout) -> Result<Vec<ExportSpec>, FileError> {
+        layout.place(&self.exports)
+    }
+
+    /// The largest request of best effort; larger calls are cut. Where the file does not say it,
+    /// that of the largest contract; without any, the largest that the drive was measured with.
+    pub fn size_max(&self, drive: Option<&DriveFile>) -> Bytes {
+        let measured = |op: Op| {
+            let tables = drive.into_iter().flat_map(|drive| &drive.batch);
+            let of_op = tables.filter(move |table| table.op.is_none_or(|of| of == op));
+            of_op.filter_map(|table| table.size).filter(|&size| size <= SIZE_MAX_DEFAULT).max()
+        };
+        let both = [measured(Op::Read), measured(Op::Write)];
+        let known = both.into_iter().flatten().min();
+        self.size_max.or(known).unwrap_or(SIZE_MAX_DEFAULT)
+    }
+
+    /// How many exports there are.
+    pub fn export_count(&self) -> usize {
+        self.exports.len()
+    }
+
+    /// Whether any export has a contract.
+    pub fn has_contracts(&self) -> bool {
+        self.exports.iter().any(|(export, _)| export.contract.is_some())
+    }
+
+    /// Whether anybody may write.
+    pub fn is_written(&self) -> bool {
+        self.exports.iter().any(|(export, _)| !export.is_read_only)
+    }
+
+    /// What is to be proved on this drive.
+    ///
+    /// # Errors
+    /// Where the drive was not measured for what the exports may ask; with the place in the file.
+    pub fn bind(&self, drive: &DriveFile) -> Result<Bound, FileError> {
+        let mut file = self.workload.clone();
+        file.set_best_effort_size(self.size_max(Some(drive)));
+        let mut workload = file.bind(drive)?;
+        workload.tasks.retain(|task| task.entry != PHANTOM);
+        if self.has_two_way {
+            // A request that may be either is charged by the table, which covers both.
+            workload.contracts.costs = None;
+        }
+        let flush_max = match (self.is_written() && self.has_contracts(), drive.flush_max) {
+            (false, _) => None,
+            (true, Some(flush_max)) => Some(flush_max),
+            (true, None) => return Err(self.flush_unknown(drive)),
+        };
+        if let Some(flush_max) = flush_max {
+            charge_flushes(&mut workload, flush_max);
+        }
+        Ok(Bound { workload, flush_max })
+    }
+
+    fn flush_unknown(&self, drive: &DriveFile) -> FileError {
+        let writable = self.exports.iter().find(|(export, _)| !export.is_read_only);
+        let span = writable.map_or(0..0, |(_, wanted)| wanted.name_span());
+        FileError::new(
+            span,
+            format!(
+                "who may write may flush, and drive `{}` does not say how long a flush takes",
+                drive.name
+            ),
+            "measure it with `tidegate profile --only flush --allow-writes --add`, or write \
+             read_only = true",
+        )
+    }
+}
+
+/// Every batch takes a flush longer.
+fn charge_flushes(workload: &mut Workload, flush_max: Duration) {
+    let entries = 1..=workload.table.batch_max();
+    let times: Vec<Duration> =
+        entries.map(|count| workload.table.time_max(count) + flush_max).collect();
+    workload.table = BatchTable::new(&times).expect("as long as the table before");
+    if let Some(costs) = &mut workload.contracts.costs {
+        costs.positioning_max += flush_max;
+    }
+    workload.contracts.soft = Vec::new();
+    workload
+        .notes
+        .push(format!("every batch is charged {flush_max} for the flush that may follow it"));
+}
+
+fn largest_contract(exports: &[RawExport]) -> Option<Bytes> {
+    let contracts = exports.iter().filter_map(|export| export.contract.as_ref());
+    contracts.map(|contract| *contract.get_ref().size_max.get_ref()).max()
+}
+
+/// A size of whole sectors.
+fn sized(size: &Spanned<Bytes>) -> Result<Bytes, FileError> {
+    check_size(size)?;
+    Ok(*size.get_ref())
+}

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! One export as it is written, checked against itself.
+
+use std::ops::Range;
+
+use toml::Spanned;
+
+use super::layout::Wanted;
+use super::raw::{RawBeyond, RawContract, RawExport};
+use super::sized;
+use crate::export::{BestEffortShare, Beyond, Contract, ExportSpec};
+use crate::file_error::FileError;
+use crate::task::Op;
+use crate::units::Bytes;
+use crate::workload_file::positive;
+
+/// More requests in one period than any store serves.
+const REQUESTS_MAX: u32 = 1 << 16;
+
+/// An export without its place.
+pub(super) fn read(
+    raw: &RawExport,
+    is_store_read_only: bool,
+) -> Result<(ExportSpec, Wanted), FileError> {
+    let wanted = Wanted::of(raw)?;
+    let is_read_only = raw.read_only || is_store_read_only;
+    if wanted.is_whole() && !is_read_only {
+        return Err(FileError::new(
+            raw.name.span(),
+            "an export of the whole store writes over all others",
+            "add read_only = true",
+        ));
+    }
+    let is_best_effort = raw.best_effort.as_ref().is_some_and(|said| *said.get_ref());
+    let contract = match (&raw.contract, is_best_effort) {
+        (Some(contract), false) => Some(read_contract(contract, raw.beyond.as_ref())?),
+        (None, true) => None,
+        (Some(_), true) => {
+            return Err(FileError::new(
+                raw.name.span(),
+                "both a contract and best_effort",
+                "keep one of the two; beyond = \"best-effort\" serves what exceeds a contract",
+            ));
+        }
+        (None, false) => {
+            return Err(FileError::new(
+                raw.name.span(),
+                "what this export may count on is not said",
+                "add contract = { period = \"300ms\", size_max = \"128KiB\" }, or best_effort = true",
+            ));
+        }
+    };
+    check_share(raw, contract.as_ref())?;
+    if let Some(op_span) = contract_that_writes(raw).filter(|_| is_read_only) {
+        return Err(FileError::new(
+            op_span,
+            "a contract to write to an export that is read-only",
+            "write op = \"read\", or leave read_only out",
+        ));
+    }
+    let weight = raw.weight.as_ref().map_or(1, |weight| *weight.get_ref());
+    let limit = raw.limit.as_ref().map(|limit| *limit.get_ref());
+    let name = raw.name.get_ref().clone();
+    let share = BestEffortShare { weight, limit };
+    let (offset, size) = (Bytes::new(0), Bytes::new(0));
+    Ok((ExportSpec { name, offset, size, contract, share, is_read_only }, wanted))
+}
+
+fn contract_that_writes(raw: &RawExport) -> Option<Range<usize>> {
+    let op = raw.contract.as_ref()?.get_ref().op.as_ref()?;
+    (*op.get_ref() == Op::Write).then(|| op.span())
+}
+
+/// What only best effort has.
+fn check_share(raw: &RawExport, contract: Option<&Contract>) -> Result<(), FileError> {
+    let has_best_effort = contract.is_none_or(|terms| terms.beyond == Beyond::BestEffort);
+    let written = raw.weight.as_ref().map(Spanned::span).or(raw.limit.as_ref().map(Spanned::span));
+    if let Some(span) = written.filter(|_| !has_best_effort) {
+        return Err(FileError::new(
+            span,
+            "a weight or limit of best effort, and this export has none",
+            "leave it out, or add beyond = \"best-effort\"",
+        ));
+    }
+    if let Some(weight) = raw.weight.as_ref().filter(|weight| *weight.get_ref() == 0) {
+        return Err(FileError::new(
+            weight.span(),
+            "an export of weight 0 would never be served",
+            "write a weight from 1 on",
+        ));
+    }
+    match &raw.beyond {
+        Some(beyond) if contract.is_none() => Err(FileError::new(
+            beyond.span(),
+            "beyond what? This export has no contract",
+            "leave the line out",
+        )),
+        _ => Ok(()),
+    }
+}
+
+fn read_contract(
+    contract: &Spanned<RawContract>,
+    beyond: Option<&Spanned<RawBeyond>>,
+) -> Result<Contract, FileError> {
+    let raw = contract.get_ref();
+    let period = positive(&raw.period, "period")?;
+    let deadline = match &raw.deadline {
+        Some(deadline) => positive(deadline, "deadline")?,
+        None => period,
+    };
+    let requests = *raw.requests.get_ref();
+    if requests == 0 || requests > REQUESTS_MAX {
+        return Err(FileError::new(
+            raw.requests.span(),
+            format!("a contract for {requests} requests"),
+            format!("write how many requests come within one period, from 1 to {REQUESTS_MAX}"),
+        ));
+    }
+    let beyond = match beyond.map(|beyond| *beyond.get_ref()) {
+        Some(RawBeyond::BestEffort) => Beyond::BestEffort,
+        Some(RawBeyond::Wait) | None => Beyond::Wait,
+    };
+    let op = raw.op.as_ref().map(|op| *op.get_ref());
+    Ok(Contract { requests, period, deadline, size_max: sized(&raw.size_max)?, op, beyond })
+}

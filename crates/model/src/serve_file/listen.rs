@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! Where the data are and where clients come in, as it is written.
+
+use std::ops::Range;
+
+use toml::Spanned;
+
+use super::raw::RawTls;
+use super::{BackingReference, Listen, Named, Tls};
+use crate::file_error::FileError;
+
+/// The store.
+pub(super) fn read_backing(
+    backing: Option<Named>,
+    simulate: Option<Named>,
+    store: Option<Named>,
+) -> Result<BackingReference, FileError> {
+    match (backing, simulate, store) {
+        (Some(path), None, None) => Ok(BackingReference::Path(path)),
+        (None, Some(drive), store) => {
+            let store = store.filter(|store| store.get_ref() != "memory");
+            Ok(BackingReference::Simulated { drive, store })
+        }
+        (Some(_), None, Some(store)) => Err(FileError::new(
+            store.span(),
+            "a store belongs to a simulated drive; `backing` holds its own data",
+            "leave the line out, or write simulate = \"DRIVE\" instead of backing",
+        )),
+        (Some(backing), Some(_), _) => Err(FileError::new(
+            backing.span(),
+            "both a backing and a simulated drive",
+            "keep one of the two",
+        )),
+        (None, None, _) => Err(FileError::new(
+            0..0,
+            "no store to serve",
+            "add backing = \"/dev/sdX\" or a file, or simulate = \"DRIVE\"",
+        )),
+    }
+}
+
+/// The way in.
+pub(super) fn read_listen(
+    socket: Option<Named>,
+    listen: Option<Named>,
+    tls: Option<Spanned<RawTls>>,
+) -> Result<Listen, FileError> {
+    let tls_span = tls.as_ref().map(Spanned::span);
+    let tls = tls.map(|tls| read_tls(tls.span(), tls.into_inner())).transpose()?;
+    match (socket, listen, tls) {
+        (Some(_), Some(listen), _) => Err(FileError::new(
+            listen.span(),
+            "both a socket and an address to listen at",
+            "keep one of the two",
+        )),
+        (socket, None, None) => Ok(Listen::Unix(socket)),
+        (_, None, Some(_)) => Err(FileError::new(
+            tls_span.unwrap_or_default(),
+            "[tls] without listen: a socket in the file system is guarded by its permissions",
+            "leave [tls] out, or write listen = \"ADDRESS:PORT\"",
+        )),
+        (None, Some(address), tls) => {
+            let is_loopback = ["127.", "localhost:", "[::1]:"]
+                .iter()
+                .any(|prefix| address.get_ref().starts_with(prefix));
+            if !address.get_ref().contains(':') {
+                return Err(FileError::new(
+                    address.span(),
+                    "an address without a port",
+                    "write for example listen = \"127.0.0.1:10809\"",
+                ));
+            }
+            if tls.is_none() && !is_loopback {
+                return Err(FileError::new(
+                    address.span(),
+                    "anybody who reaches this address could read and write the store",
+                    "add [tls] with psk or certificates, or listen at 127.0.0.1",
+                ));
+            }
+            Ok(Listen::Tcp { address, tls })
+        }
+    }
+}
+
+fn read_tls(span: Range<usize>, tls: RawTls) -> Result<Tls, FileError> {
+    match (tls.psk, tls.certificates) {
+        (Some(psk), None) => Ok(Tls::Psk(psk)),
+        (None, Some(certificates)) => Ok(Tls::Certificates(certificates)),
+        _ => Err(FileError::new(
+            span,
+            "[tls] needs one of psk and certificates",
+            "write psk = \"keys.psk\", or certificates = \"FOLDER\"",
+        )),
+    }
+}

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! The workload that exports are: contracts as tasks, all else as best effort.
+
+use std::ops::Range;
+
+use toml::Spanned;
+
+use super::layout::Wanted;
+use super::raw::RawExport;
+use super::{BackingReference, Named};
+use crate::export::{Beyond, Contract, ExportSpec};
+use crate::task::{BestEffort, Class, Intensity, Op, Place, Task};
+use crate::units::{Bytes, Duration};
+use crate::workload_file::{DriveReference, Placed, Policy, WorkloadFile};
+
+/// Requests of best effort that a proof reckons with as always there.
+const OUTSTANDING: u32 = 64;
+
+/// The entry of tasks that stand for nothing but an operation.
+pub(super) const PHANTOM: u32 = u32::MAX;
+
+/// What one export adds to a workload.
+struct Writer<'a> {
+    raw: &'a RawExport,
+    export: &'a ExportSpec,
+}
+
+impl Writer<'_> {
+    /// A task for the contract, and a phantom one where its requests may be of either kind, so
+    /// that both are covered.
+    fn tasks(&self, entry: u32) -> Vec<Placed<Task>> {
+        let (Some(terms), Some(written)) = (&self.export.contract, &self.raw.contract) else {
+            return Vec::new();
+        };
+        let written = written.get_ref();
+        let op_span = written.op.as_ref().map_or(self.raw.name.span(), Spanned::span);
+        let ops: &[Op] = match terms.op {
+            Some(Op::Read) => &[Op::Read],
+            Some(Op::Write) => &[Op::Write],
+            None if self.export.is_read_only => &[Op::Read],
+            None => &[Op::Write, Op::Read],
+        };
+        let placed = |(entry, &op): (u32, &Op)| Placed {
+            source: task(self.export, terms, entry, op),
+            size_span: written.size_max.span(),
+            op_span: op_span.clone(),
+        };
+        [entry, PHANTOM].into_iter().zip(ops).map(placed).collect()
+    }
+
+    fn best_effort(&self, size_max: Bytes) -> Vec<Placed<BestEffort>> {
+        let beyond = self.export.contract.as_ref().map(|terms| terms.beyond);
+        if beyond == Some(Beyond::Wait) {
+            return Vec::new();
+        }
+        let ops: &[Op] =
+            if self.export.is_read_only { &[Op::Read] } else { &[Op::Read, Op::Write] };
+        let span: Range<usize> = self.raw.name.span();
+        let placed = |&op: &Op| Placed {
+            source: BestEffort {
+                name: format!("{} ({}s)", self.export.name, op.name()),
+                intensity: Intensity::Outstanding(OUTSTANDING),
+                size: size_max,
+                op,
+                place: Place::Random,
+            },
+            size_span: span.clone(),
+            op_span: span.clone(),
+        };
+        ops.iter().map(placed).collect()
+    }
+}
+
+/// The workload that the exports are.
+pub(super) fn of_exports(
+    raw: &[RawExport],
+    exports: &[(ExportSpec, Wanted)],
+    size_max: Bytes,
+    policy: Policy,
+    drive: DriveReference,
+) -> WorkloadFile {
+    let (mut tasks, mut best_effort, mut entries) = (Vec::new(), Vec::new(), Vec::new());
+    for (raw, (export, _)) in raw.iter().zip(exports) {
+        let writer = Writer { raw, export };
+        if export.contract.is_some() {
+            let entry = u32::try_from(entries.len()).expect("fewer exports than 2^32");
+            entries.push(export.name.clone());
+            tasks.extend(writer.tasks(entry));
+        }
+        best_effort.extend(writer.best_effort(size_max));
+    }
+    WorkloadFile::of_parts(drive, entries, policy, tasks, best_effort)
+}
+
+/// The drive that proofs rest on: that which is named, or the simulated one.
+pub(super) fn drive_of(named: Option<&Named>, backing: &BackingReference) -> DriveReference {
+    let named = named.or(match backing {
+        BackingReference::Simulated { drive, .. } => Some(drive),
+        BackingReference::Path(_) => None,
+    });
+    let (name, span) =
+        named.map_or((String::new(), 0..0), |drive| (drive.get_ref().clone(), drive.span()));
+    DriveReference::Named { name, span }
+}
+
+fn task(export: &ExportSpec, terms: &Contract, entry: u32, op: Op) -> Task {
+    Task {
+        name: export.name.clone(),
+        entry,
+        period: terms.period,
+        deadline: terms.deadline,
+        requests: terms.requests,
+        size: terms.size_max,
+        op,
+        place: Place::Random,
+        offset: Duration::ZERO,
+        class: Class::Hard,
+        quality_ppm: Task::QUALITY_ALL_PPM,
+        outstanding_max: None,
+    }
+}

@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! The serve file: what it refuses, what it lays out, and which workload it is.
+
+use model::serve_file::{BackingReference, Layout, Listen};
+use model::{Bytes, DriveFile, Duration, FileError, Op, PolicyName, RegulatorName, ServeFile};
+
+const HEAD: &str = "backing = \"disk.img\"\ndrive = \"disk.drive.toml\"\n";
+
+const CAMERA: &str = "[[export]]\nname = \"camera\"\nsize = \"1GiB\"\n\
+    contract = { period = \"300ms\", requests = 2, size_max = \"128KiB\", op = \"write\" }\n";
+
+const BACKUP: &str = "[[export]]\nname = \"backup\"\nsize = \"2GiB\"\nbest_effort = true\n";
+
+fn parse(text: &str) -> ServeFile {
+    ServeFile::parse(text).unwrap_or_else(|error| panic!("{error}\n{text}"))
+}
+
+/// What is said of a faulty file, and the text that it points at.
+fn fault(text: &str) -> (String, String) {
+    let FileError { message, span, help } = ServeFile::parse(text).expect_err(text);
+    (format!("{message}; {}", help.unwrap_or_default()), text[span].to_owned())
+}
+
+fn layout(gib: u64) -> Layout {
+    Layout { size: Bytes::from_kib(gib << 20), alignment: Bytes::new(4096) }
+}
+
+fn drive(flush: &str) -> DriveFile {
+    DriveFile::parse(&format!(
+        "name = \"d\"\nkind = \"pseudo\"\ndepth = 4\n{flush}\n\
+         [[batch]]\nop = \"write\"\nsize = \"128KiB\"\nns_max = [5_000_000, 8_000_000, 9_000_000]\n\
+         [[batch]]\nop = \"read\"\nsize = \"128KiB\"\nns_max = [4_000_000, 7_000_000, 8_000_000]\n"
+    ))
+    .unwrap()
+}
+
+#[test]
+fn contracts_become_tasks_and_everything_else_best_effort() {
+    let file = parse(&format!("{HEAD}{CAMERA}{BACKUP}"));
+    assert!(matches!(&file.backing, BackingReference::Path(path) if path.get_ref() == "disk.img"));
+    assert_eq!(file.listen, Listen::Unix(None));
+    let bound = file.bind(&drive("flush_ns_max = 1_000_000")).unwrap();
+    let workload = &bound.workload;
+    assert_eq!(workload.policy, PolicyName::Dqf);
+    assert_eq!(workload.regulators, [RegulatorName::TokensPerTask]);
+    let [camera] = &workload.tasks[..] else { panic!("{:?}", workload.tasks) };
+    assert_eq!((camera.requests, camera.op, camera.size), (2, Op::Write, Bytes::from_kib(128)));
+    assert_eq!(camera.deadline, Duration::from_ms(300));
+    let loads: Vec<_> =
+        workload.best_effort.iter().map(|load| (load.name.as_str(), load.op, load.size)).collect();
+    let size = Bytes::from_kib(128);
+    assert_eq!(loads, [("backup (reads)", Op::Read, size), ("backup (writes)", Op::Write, size)]);
+}
+
+#[test]
+fn every_batch_is_charged_a_flush_where_somebody_may_write() {
+    let file = parse(&format!("{HEAD}{CAMERA}"));
+    let bound = file.bind(&drive("flush_ns_max = 40_000_000")).unwrap();
+    assert_eq!(bound.flush_max, Some(Duration::from_ms(40)));
+    assert_eq!(bound.workload.table.time_max(2), Duration::from_ms(48));
+    let error = file.bind(&drive("")).unwrap_err();
+    assert!(error.message.contains("how long a flush takes"), "{error}");
+    let reader = CAMERA.replace("write", "read").replace("size = \"1GiB\"", "share = \"whole\"");
+    let file = parse(&format!("{HEAD}{reader}read_only = true\n"));
+    let bound = file.bind(&drive("")).unwrap();
+    assert_eq!((bound.flush_max, bound.workload.table.time_max(2)), (None, Duration::from_ms(7)));
+}
+
+#[test]
+fn a_contract_that_may_do_both_is_charged_both() {
+    let both = CAMERA.replace(", op = \"write\"", "");
+    let bound = parse(&format!("{HEAD}{both}")).bind(&drive("flush_ns_max = 0")).unwrap();
+    assert_eq!(bound.workload.tasks.len(), 1);
+    // Two requests, read and written in the worst mixture: 5 + 4 exceeds 8 and 7.
+    assert_eq!(bound.workload.table.time_max(2), Duration::from_ms(9));
+}
+
+#[test]
+fn exports_follow_each_other_and_do_not_overlap() {
+    let file = parse(&format!("{HEAD}{CAMERA}{BACKUP}"));
+    let exports = file.exports(layout(3)).unwrap();
+    let places: Vec<_> =
+        exports.iter().map(|one| (one.offset.get() >> 30, one.size.get() >> 30)).collect();
+    assert_eq!(places, [(0, 1), (1, 2)]);
+    let error = file.exports(layout(2)).unwrap_err();
+    assert!(error.message.contains("the store ends at 2"), "{error}");
+    let over = BACKUP.replace("size", "offset = \"512MiB\"\nsize");
+    let error = parse(&format!("{HEAD}{CAMERA}{over}")).exports(layout(8)).unwrap_err();
+    assert_eq!(error.message, "`backup` would overlap `camera`");
+    let odd = BACKUP.replace("2GiB", "512B");
+    let error = parse(&format!("{HEAD}{CAMERA}{odd}")).exports(layout(8)).unwrap_err();
+    assert!(error.message.contains("no multiple of 4"), "{error}");
+}
+
+#[test]
+fn whoever_reads_the_whole_store_may_overlap() {
+    let whole =
+        "[[export]]\nname = \"all\"\nshare = \"whole\"\nread_only = true\nbest_effort = true\n";
+    for text in [format!("{HEAD}{whole}{CAMERA}"), format!("{HEAD}{CAMERA}{whole}")] {
+        let exports = parse(&text).exports(layout(3)).unwrap();
+        assert!(exports.iter().any(|one| one.name == "all" && one.size.get() >> 30 == 3));
+    }
+}
+
+#[test]
+fn a_store_without_contracts_needs_no_drive() {
+    let file = parse(&format!("backing = \"disk.img\"\n{BACKUP}"));
+    assert!(!file.has_contracts());
+    let (said, at) = fault(&format!("backing = \"disk.img\"\n{CAMERA}"));
+    assert!(said.contains("no drive is named") && at.contains("300ms"), "{said} {at}");
+    parse(&format!("simulate = \"maxtor-atlas-10k-v\"\n{CAMERA}"));
+}
+
+#[test]
+fn faults_are_named_where_they_stand() {
+    let with = |more: &str| format!("{HEAD}{more}{CAMERA}");
+    let export = |from: &str, to: &str| format!("{HEAD}{}", CAMERA.replace(from, to));
+    for (text, said, at) in [
+        (HEAD.to_owned(), "nothing is exported", ""),
+        (CAMERA.to_owned(), "no store", ""),
+        (with("store = \"memory\"\n"), "belongs to a simulated drive", "\"memory\""),
+        (with("simulate = \"ibm-36z15\"\n"), "both a backing", "\"disk.img\""),
+        (with("listen = \"0.0.0.0:1\"\n"), "anybody", "\"0.0.0.0:1\""),
+        (with("listen = \"0.0.0.0\"\n"), "without a port", "\"0.0.0.0\""),
+        (with("socket = \"a\"\nlisten = \"127.0.0.1:1\"\n"), "both a socket", "\"127.0.0.1:1\""),
+        (with("[tls]\npsk = \"k\"\n"), "guarded by its permissions", ""),
+        (with("hull = 3\n"), "unknown field", "hull"),
+        (export("camera", ""), "a name that is empty", "\"\""),
+        (export("requests = 2", "requests = 0"), "0 requests", "0"),
+        (export("300ms", "0ms"), "a period of zero", "\"0ms\""),
+        (export("128KiB", "1000B"), "whole sectors", "\"1000B\""),
+        (export("size = \"1GiB\"\n", ""), "how large this export is", "\"camera\""),
+        (export("size = \"1GiB\"", "share = \"whole\""), "writes over all others", "\"camera\""),
+        (export("[[export]]", "[[export]]\nread_only = true"), "read-only", "\"write\""),
+        (export("[[export]]", "[[export]]\nbest_effort = true"), "keep one of", "\"camera\""),
+        (export("[[export]]", "[[export]]\nweight = 2"), "this export has none", "2"),
+        (format!("{HEAD}{BACKUP}weight = 0\n"), "never be served", "0"),
+        (format!("{HEAD}{BACKUP}beyond = \"wait\"\n"), "beyond what", "\"wait\""),
+        (format!("{HEAD}{BACKUP}{BACKUP}"), "a second export", "\"backup\""),
+    ] {
+        let (found, place) = fault(&text);
+        assert!(found.contains(said), "{text}\n{found}");
+        assert!(place.contains(at), "{text}\n{found}: {place}");
+    }
+}

@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! The plugin of nbdkit: a shim between its callbacks and a service of the engine.
+//!
+//! ```text
+//!   nbdkit tidegate config=serve.toml [force=1]
+//!   config ........ the file's name
+//!   after_fork .... Prepared::open: the service's thread begins
+//!   open .......... the export of the name that the client asked for
+//!   pread, pwrite, flush, zero ... block in nbdkit's thread until the service answers
+//!   cleanup ....... everything is answered, the service ends
+//! ```
+//! TRIM is not offered: nobody measured what it costs the neighbours. WRITE ZEROES is a write of
+//! zeroes, and charged as one.
+
+mod extended;
+
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use engine::serve::Prepared;
+use engine::service::{CallError, Export, Service};
+use nbdkit::{Error, Flags, FuaFlags, Result, Server};
+
+/// What the command line said, and the service once it runs.
+#[derive(Default)]
+struct State {
+    config: Option<PathBuf>,
+    is_forced: bool,
+    service: Option<Arc<Service>>,
+}
+
+static STATE: Mutex<State> = Mutex::new(State { config: None, is_forced: false, service: None });
+
+fn with_state<T>(act: impl FnOnce(&mut State) -> T) -> T {
+    act(&mut STATE.lock().unwrap_or_else(PoisonError::into_inner))
+}
+
+/// The service, while it runs.
+fn service() -> Option<Arc<Service>> {
+    with_state(|state| state.service.clone())
+}
+
+/// A connection to one export.
+struct Connection {
+    export: Export,
+}
+
+fn fault(text: impl std::fmt::Display) -> Error {
+    Error::new(INVALID, text.to_string())
+}
+
+/// `EINVAL`, as every Linux has it.
+const INVALID: i32 = 22;
+
+/// What the kernel's numbers say of a call that failed.
+fn call_error(error: CallError) -> Error {
+    let (permission, no_space, io, shutdown) = (1, 28, 5, 108);
+    let errno = match error {
+        CallError::Store(error) => error.raw_os_error(),
+        CallError::Unaligned { .. } => INVALID,
+        CallError::BeyondEnd { .. } => no_space,
+        CallError::ReadOnly => permission,
+        CallError::Ended => shutdown,
+        _ => io,
+    };
+    Error::new(errno, error.to_string())
+}
+
+impl Server for Connection {
+    fn name() -> &'static str {
+        "tidegate"
+    }
+
+    fn longname() -> Option<&'static str> {
+        Some("Tidegate: block exports with response-time contracts")
+    }
+
+    fn version() -> Option<&'static str> {
+        Some(env!("CARGO_PKG_VERSION"))
+    }
+
+    fn config_help() -> Option<&'static str> {
+        Some(
+            "config=FILE   (required) The serve file.\n\
+             force=1       Serve contracts that are not proved as best effort.",
+        )
+    }
+
+    fn magic_config_key() -> Option<&'static str> {
+        Some("config")
+    }
+
+    fn config(key: &str, value: &str) -> Result<()> {
+        match key {
+            "config" => {
+                let path = std::path::absolute(value)?;
+                with_state(|state| state.config = Some(path));
+            }
+            "force" => with_state(|state| state.is_forced = value == "1"),
+            _ => return Err(fault(format!("no parameter `{key}`: there are config and force"))),
+        }
+        Ok(())
+    }
+
+    fn config_complete() -> Result<()> {
+        let is_named = with_state(|state| state.config.is_some());
+        if is_named { Ok(()) } else { Err(fault("config=FILE is missing: name a serve file")) }
+    }
+
+    fn after_fork() -> Result<()> {
+        let (config, is_forced) =
+            with_state(|state| (state.config.clone().unwrap_or_default(), state.is_forced));
+        let prepared = Prepared::read(&config).map_err(fault)?;
+        let service = prepared.open(is_forced).map_err(fault)?;
+        with_state(|state| state.service = Some(Arc::new(service)));
+        Ok(())
+    }
+
+    fn open(_readonly: bool) -> Result<Box<dyn Server>> {
+        let name = nbdkit::export_name().map_err(fault)?;
+        let service = service().ok_or_else(|| fault("the service ended"))?;
+        let not_found = 2;
+        match service.export(&name) {
+            Some(export) => Ok(Box::new(Self { export })),
+            None => Err(Error::new(not_found, format!("there is no export `{name}`"))),
+        }
+    }
+
+    fn get_size(&self) -> Result<i64> {
+        i64::try_from(self.export.spec().size.get()).map_err(fault)
+    }
+
+    fn can_write(&self) -> Result<bool> {
+        Ok(!self.export.spec().is_read_only)
+    }
+
+    fn can_flush(&self) -> Result<bool> {
+        Ok(!self.export.spec().is_read_only)
+    }
+
+    fn can_fua(&self) -> Result<FuaFlags> {
+        Ok(FuaFlags::Native)
+    }
+
+    /// Nothing is cached here, and a flush of one connection covers what all of them wrote.
+    fn can_multi_conn(&self) -> Result<bool> {
+        Ok(true)
+    }
+
+    fn can_trim(&self) -> Result<bool> {
+        Ok(false)
+    }
+
+    fn can_zero(&self) -> Result<bool> {
+        Ok(true)
+    }
+
+    fn can_fast_zero(&self) -> Result<bool> {
+        Ok(false)
+    }
+
+    fn is_rotational(&self) -> Result<bool> {
+        Ok(self.export.is_rotational())
+    }
+
+    fn read_at(&self, data: &mut [u8], offset: u64) -> Result<()> {
+        self.export.read(offset, data).map_err(call_error)
+    }
+
+    fn write_at(&self, data: &[u8], offset: u64, flags: Flags) -> Result<()> {
+        self.export.write(offset, data, flags.contains(Flags::FUA)).map_err(call_error)
+    }
+
+    fn zero(&self, count: u32, offset: u64, flags: Flags) -> Result<()> {
+        let is_durable = flags.contains(Flags::FUA);
+        self.export.zero(offset, count as usize, is_durable).map_err(call_error)
+    }
+
+    fn flush(&self) -> Result<()> {
+        self.export.flush().map_err(call_error)
+    }
+}
