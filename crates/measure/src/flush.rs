@@ -43,6 +43,9 @@ const FILL_MIN: Duration = Duration::from_ms(1_000);
 /// A cache that is not full after so long is larger than we look.
 const FILL_MAX: Duration = Duration::from_ms(30_000);
 
+/// Into how many steps the writes that fill a cache are divided.
+const STEPS: u32 = 16;
+
 /// The most doublings, for a device without time.
 const TRIES_MAX: usize = 20;
 
@@ -59,7 +62,8 @@ pub enum FlushStart {
     Deep,
     /// A flow at full depth that fills the cache.
     Full,
-    /// The same with places by turns at one end of the target and at the other.
+    /// A flow whose places are by turns at one end of the target and at the other, as long as
+    /// makes flushes longest: a longer one lets the drive carry out one end before the other.
     Ends,
 }
 
@@ -77,12 +81,13 @@ impl FlushStart {
         }
     }
 
-    /// How many writes it has, where `full` fill the cache.
-    fn writes(self, depth: u32, full: u32) -> u32 {
+    /// How many writes it has.
+    fn writes(self, depth: u32, full: Full) -> u32 {
         match self {
             Self::One => 1,
             Self::Deep => depth,
-            Self::Full | Self::Ends => full,
+            Self::Full => full.writes,
+            Self::Ends => full.ends,
         }
     }
 }
@@ -121,7 +126,7 @@ impl FlushTimes {
             confidence: confidence::statement(samples),
             is_full: full.is_level,
             start: starts().map(|start| start.name().to_owned()).collect(),
-            writes: starts().map(|start| start.writes(depth, full.writes)).collect(),
+            writes: starts().map(|start| start.writes(depth, full)).collect(),
             ns_max: all.iter().map(|summary| summary.highest.ns()).collect(),
             ns_p50: all.iter().map(|summary| summary.quantiles[2].ns()).collect(),
         })
@@ -135,7 +140,7 @@ impl FlushTimes {
 }
 
 /// With which requests flushes are measured: writes of each size that is asked for.
-pub(crate) fn kinds(params: &ProfileParams) -> Vec<Kind> {
+pub fn kinds(params: &ProfileParams) -> Vec<Kind> {
     let mut kinds: Vec<Kind> = Vec::new();
     for kind in params.kinds.iter().map(|kind| Kind { op: Op::Write, ..*kind }) {
         if !kinds.contains(&kind) {
@@ -162,7 +167,10 @@ pub(crate) fn longest(
 /// How many writes fill the cache.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 struct Full {
+    /// At random places.
     writes: u32,
+    /// At the ends: those after which a flush took longest.
+    ends: u32,
     /// Whether flushes got no longer; false where we stopped looking.
     is_level: bool,
 }
@@ -175,7 +183,8 @@ impl Full {
         let last = tried.last().map_or(1, |(writes, _)| *writes);
         let enough = tried.iter().find(is_as_long).map_or(last, |(writes, _)| *writes);
         // What was full once may have been so by chance.
-        Self { writes: enough.saturating_mul(2).min(last), is_level }
+        let writes = enough.saturating_mul(2).min(last);
+        Self { writes, ends: writes, is_level }
     }
 }
 
@@ -218,6 +227,27 @@ fn fill(
         }
         writes = writes.saturating_mul(2);
     }
+}
+
+/// After how many writes at the ends a flush is longest; none if `go_on` says stop.
+fn dirtiest(
+    subject: &mut dyn Subject,
+    places: Places,
+    depth: u32,
+    full: Full,
+    random: &mut Pcg64,
+    mut go_on: impl FnMut(Time) -> bool,
+) -> Result<Option<Full>, SubjectError> {
+    let mut best = (Duration::ZERO, full.writes);
+    for step in 1..=STEPS {
+        if !go_on(subject.now()) {
+            return Ok(None);
+        }
+        let writes = (full.writes / STEPS).max(1).saturating_mul(step).min(full.writes);
+        write(subject, places, depth, FlushStart::Ends, writes, random)?;
+        best = best.max((subject.flush()?, writes));
+    }
+    Ok(Some(Full { ends: best.1, ..full }))
 }
 
 /// Makes so many writes, and waits until all are answered.
@@ -269,7 +299,7 @@ impl Run<'_> {
         };
         let trial = |subject: &mut dyn Subject, cell: usize, random: &mut Pcg64| {
             let start = FlushStart::ALL[cell];
-            write(subject, places, depth, start, start.writes(depth, full.writes), random)?;
+            write(subject, places, depth, start, start.writes(depth, full), random)?;
             // What was dirty before is on the medium: each trial ends with a flush.
             subject.flush()
         };
@@ -303,12 +333,16 @@ impl Run<'_> {
             elapsed: Duration::ZERO,
         };
         let (begun, followers) = (self.begun, &mut self.followers);
-        let go_on = |now: Time| {
+        let mut go_on = |now: Time| {
             (followers.progress)(Progress { elapsed: now.since(begun), ..told });
             !followers.is_cancelled()
         };
         let random = &mut Pcg64::seed_from_u64(!rounds.seed);
-        let full = fill(subject, places, self.params.depth, random, go_on)?;
+        let depth = self.params.depth;
+        let full = match fill(subject, places, depth, random, &mut go_on)? {
+            Some(full) => dirtiest(subject, places, depth, full, random, &mut go_on)?,
+            None => None,
+        };
         if let (Some(full), Some(journal)) = (&full, self.followers.journal.as_mut()) {
             journal.keep_found(&name, full);
         }

@@ -144,6 +144,7 @@ fn the_longest_flush_is_that_of_the_trials() {
         let (profile, log) = of_file(&file, &params(file.depth.min(8), 12));
         println!("{name}: {:?} {:?}", profile.file.flush_max, times(&profile));
         assert!(agrees(&profile, &log), "{name}: {log:?}");
+        is_free_where_nothing_is_volatile(&file, profile.file.flush_max.expect("a limit"));
         // The canary: a measurement that misses the longest flush is caught.
         let longest = log.iter().map(|flush| flush.took).max();
         let without: Vec<_> =
@@ -152,26 +153,23 @@ fn the_longest_flush_is_that_of_the_trials() {
     }
 }
 
-/// Goal: a drive that has no volatile cache, or saves it when power fails, flushes for nothing.
-/// Method: the disks whose files say so; the others need some milliseconds.
-#[test]
-fn a_flush_is_free_where_nothing_is_volatile() {
-    for name in drive::builtin::names() {
-        let file = built_in(name);
-        let is_safe = file.ssd.as_ref().is_some_and(|ssd| ssd.cache.power_loss_protection);
-        let (profile, _) = of_file(&file, &params(file.depth.min(8), 12));
-        let longest = profile.file.flush_max.expect("a limit");
-        if file.defers_writes() && !is_safe {
-            assert!(longest > Duration::from_ms(1), "{name}: {longest}");
-        } else {
-            assert!(longest < Duration::from_us(100), "{name}: {longest}");
-        }
+/// A drive that has no volatile cache, or saves it when power fails, flushes for nothing; the
+/// others need some milliseconds. What is measured with few samples and another depth is below
+/// what stands in the file.
+fn is_free_where_nothing_is_volatile(file: &DriveFile, longest: Duration) {
+    let is_safe = file.ssd.as_ref().is_some_and(|ssd| ssd.cache.power_loss_protection);
+    if file.defers_writes() && !is_safe {
+        assert!(longest > Duration::from_ms(1), "{}: {longest}", file.name);
+    } else {
+        assert!(longest < Duration::from_us(100), "{}: {longest}", file.name);
     }
+    assert!(Some(longest) <= file.flush_max, "{}: {longest}", file.name);
 }
 
 /// Goal: the longest flush follows the size of the cache. Method: one disk with caches of 8 to 64
 /// segments of writes; each segment is one write somewhere else, which takes this disk between a
-/// half and three of its average random services (12.7 ms: an average seek and half a turn).
+/// half and two of its average random services (12.7 ms: an average seek and half a turn); from
+/// end to end (15 ms) with half a turn and a head's settling it is not much more than one and a half.
 #[test]
 fn the_flush_follows_the_planted_cache() {
     let mut before = 0;
@@ -183,7 +181,7 @@ fn the_flush_follows_the_planted_cache() {
         let longest = profile.file.flush_max.expect("a limit").ns();
         println!("{segments} segments: {} us, {:?}", longest / 1_000, times(&profile));
         let service = longest / u64::from(segments);
-        assert!((6_000_000..38_000_000).contains(&service), "{segments}: {longest}");
+        assert!((12_700_000..26_000_000).contains(&service), "{segments}: {longest}");
         assert!(longest * 10 > before * 15, "{segments}: {longest} after {before}");
         before = longest;
     }
@@ -199,7 +197,7 @@ fn a_flush_takes_the_longer_the_more_was_written() {
     assert_eq!(times.start, names);
     let [one, deep, full, ends] = times.ns_p50[..] else { panic!("four starts") };
     assert!(one * 3 < deep && deep * 3 < full, "{times:?}");
-    assert!(ends > full / 2, "{times:?}");
+    assert!(ends > full, "the way from end to end is longer: {times:?}");
     assert!(times.writes[2] > 64 && times.is_full, "{times:?}");
 }
 
