@@ -181,8 +181,9 @@ impl Full {
         let longest = longest_of(tried);
         let is_as_long = |&&(_, flush): &&(u32, Duration)| !is_longer(longest, flush);
         let last = tried.last().map_or(1, |(writes, _)| *writes);
-        let enough = tried.iter().find(is_as_long).map_or(last, |(writes, _)| *writes);
-        // What was full once may have been so by chance.
+        // From there on all are as long: one that was long by chance does not count.
+        let enough = tried.iter().rev().take_while(is_as_long).last();
+        let enough = enough.map_or(last, |(writes, _)| *writes);
         let writes = enough.saturating_mul(2).min(last);
         Self { writes, ends: writes, is_level }
     }
@@ -373,5 +374,6 @@ mod tests {
         assert_eq!(full(&[10, 20, 40, 42, 41]), 64, "32 and as many again");
         assert_eq!(full(&[10, 20, 40, 80, 160]), 128, "no more than was tried");
         assert_eq!(full(&[0, 0, 0, 0]), 16);
+        assert_eq!(full(&[10, 90, 30, 20, 30]), 128, "one was long by chance");
     }
 }

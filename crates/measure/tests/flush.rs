@@ -57,16 +57,13 @@ impl<D: Drive> Drive for Witness<D> {
         let before = out.len();
         self.drive.advance(now, out);
         for completion in &out[before..] {
-            match self.current.take_if(|(id, _)| *id == completion.id) {
-                Some((_, begun)) => {
-                    let took = completion.at.since(begun);
-                    let writes = std::mem::take(&mut self.writes);
-                    self.log.borrow_mut().push(Flushed { writes, took });
-                }
-                None => {
-                    self.held -= 1;
-                    self.writes += 1;
-                }
+            if let Some((_, begun)) = self.current.take_if(|(id, _)| *id == completion.id) {
+                let took = completion.at.since(begun);
+                let writes = std::mem::take(&mut self.writes);
+                self.log.borrow_mut().push(Flushed { writes, took });
+            } else {
+                self.held -= 1;
+                self.writes += 1;
             }
         }
     }
