@@ -43,8 +43,8 @@ const FILL_MIN: Duration = Duration::from_ms(1_000);
 /// A cache that is not full after so long is larger than we look.
 const FILL_MAX: Duration = Duration::from_ms(30_000);
 
-/// Into how many steps the writes that fill a cache are divided.
-const STEPS: u32 = 16;
+/// Into how many steps each doubling of a number of writes is divided.
+const STEP_PART: u32 = 4;
 
 /// The most doublings, for a device without time.
 const TRIES_MAX: usize = 20;
@@ -230,6 +230,13 @@ fn fill(
     }
 }
 
+/// Numbers of writes up to `most`: the powers of two, with three between each and the next.
+fn counts(most: u32) -> impl Iterator<Item = u32> {
+    let step = |writes: u32| ((1 << writes.ilog2()) / STEP_PART).max(1);
+    let next = move |&writes: &u32| writes.checked_add(step(writes));
+    std::iter::successors(Some(1), next).take_while(move |&writes| writes < most).chain([most])
+}
+
 /// After how many writes at the ends a flush is longest; none if `go_on` says stop.
 fn dirtiest(
     subject: &mut dyn Subject,
@@ -240,11 +247,10 @@ fn dirtiest(
     mut go_on: impl FnMut(Time) -> bool,
 ) -> Result<Option<Full>, SubjectError> {
     let mut best = (Duration::ZERO, full.writes);
-    for step in 1..=STEPS {
+    for writes in counts(full.writes) {
         if !go_on(subject.now()) {
             return Ok(None);
         }
-        let writes = (full.writes / STEPS).max(1).saturating_mul(step).min(full.writes);
         write(subject, places, depth, FlushStart::Ends, writes, random)?;
         best = best.max((subject.flush()?, writes));
     }
@@ -366,6 +372,13 @@ mod tests {
         assert!(has_levelled(&tried(&[10, 20, 40, 42, 41])));
         assert!(!has_levelled(&tried(&[10, 20, 40, 42, 80])));
         assert!(has_levelled(&tried(&[0, 0, 0, 0])), "a drive that writes through");
+    }
+
+    #[test]
+    fn numbers_of_writes_are_powers_of_two_with_some_between() {
+        assert_eq!(counts(14).collect::<Vec<_>>(), [1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 14]);
+        assert!(counts(100).any(|writes| writes == 64));
+        assert_eq!(counts(1).collect::<Vec<_>>(), [1]);
     }
 
     #[test]
