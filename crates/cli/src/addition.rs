@@ -98,6 +98,11 @@ pub(crate) fn with_tables_of(
         let new = new.filter(|kind| !is_general && !known.contains(kind));
         file.starvation_of.extend(new);
     }
+    if let Some(flush) = measured.flush_max {
+        added.push("flush".to_owned());
+        // Of whatever writes, a flush may follow them: the greatest holds.
+        file.flush_max = file.flush_max.max(Some(flush));
+    }
     let how = (!added.is_empty()).then(|| how_of(&added, &measured.identity));
     let hows: Vec<_> = file.identity.how.take().into_iter().chain(how).collect();
     file.identity.how = (!hows.is_empty()).then(|| hows.join("; "));

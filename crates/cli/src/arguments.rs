@@ -151,6 +151,8 @@ pub(crate) struct ProfileArguments {
     /// starvation: how long others can hold up one request; seconds for each sample.
     /// mixed: batches of several kinds of requests, where several are asked for.
     /// priority: requests of the drive's own priority; simulated drives only.
+    /// flush: how long a flush takes when the device's cache is full of writes of each --size;
+    /// it writes, whatever --op says, and so needs --allow-writes.
     /// drain-adversary: drains with requests far apart; shown and not written; about twenty
     /// times as long as batch.
     #[arg(long, value_name = "A,B,..", value_delimiter = ',', value_parser = experiment, verbatim_doc_comment)]
@@ -172,7 +174,7 @@ pub(crate) struct ProfileArguments {
     /// A simulated drive as this, instead of from its parts: pseudo, from its own batches.
     #[arg(long, value_name = "MODEL")]
     pub(crate) model: Option<Model>,
-    /// Permit writing: the data on the target is lost.
+    /// Permit writing: the data on the target is lost. Then `flush` is measured as well.
     #[arg(long)]
     pub(crate) allow_writes: bool,
     /// First create the target as a new file of this size, filled with random data; it is
@@ -193,7 +195,12 @@ pub(crate) struct ProfileArguments {
 impl ProfileArguments {
     /// What is measured.
     pub(crate) fn experiments(&self) -> Vec<Experiment> {
-        let is_left_out = |it: &Experiment| self.samples.quick && *it == Experiment::DrainAdversary;
+        let may_write = self.allow_writes || self.op.contains(&OpArgument::Write);
+        let is_left_out = |it: &Experiment| match it {
+            Experiment::DrainAdversary => self.samples.quick,
+            Experiment::Flush => !may_write,
+            _ => false,
+        };
         match &self.only[..] {
             [] => Experiment::ALL.into_iter().filter(|it| !is_left_out(it)).collect(),
             only => only.to_vec(),
@@ -209,7 +216,7 @@ impl ProfileArguments {
 
     /// Whether data on the target is lost.
     pub(crate) fn writes(&self) -> bool {
-        self.op.contains(&OpArgument::Write)
+        self.op.contains(&OpArgument::Write) || self.experiments().contains(&Experiment::Flush)
     }
 }
 

@@ -155,6 +155,7 @@ fn params(arguments: &ProfileArguments, target: &Target) -> ProfileParams {
         kinds: arguments.kinds(),
         depth: arguments.depth.unwrap_or(defaults.depth),
         samples: arguments.samples.count(),
+        allows_writes: arguments.allow_writes,
         seed: arguments.seed.unwrap_or_else(seed_of_now),
         real_time: Some(realtime::request(realtime::PRIORITY)),
         ..defaults
@@ -180,7 +181,11 @@ fn print_head(target: &Target, params: &ProfileParams) {
 pub(crate) fn print_measuring(what: &str, params: &ProfileParams) {
     eprintln!("{:<12} {what}", "Target");
     let names: Vec<_> = params.experiments.iter().map(|it| it.name()).collect();
-    let kinds: Vec<_> = params.kinds.iter().map(Kind::to_string).collect();
+    let kinds = match params.experiments[..] {
+        [Experiment::Flush] => measure::flush::kinds(params),
+        _ => params.kinds.clone(),
+    };
+    let kinds: Vec<_> = kinds.iter().map(Kind::to_string).collect();
     eprintln!(
         "{:<12} {}: {}, 1 to {} at once, {} samples of each, seed {}",
         "Measuring",

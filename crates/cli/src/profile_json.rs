@@ -42,6 +42,7 @@ pub(crate) fn of_profile(profile: &Profile, outcome: &Outcome) -> Value {
         "single": file.single.iter().map(single).collect::<Vec<_>>(),
         "throughput": file.throughput.iter().map(throughput).collect::<Vec<_>>(),
         "starvation_ns_max": file.starvation_max.map(Duration::ns),
+        "flush_ns_max": file.flush_max.map(Duration::ns),
         "is_endless": profile.is_endless,
         "cost": file.cost.as_ref().map(cost),
         "has_mechanics": file.mechanics.is_some(),

@@ -99,6 +99,7 @@ fn with_tables(file: DriveFile, measured: DriveFile, is_endless: bool) -> DriveF
             file.starvation_of
         },
         starvation_max: measured.starvation_max.or(file.starvation_max).filter(|_| !is_endless),
+        flush_max: measured.flush_max.or(file.flush_max),
         ..file
     }
 }
@@ -137,8 +138,15 @@ fn drive_of(
 /// Priority is measured where it is asked for by name, or means something to the drive.
 fn experiments(arguments: &ProfileArguments, file: &DriveFile) -> Vec<Experiment> {
     let is_asked = !arguments.only.is_empty() || honours_priority(file);
-    let all = arguments.experiments().into_iter();
-    all.filter(|it| is_asked || *it != Experiment::Priority).collect()
+    let mut all = arguments.experiments();
+    all.retain(|it| is_asked || *it != Experiment::Priority);
+    // Nobody's data is lost; batches alone say nothing of flushes.
+    let is_pseudo = arguments.model.map(DriveKind::from) == Some(DriveKind::Pseudo);
+    all.retain(|it| !is_pseudo || *it != Experiment::Flush);
+    if arguments.only.is_empty() && !is_pseudo && !all.contains(&Experiment::Flush) {
+        all.push(Experiment::Flush);
+    }
+    all
 }
 
 /// What must be the same for samples to belong together: the drive to the last figure, what
@@ -157,10 +165,17 @@ fn params(arguments: &ProfileArguments, file: &DriveFile) -> Result<ProfileParam
         experiments: experiments(arguments, file),
         kinds: arguments.kinds(),
         depth: arguments.depth.unwrap_or(file.depth.min(ProfileParams::DEPTH)),
+        allows_writes: true,
         samples: arguments.samples.count(),
         seed: arguments.seed.unwrap_or(1),
         ..ProfileParams::new(file.name.as_str(), &device::DeviceFacts::default())
     };
+    if params.experiments.is_empty() {
+        return Err(Failure::input(
+            "a pseudo drive has no cache to flush",
+            "leave --model out: the drive is then made from its parts",
+        ));
+    }
     if params.depth > file.depth {
         return Err(Failure::input(
             format!("`{}` accepts {} requests, not {}", file.name, file.depth, params.depth),

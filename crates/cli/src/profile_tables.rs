@@ -36,6 +36,9 @@ pub(crate) fn print(profile: &Profile) {
     if let Some(cost) = &file.cost {
         print_costs(cost);
     }
+    if let Some(flush) = file.flush_max {
+        show::labelled("Flush", &format!("at most {} seen", show::ms_ceil(flush)));
+    }
     if let Some(starved) = file.starvation_max {
         show::labelled("Starvation", &format!("at most {} seen", show::ms_ceil(starved)));
     }

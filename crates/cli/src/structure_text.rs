@@ -2,9 +2,11 @@
 //! What `[fit]` of a drive file says of what a device is made of, in few words: at the end of
 //! a measurement, and wherever the file is shown.
 
-use measure::Stripe;
+use std::collections::BTreeMap;
+
 use measure::geometry::Geometry;
 use measure::stripe::Chips;
+use measure::{FlushTimes, Stripe};
 use model::{Bytes, Duration};
 use serde::Deserialize;
 
@@ -13,11 +15,12 @@ use crate::show;
 /// A label and what stands behind it.
 type Fact = (&'static str, String);
 
-/// What was found out about rotation, zones, seeks and stripes; nothing of what was not.
+/// What was found out about rotation, zones, seeks, stripes and flushes; nothing of what was not.
 pub(crate) fn facts(fit: &toml::Table) -> Vec<Fact> {
     let geometry = part(fit, "geometry").map(|it| of_geometry(&it));
     let stripe = part(fit, "stripe").map(|it| of_stripe(&it));
-    geometry.into_iter().chain(stripe).flatten().collect()
+    let flush = part(fit, "flush").map(|it| of_flushes(&it));
+    geometry.into_iter().chain(stripe).chain(flush).flatten().collect()
 }
 
 fn part<'de, T: Deserialize<'de>>(fit: &toml::Table, name: &str) -> Option<T> {
@@ -51,6 +54,19 @@ fn of_geometry(geometry: &Geometry) -> Vec<Fact> {
         ("Seeks", format!("from {}", ends.collect::<Vec<_>>().join(" to ")))
     });
     [rotation, overhead, zones, seek].into_iter().flatten().collect()
+}
+
+/// The longest flush after each number of writes, of each kind of them.
+fn of_flushes(flushes: &BTreeMap<String, FlushTimes>) -> Vec<Fact> {
+    let text = |(kind, times): (&String, &FlushTimes)| {
+        let FlushTimes { start, writes, ns_max, samples, .. } = times;
+        let after = start.iter().zip(writes).zip(ns_max);
+        let after =
+            after.map(|((start, writes), &ns)| format!("{} after {writes} ({start})", ms(ns)));
+        let after = after.collect::<Vec<_>>().join(", ");
+        ("Flush", format!("{kind}: {after}, {samples} samples of each"))
+    };
+    flushes.iter().map(text).collect()
 }
 
 fn of_stripe(stripe: &Stripe) -> Vec<Fact> {

@@ -227,3 +227,12 @@ fn the_table_says_what_a_batch_gains() {
     assert_eq!(code, 0);
     assert!(stdout.contains("gain over one at a time") && stdout.contains("1.00x"), "{stdout}");
 }
+
+#[test]
+fn flushes_are_measured_only_where_writing_is_allowed() {
+    let folder = Folder::new();
+    let only = ["profile", "disk.img", "--only=flush", "--add", "-o", "d.toml"];
+    let (code, _, stderr) = folder.run(&only);
+    assert_eq!(code, 2);
+    assert!(stderr.contains("add --allow-writes if that is meant"), "{stderr}");
+}

@@ -293,3 +293,37 @@ fn a_drive_file_is_no_target() {
     assert!(code == 2 && stderr.contains("is a drive file"), "{stderr}");
     assert_eq!(std::fs::read(folder.path().join("d.toml")).unwrap(), before);
 }
+
+/// Goal: the command that a refused service names gives its drive file the longest flush, and says
+/// how it was found. Method: that command, on a disk that defers writes and on a file without it.
+#[test]
+fn the_longest_flush_is_added_to_a_drive_file() {
+    let folder = Folder::new();
+    let of_disk = ["profile", "nearline-7200", "--depth=4", "--samples=12", "-o", "d.toml"];
+    let run = |more: &[&str]| folder.run(&[&of_disk[..], more].concat());
+    let (code, _, stderr) = run(&["--only=batch"]);
+    assert_eq!(code, 0, "{stderr}");
+    let path = folder.path().join("d.toml");
+    let text = std::fs::read_to_string(&path).unwrap();
+    let built_in: Vec<_> = text.lines().filter(|line| !line.starts_with("flush_ns_max")).collect();
+    std::fs::write(&path, built_in.join("\n")).unwrap();
+
+    let (code, stdout, stderr) = run(&["--only=flush", "--allow-writes", "--add"]);
+    assert_eq!(code, 0, "{stderr}");
+    assert!(stdout.contains("Flush        writes of 128KiB: "), "{stdout}");
+    let text = std::fs::read_to_string(&path).unwrap();
+    assert!(text.contains("\nflush_ns_max = ") && text.contains("ns_max = ["), "{text}");
+    assert!(text.contains("[fit.flush.\"writes of 128KiB\"]"), "{text}");
+    let (_, shown, _) = folder.run(&["drive", "show", "d.toml"]);
+    assert!(
+        shown.contains("Flush        at most ") && shown.contains("(ends), 3 samples"),
+        "{shown}"
+    );
+    let (_, value) = folder.json(&["drive", "show", "d.toml"]);
+    let starts = &value["fit"]["flush"]["writes of 128KiB"]["ns_max"];
+    let longest = starts.as_array().unwrap().iter().map(|ns| ns.as_u64().unwrap()).max();
+    assert_eq!(value["flush_ns_max"].as_u64(), longest);
+
+    let (code, _, said) = run(&["--only=flush", "--model=pseudo", "--add"]);
+    assert!(code == 2 && said.contains("no cache to flush"), "{said}");
+}

@@ -17,7 +17,7 @@
 use std::marker::PhantomData;
 use std::os::fd::AsRawFd;
 
-use io_uring::types::SubmitArgs;
+use io_uring::types::{FsyncFlags, SubmitArgs};
 use io_uring::{IoUring, cqueue, opcode, squeue};
 use model::{Bytes, Duration, Lba, Op};
 use rustix::io::Errno;
@@ -213,6 +213,19 @@ impl Ring {
             Op::Read => self.read_entry(slot, &io, class),
             Op::Write => self.write_entry(slot, &io, class),
         };
+        push_entry(&mut self.uring, &entry.user_data(u64::from(slot)));
+        self.pushed_count += 1;
+    }
+
+    /// Puts a flush into the next batch: when it is back, everything is on the medium that came
+    /// back before this was pushed.
+    ///
+    /// # Panics
+    /// When no slot is free.
+    pub fn push_flush(&mut self, token: u64) {
+        let slot = self.free.pop().expect("push needs a free slot: reap first");
+        self.slots[usize::from(slot)] = Slot { token, size: Bytes::new(0) };
+        let entry = opcode::Fsync::new(TARGET).flags(FsyncFlags::DATASYNC).build();
         push_entry(&mut self.uring, &entry.user_data(u64::from(slot)));
         self.pushed_count += 1;
     }

@@ -103,6 +103,22 @@ fn writes_reach_the_file_and_no_two_are_alike() {
 }
 
 #[test]
+fn a_flush_comes_back_by_its_token_and_without_data() {
+    let Some((_directory, _path, _target, mut ring)) = file_with_ring(Access::ReadWrite, 2) else {
+        return;
+    };
+    ring.push(write(1, 3, false));
+    ring.submit().expect("it goes");
+    assert_eq!(finish(&mut ring, 1)[0].0.result, Ok(()));
+    ring.push_flush(7);
+    assert_eq!(ring.in_flight_count(), 1);
+    ring.submit().expect("it goes");
+    let done = finish(&mut ring, 1);
+    assert_eq!(done, [(Completion { token: 7, result: Ok(()) }, Vec::new())]);
+    assert_eq!(ring.free_count(), 2);
+}
+
+#[test]
 fn wait_ends_when_its_time_is_over() {
     let Some((_directory, _path, _target, mut ring)) = file_with_ring(Access::ReadOnly, 1) else {
         return;

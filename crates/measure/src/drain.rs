@@ -64,7 +64,7 @@ const ADVERSARY_PART: u32 = 4;
 pub(crate) const FIFTH: usize = 5;
 
 /// The ends of the target between which requests go to and fro: a twentieth.
-const TWENTIETH: usize = 20;
+pub(crate) const TWENTIETH: usize = 20;
 
 /// The longest flow beside a stranded request: long enough that it is as old as a drive lets
 /// any request become, some seconds of a hard disk.

@@ -31,11 +31,13 @@ pub enum Experiment {
     SeekCurve,
     /// How data is spread over chips.
     Stripe,
+    /// How long a flush takes when the device's cache is dirty.
+    Flush,
 }
 
 impl Experiment {
     /// All, in the order in which they are made: what every guarantee needs comes first.
-    pub const ALL: [Self; 13] = [
+    pub const ALL: [Self; 14] = [
         Self::Batch,
         Self::Single,
         Self::Drain,
@@ -49,6 +51,7 @@ impl Experiment {
         Self::Mixed,
         Self::Priority,
         Self::DrainAdversary,
+        Self::Flush,
     ];
 
     /// The name on the command line.
@@ -67,6 +70,7 @@ impl Experiment {
             Self::Zones => "zones",
             Self::SeekCurve => "seek-curve",
             Self::Stripe => "stripe",
+            Self::Flush => "flush",
         }
     }
 
@@ -77,7 +81,7 @@ impl Experiment {
 
     /// Whether what it says about the longest time depends on the number of samples.
     pub(crate) const fn is_about_maxima(self) -> bool {
-        !matches!(self, Self::Throughput | Self::Stripe | Self::DrainAdversary)
+        !matches!(self, Self::Throughput | Self::Stripe | Self::DrainAdversary | Self::Flush)
     }
 
     /// Whether it is made once, and not with each kind of request.

@@ -8,6 +8,7 @@ use model::{CostModel, DriveFile, DriveKind, Duration, Op};
 use crate::confidence::{CONFIDENCE, FOUR_SIGMA, samples_needed};
 use crate::envelope::{self, EnvelopeError, Point};
 use crate::finding::Finding;
+use crate::flush;
 use crate::geometry;
 use crate::grouped;
 use crate::kind::Kind;
@@ -92,12 +93,14 @@ fn fit(found: &Found, mechanics: Option<&Mechanics>) -> Option<toml::Table> {
     let geometry = structure.geometry.rotation.as_ref().and(value(&structure.geometry));
     let no_rotation = structure.no_rotation.as_ref().map(|why| why.to_string().into());
     let stripe = found.stripe.as_ref().and_then(value);
+    let flush = (!found.flush.is_empty()).then(|| value(&found.flush)).flatten();
     let samples = (!samples.is_empty()).then_some(toml::Value::Table(samples));
     let all = [
         ("samples", samples),
         ("geometry", geometry),
         ("no_rotation", no_rotation),
         ("stripe", stripe),
+        ("flush", flush),
         ("mechanics", mechanics.and_then(value)),
     ];
     let all = all.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?)));
@@ -129,6 +132,7 @@ fn drive_file(params: &ProfileParams, identity: Identity, found: Found) -> Drive
     let entries = tables.map(|table| table.table.batch_max());
     let mechanics = mechanics(&found);
     let fit = fit(&found, mechanics.as_deref());
+    let flush_max = flush::longest(params, &found.flush);
     DriveFile {
         name: params.name.clone(),
         kind: DriveKind::Recorded,
@@ -142,7 +146,7 @@ fn drive_file(params: &ProfileParams, identity: Identity, found: Found) -> Drive
         cost: None,
         starvation_max: found.starvation_max,
         starvation_of: found.starvation_of,
-        flush_max: None,
+        flush_max,
         mechanics,
         ssd: None,
         fit,

@@ -11,6 +11,7 @@ use rand_pcg::Pcg64;
 use crate::drain::{self, Start};
 use crate::experiment::Experiment;
 use crate::flow::Flow;
+use crate::flush::FlushStart;
 use crate::kind::Kind;
 use crate::mixed;
 use crate::places::Places;
@@ -18,13 +19,16 @@ use crate::profile::ProfileParams;
 use crate::run::skip;
 use crate::starvation::{self, Others};
 use crate::subject::{Subject, SubjectError};
-use crate::{geometry, stripe, throughput};
+use crate::{flush, geometry, stripe, throughput};
 
 /// How often one request alone is timed for the pace.
 const ALONE: u32 = 8;
 
 /// How many requests of a full device are timed for the pace, in multiples of its depth.
 const IN_COMPANY: u32 = 3;
+
+/// Writes before a flush, in multiples of the depth: a guess.
+const FILLED_DEPTHS: u64 = 4;
 
 /// How fast a device is with one kind of request, roughly.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -93,12 +97,22 @@ pub(crate) fn steps(params: &ProfileParams, has_tags: bool, paces: &[Pace]) -> V
     chosen
         .flat_map(|experiment| {
             let kinds: Vec<_> = match experiment {
+                Experiment::Flush => flush_kinds(params, paces),
                 it if it.is_of_several() => slowest.map(|pace| (None, pace)).into_iter().collect(),
                 _ => params.kinds.iter().copied().map(Some).zip(paces.iter().copied()).collect(),
             };
             kinds.into_iter().map(move |(kind, pace)| step(params, experiment, kind, pace))
         })
         .collect()
+}
+
+/// Writes of each size, as fast as what is asked for in that size.
+fn flush_kinds(params: &ProfileParams, paces: &[Pace]) -> Vec<(Option<Kind>, Pace)> {
+    let of_size = |kind: Kind| {
+        let known = params.kinds.iter().position(|known| known.size == kind.size)?;
+        Some((Some(kind), *paces.get(known)?))
+    };
+    flush::kinds(params).into_iter().filter_map(of_size).collect()
 }
 
 fn step(params: &ProfileParams, experiment: Experiment, kind: Option<Kind>, pace: Pace) -> Step {
@@ -135,6 +149,11 @@ fn step(params: &ProfileParams, experiment: Experiment, kind: Option<Kind>, pace
             let starved = pace.starved.map_or(0, Duration::ns);
             let each = starved / pace.in_company.ns().max(1);
             (samples * 2, each + 2 * depth)
+        }
+        Experiment::Flush => {
+            // How many writes fill a cache is not known before they are made.
+            let starts = u64::try_from(FlushStart::ALL.len()).expect("a few");
+            (u64::from(flush::samples(params.samples)) * starts, FILLED_DEPTHS * depth)
         }
         Experiment::Throughput => {
             let depths = throughput::depths(params.depth);

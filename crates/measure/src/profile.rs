@@ -51,6 +51,9 @@ pub struct ProfileParams {
     pub kinds: Vec<Kind>,
     /// K, the largest batch.
     pub depth: u32,
+    /// Whether experiments that write by themselves (flush) may; writes among `kinds` are
+    /// allowed anyhow.
+    pub allows_writes: bool,
     /// How often each is measured.
     pub samples: u32,
     /// Decides all places and orders.
@@ -74,6 +77,7 @@ impl ProfileParams {
             experiments: Experiment::ALL.to_vec(),
             kinds: vec![Kind { op: Op::Read, size: Self::SIZE }],
             depth: warning::accepted(facts).map_or(Self::DEPTH, |count| count.min(Self::DEPTH)),
+            allows_writes: false,
             samples: Self::SAMPLES,
             seed: 1,
             real_time: None,
@@ -107,8 +111,14 @@ impl ProfileParams {
         Ok(())
     }
 
+    /// Whether experiments that write by themselves may.
+    pub(crate) fn may_write(&self) -> bool {
+        self.allows_writes || self.kinds.iter().any(|kind| kind.op == Op::Write)
+    }
+
     fn writes(&self) -> bool {
-        self.kinds.iter().any(|kind| kind.op == Op::Write)
+        let is_flushed = self.experiments.contains(&Experiment::Flush) && self.allows_writes;
+        is_flushed || self.kinds.iter().any(|kind| kind.op == Op::Write)
     }
 
     /// What the ring has room for: also for the requests that look at what a device is made of.

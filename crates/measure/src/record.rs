@@ -163,6 +163,11 @@ fn what_a_time_is(experiment: Experiment) -> &'static str {
             "a time of priority runs from one submission of all requests of priority to their \
              last completion, while random others keep the device full"
         }
+        Experiment::Flush => {
+            "a flush runs from its submission to an idle device to its completion, after one \
+             write, as many as are outstanding at most, and as many as fill its cache, at random \
+             and by turns at either end"
+        }
         Experiment::Starvation => {
             "starved: one request in the highest fifth, all others in the lowest"
         }

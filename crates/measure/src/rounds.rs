@@ -232,6 +232,10 @@ mod tests {
             Ok(self.now)
         }
 
+        fn flush(&mut self) -> Result<Duration, SubjectError> {
+            unreachable!("nothing is flushed")
+        }
+
         fn now(&self) -> Time {
             self.now
         }

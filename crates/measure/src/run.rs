@@ -4,6 +4,8 @@
 //! What was measured before a stop is kept: the experiments before it, and of the one that
 //! was stopped what has a sample.
 
+use std::collections::BTreeMap;
+
 use model::drive_file::{FlowPlace, MeasuredTable, SingleTimes, StarvedKind, Throughput};
 use model::{BatchTable, Bytes, Duration, Op, Time};
 use rand_pcg::Pcg64;
@@ -11,6 +13,7 @@ use rand_pcg::Pcg64;
 use crate::drain::{self, Drain, Start};
 use crate::experiment::Experiment;
 use crate::finding::Finding;
+use crate::flush::{self, FlushTimes};
 use crate::held_up::Sample;
 use crate::kind::Kind;
 use crate::mixed::Composition;
@@ -38,6 +41,8 @@ pub(crate) struct Found {
     pub(crate) starvation_max: Option<Duration>,
     /// With which requests.
     pub(crate) starvation_of: Vec<StarvedKind>,
+    /// What flushes took, by the kind of writes before them.
+    pub(crate) flush: BTreeMap<String, FlushTimes>,
     /// Whether some request was not served at all.
     pub(crate) is_endless: bool,
     /// The longest time of each composition of a batch.
@@ -96,12 +101,15 @@ impl Run<'_> {
             || Experiment::ALL.into_iter().filter(|it| self.params.experiments.contains(it));
         let has = |op| self.params.kinds.iter().any(|kind| kind.op == op);
         let of = |op: Op| {
-            chosen().filter(move |it| !it.is_of_several() && has(op)).map(move |it| (it, op))
+            chosen()
+                .filter(move |it| !it.is_of_several() && *it != Experiment::Flush && has(op))
+                .map(move |it| (it, op))
         };
         let is_structure = |it: &Experiment| it.is_of_several() && *it != Experiment::Mixed;
         let structure = chosen().filter(is_structure).map(|it| (it, Op::Read));
         let mixed = chosen().filter(|it| *it == Experiment::Mixed).map(|it| (it, Op::Write));
-        of(Op::Read).chain(structure).chain(of(Op::Write)).chain(mixed).collect()
+        let flush = chosen().filter(|it| *it == Experiment::Flush).map(|it| (it, Op::Write));
+        of(Op::Read).chain(structure).chain(of(Op::Write)).chain(mixed).chain(flush).collect()
     }
 
     fn make_one(
@@ -120,7 +128,10 @@ impl Run<'_> {
             Experiment::Stripe => return self.spread(subject, found),
             _ => (),
         }
-        let kinds = self.params.kinds.clone();
+        let kinds = match experiment {
+            Experiment::Flush => flush::kinds(self.params),
+            _ => self.params.kinds.clone(),
+        };
         for kind in kinds.into_iter().filter(|kind| kind.op == op) {
             if !found.is_cancelled {
                 self.make_of_kind(experiment, kind, subject, found)?;
@@ -164,6 +175,7 @@ impl Run<'_> {
                 found.priority.extend(table);
             }
             Experiment::Starvation => self.starve(kind, subject, found)?,
+            Experiment::Flush => self.flush(kind, subject, found)?,
             Experiment::Throughput => self.flow(kind, subject, found)?,
             _ => unreachable!("it is not of one kind"),
         }
@@ -348,7 +360,7 @@ impl Run<'_> {
         rounds.measure(subject, counted, &mut self.followers)
     }
 
-    fn rounds(&self, experiment: Experiment, kind: Kind, cells: usize) -> Rounds {
+    pub(crate) fn rounds(&self, experiment: Experiment, kind: Kind, cells: usize) -> Rounds {
         let ProfileParams { samples, seed, kinds, .. } = self.params;
         // Each kind has places of its own: a device may remember those that were just read. The
         // first has those that it has alone.
@@ -358,7 +370,7 @@ impl Run<'_> {
         Rounds { experiment, kind: Some(kind), samples, cells, ways: 1, seed, begun: self.begun }
     }
 
-    fn places(&self, kind: Kind) -> Places {
+    pub(crate) fn places(&self, kind: Kind) -> Places {
         Places::of(self.capacity, kind)
     }
 }
@@ -368,6 +380,7 @@ pub(crate) fn skip(params: &ProfileParams, has_tags: bool, experiment: Experimen
     match experiment {
         Experiment::Priority if !has_tags => Some(Skip::NoTags),
         Experiment::Starvation | Experiment::Mixed if params.depth < 2 => Some(Skip::Alone),
+        Experiment::Flush if !params.may_write() => Some(Skip::MayNotWrite),
         Experiment::Mixed if params.kinds.len() < 2 => Some(Skip::OneKind),
         _ => None,
     }
@@ -416,7 +429,7 @@ impl Found {
     }
 
     /// Counts the samples, says whether it was stopped, and what the host did.
-    fn note(&mut self, rounds: Rounds, measured: &Measured, entries: Option<Entries>) {
+    pub(crate) fn note(&mut self, rounds: Rounds, measured: &Measured, entries: Option<Entries>) {
         let Rounds { experiment, samples: asked, .. } = rounds;
         let counts = measured.cells.iter().map(Vec::len).filter(|&count| count > 0);
         let least = counts.min().and_then(|count| u32::try_from(count).ok());

@@ -12,6 +12,9 @@ use model::{Bytes, Class, Duration, Lba, Op, Request, RequestId, Tag, TaskIndex,
 /// A device that does not answer for so long is taken for dead.
 const SILENCE_MAX: Duration = Duration::from_ms(120_000);
 
+/// The name of a flush; nothing else is outstanding meanwhile.
+const FLUSH: u64 = u64::MAX;
+
 /// Why a trial has no time.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -21,6 +24,12 @@ pub enum SubjectError {
     Io {
         /// Where.
         start: Lba,
+        /// How.
+        source: IoError,
+    },
+    /// A flush failed.
+    #[error("the device failed to flush: {source}")]
+    Flush {
         /// How.
         source: IoError,
     },
@@ -54,6 +63,9 @@ pub(crate) trait Subject {
 
     /// Waits until all requests are back; says when the last was.
     fn drain(&mut self) -> Result<Time, SubjectError>;
+
+    /// Flushes the idle device, and says how long that took.
+    fn flush(&mut self) -> Result<Duration, SubjectError>;
 
     /// The clock by which it is measured.
     fn now(&self) -> Time;
@@ -117,6 +129,20 @@ impl Subject for RealSubject<'_> {
             self.reap(self.ring.in_flight_count(), &mut returned)?;
         }
         Ok(self.clock.now())
+    }
+
+    fn flush(&mut self) -> Result<Duration, SubjectError> {
+        let mut returned = Vec::new();
+        self.ring.push_flush(FLUSH);
+        let begun = self.clock.now();
+        self.ring.submit()?;
+        while self.ring.in_flight_count() > 0 {
+            self.reap(1, &mut returned).map_err(|error| match error {
+                SubjectError::Io { source, .. } => SubjectError::Flush { source },
+                other => other,
+            })?;
+        }
+        Ok(self.clock.now().since(begun))
     }
 
     fn now(&self) -> Time {
@@ -228,6 +254,20 @@ impl Subject for SimulatedSubject<'_> {
             self.wait(&mut returned)?;
         }
         Ok(self.now)
+    }
+
+    fn flush(&mut self) -> Result<Duration, SubjectError> {
+        let begun = self.now;
+        self.request_count += 1;
+        self.drive.flush(begun, RequestId(self.request_count));
+        self.completions.clear();
+        loop {
+            self.now = self.drive.next_event().ok_or(SubjectError::Silent)?;
+            self.drive.advance(self.now, &mut self.completions);
+            if self.completions.drain(..).count() > 0 {
+                return Ok(self.now.since(begun));
+            }
+        }
     }
 
     fn now(&self) -> Time {

@@ -7,6 +7,7 @@ use model::{Bytes, Duration};
 
 use crate::experiment::Experiment;
 use crate::held_up::Disturbance;
+use crate::kind::Kind;
 
 mod host;
 mod kind;
@@ -52,6 +53,13 @@ pub enum Warning {
     Endless {
         /// How long it was waited for.
         waited: Duration,
+    },
+    /// The cache was not seen full.
+    FlushGrows {
+        /// What was written.
+        kind: Kind,
+        /// How many writes at most.
+        writes: u32,
     },
     /// Samples are not in the journal.
     JournalFailed(String),
@@ -174,4 +182,6 @@ pub enum Skip {
     Turns,
     /// Seeks are between tracks, and these were not seen.
     NoZones,
+    /// It would lose what is on the target.
+    MayNotWrite,
 }

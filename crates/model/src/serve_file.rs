@@ -231,7 +231,8 @@ impl ServeFile {
                 "who may write may flush, and drive `{}` does not say how long a flush takes",
                 drive.name
             ),
-            "measure it with `tidegate profile --only flush --allow-writes --add`, or write \
+            "measure it with `tidegate profile DEVICE --only flush --allow-writes --add -o FILE`, \
+             where FILE is that drive's file and what is on DEVICE is lost; or write \
              read_only = true",
         )
     }

@@ -12,6 +12,7 @@ impl Warning {
             Self::NotBegun { .. } => "not_begun",
             Self::Skipped { .. } => "skipped",
             Self::Endless { .. } => "endless",
+            Self::FlushGrows { .. } => "flush_grows",
             Self::JournalFailed(..) => "journal_failed",
             Self::HeldUp { .. } => "held_up",
             Self::Drifted { .. } => "drifted",

@@ -14,6 +14,7 @@ impl fmt::Display for Skip {
             Self::OneKind => "one operation and one size leave nothing to mix: ask for several",
             Self::Turns => "the medium turns",
             Self::NoZones => "where tracks are is not known",
+            Self::MayNotWrite => "it writes, and that is not allowed (`--allow-writes`)",
             Self::Alone => "with a depth of 1 nothing overtakes a request",
         })
     }
@@ -52,6 +53,10 @@ impl fmt::Display for Warning {
             Self::Endless { waited } => write!(
                 f,
                 "a request was not served for {waited} while others were: the device bounds no wait, and no starvation is written"
+            ),
+            Self::FlushGrows { kind, writes } => write!(
+                f,
+                "flushes still take longer after {writes} {kind} than after fewer: the cache was not seen full, and no longest flush is written"
             ),
             Self::Layered(layer) => layer.fmt(f),
             Self::TooWarm(temperature) => write!(

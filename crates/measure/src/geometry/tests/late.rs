@@ -56,6 +56,10 @@ impl Subject for Late<'_> {
         Ok(late)
     }
 
+    fn flush(&mut self) -> Result<Duration, SubjectError> {
+        unreachable!("nothing is flushed")
+    }
+
     fn now(&self) -> Time {
         self.subject.now()
     }
@@ -89,6 +93,10 @@ impl Subject for Drifting<'_> {
 
     fn drain(&mut self) -> Result<Time, SubjectError> {
         self.subject.drain().map(Self::seen)
+    }
+
+    fn flush(&mut self) -> Result<Duration, SubjectError> {
+        unreachable!("nothing is flushed")
     }
 
     fn now(&self) -> Time {
