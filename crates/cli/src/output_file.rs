@@ -28,6 +28,7 @@ use tempfile::NamedTempFile;
 
 use crate::addition;
 use crate::failure::Failure;
+use crate::origin::Origin;
 use crate::text_file;
 
 /// How often a file that another process is adding to is tried again.
@@ -87,6 +88,11 @@ impl OutputFile {
         self.existing
             .as_ref()
             .map_or(Ok(()), |known| addition::check_device(&self.named, known, measured))
+    }
+
+    /// Refuses to add times of that origin to a file of another.
+    pub(crate) fn check_origin(&self, measured: Origin) -> Result<(), Failure> {
+        self.existing.as_ref().map_or(Ok(()), |known| measured.check(&self.named, known))
     }
 
     /// Whether something stands there that is added to.

@@ -12,6 +12,7 @@ use model::drive_file::Identity;
 
 use crate::arguments::ProfileArguments;
 use crate::failure::Failure;
+use crate::origin::Origin;
 use crate::output_file::{Expected, OutputFile};
 use crate::profile::profile_failure;
 use crate::profile_json::{self, Outcome};
@@ -43,14 +44,15 @@ impl Output {
         Ok(Self { file: Some(file), samples: Some(samples), is_json })
     }
 
-    /// The journal of what is measured on that device; it can be gone on with only where `same`
+    /// The journal of what is measured on that device, or on what stands for it; it can be gone on with only where `same`
     /// is the same.
     pub(crate) fn journal(
         &self,
-        device: &Identity,
+        (device, origin): (&Identity, Origin),
         same: &str,
     ) -> Result<Option<Journal>, Failure> {
         if let Some(file) = &self.file {
+            file.check_origin(origin)?;
             file.check_device(device)?;
         }
         let facts = [&device.model, &device.firmware, &device.serial_hash, &device.place];
