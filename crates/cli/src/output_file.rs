@@ -105,6 +105,11 @@ impl OutputFile {
         self.named.display().to_string()
     }
 
+    /// What stands there now; none where it cannot be read.
+    pub(crate) fn read(&self) -> Option<DriveFile> {
+        DriveFile::parse(&text_file::read(&self.path).ok()?).ok()
+    }
+
     /// Puts the measured tables in place; `is_endless`: no starvation bounds the device, whatever
     /// stood there. Gives what is to be said of the file as it is now.
     pub(crate) fn publish(
