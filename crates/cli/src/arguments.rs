@@ -156,7 +156,7 @@ pub(crate) struct ProfileArguments {
     pub(crate) op: Vec<OpArgument>,
     /// A simulated drive as this, instead of from its parts: pseudo, from its own batches.
     #[arg(long, value_name = "MODEL")]
-    pub(crate) model: Option<Model>,
+    pub(crate) model: Option<MeasurableModel>,
     /// Permit writing: the data on the target is lost.
     #[arg(long)]
     pub(crate) allow_writes: bool,
@@ -187,8 +187,7 @@ impl ProfileArguments {
 
     /// The requests it is measured with.
     pub(crate) fn kinds(&self) -> Vec<Kind> {
-        let mut ops: Vec<Op> = self.op.iter().copied().map(Op::from).collect();
-        ops.dedup();
+        let ops: Vec<Op> = self.op.iter().copied().map(Op::from).collect();
         Kind::all(&ops, &self.size)
     }
 
@@ -282,6 +281,28 @@ impl From<Model> for DriveKind {
             Model::Mechanical => Self::Mechanical,
             Model::Ssd => Self::Ssd,
             Model::Recorded => Self::Recorded,
+        }
+    }
+}
+
+/// A simulated drive that can be measured: not one whose times are recorded, for a measurement
+/// of these would tell what was measured before.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum MeasurableModel {
+    /// The worst the drive's table allows.
+    Pseudo,
+    /// A hard disk from its mechanics.
+    Mechanical,
+    /// A solid-state drive from its chips.
+    Ssd,
+}
+
+impl From<MeasurableModel> for DriveKind {
+    fn from(model: MeasurableModel) -> Self {
+        match model {
+            MeasurableModel::Pseudo => Self::Pseudo,
+            MeasurableModel::Mechanical => Self::Mechanical,
+            MeasurableModel::Ssd => Self::Ssd,
         }
     }
 }
