@@ -207,8 +207,8 @@ pub(crate) struct SamplesArguments {
     /// 100 samples, without drain-adversary: enough to look at a device, not to rely on it.
     #[arg(long)]
     quick: bool,
-    /// As many samples as it takes to see, with this confidence, a time above four standard
-    /// deviations of a normal distribution: 72704 for 99%.
+    /// As many samples as it takes to see, with this confidence, a time beyond four standard
+    /// deviations on either side of a normal distribution: 72704 for 99% (above them: 145404).
     #[arg(long, value_name = "PERCENT", value_parser = confidence)]
     confidence: Option<f64>,
 }

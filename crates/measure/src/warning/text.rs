@@ -6,6 +6,7 @@ use std::fmt;
 use device::load::Completed;
 
 use super::{Entries, Skip, Warning};
+use crate::confidence::{CONFIDENCE, FOUR_SIGMA_ABOVE, samples_needed};
 
 impl fmt::Display for Skip {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -29,7 +30,8 @@ impl fmt::Display for Warning {
         match self {
             Self::FewSamples { samples, needed } => write!(
                 f,
-                "{samples} samples of each batch: {needed} are needed to see, with 99 % confidence, a time above 4 sigma of a normal distribution (`--confidence 99%`)"
+                "{samples} samples of each batch: {needed} are needed to see, with 99 % confidence, a time beyond 4 sigma on either side of a normal distribution (`--confidence 99%`), {} to see one above 4 sigma",
+                samples_needed(CONFIDENCE, FOUR_SIGMA_ABOVE)
             ),
             Self::Cancelled { experiment, samples, asked, entries } => {
                 let (name, symbol) = (experiment.name(), experiment.symbol());
