@@ -157,6 +157,19 @@ fn the_host_of_a_killed_run_is_that_of_the_file() {
     assert_eq!(file.matches("other load").count(), 1, "{file}");
 }
 
+#[test]
+fn samples_that_another_process_writes_are_refused() {
+    let folder = Folder::new();
+    if !is_measurable(&folder) {
+        return;
+    }
+    let (mut child, _) = measuring(&folder);
+    let (code, _, stderr) = profile(&folder, &["-o", "d.toml", "--resume"]);
+    child.kill().unwrap();
+    child.wait().unwrap();
+    assert!(code == 2 && stderr.contains("another process measures into it now"), "{stderr}");
+}
+
 /// Goal: a measurement that cannot be put in place is printed, and nothing else with it.
 #[test]
 fn a_finished_measurement_is_never_lost() {

@@ -17,7 +17,7 @@
 //! A line that a crash cut short is not counted; what was read of it is made again.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs::{File, OpenOptions};
+use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{self, BufRead as _, BufReader, Write as _};
 use std::path::Path;
 use std::time::{Duration as StdDuration, Instant};
@@ -42,6 +42,9 @@ pub enum JournalError {
     /// What stands there is no journal of ours.
     #[error("it does not hold samples of `tidegate profile`")]
     NotAJournal,
+    /// Another process measures into it.
+    #[error("another process measures into it now")]
+    Locked,
     /// A line cannot be read.
     #[error("its line {line} is damaged: delete that line, and its samples are taken again")]
     Damaged {
@@ -117,6 +120,7 @@ impl Journal {
     /// [`JournalError::Io`], also when the file exists.
     pub fn create(path: &Path, measured: &str) -> Result<Self, JournalError> {
         let file = OpenOptions::new().write(true).create_new(true).open(path)?;
+        lock(&file)?;
         let mut journal = Self::of(file);
         let head = Head { measured: measured.to_owned(), version: VERSION };
         journal.append(&head);
@@ -138,6 +142,7 @@ impl Journal {
     /// Never: a line is not longer than memory.
     pub fn resume(path: &Path, measured: &str) -> Result<Self, JournalError> {
         let file = OpenOptions::new().read(true).append(true).open(path)?;
+        lock(&file)?;
         let (mut whole, mut lines) = (0, Vec::new());
         let mut reader = BufReader::new(&file);
         let mut text = String::new();
@@ -285,6 +290,18 @@ impl Journal {
     }
 }
 
+/// Keeps other measurements out until the journal is closed. Where the file system has no locks
+/// nothing keeps them out.
+fn lock(file: &File) -> Result<(), JournalError> {
+    match file.try_lock() {
+        Err(TryLockError::WouldBlock) => Err(JournalError::Locked),
+        Err(TryLockError::Error(error)) if error.kind() != io::ErrorKind::Unsupported => {
+            Err(error.into())
+        }
+        _ => Ok(()),
+    }
+}
+
 /// The record of a run; earlier versions kept its options alone.
 fn run_record(found: Value) -> RunRecord {
     match found {
@@ -382,6 +399,21 @@ mod tests {
             assert_eq!(rounds.len(), complete, "{length}");
             assert_eq!(rounds.last(), Some(&vec![sample(9, 0)]));
         }
+    }
+
+    /// Goal: of two measurements into one journal the second is refused, and nothing is cut off.
+    #[test]
+    fn a_journal_that_is_written_is_not_gone_on_with() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("samples");
+        let mut first = Journal::create(&path, "it").expect("a journal");
+        first.keep_round("batch", &[sample(1, 0)]);
+        let refused = Journal::resume(&path, "it").expect_err("it is in use");
+        assert!(matches!(refused, JournalError::Locked), "{refused}");
+        drop(first);
+        let second = Journal::resume(&path, "it").expect("a journal");
+        assert!(matches!(Journal::resume(&path, "it"), Err(JournalError::Locked)));
+        drop(second);
     }
 
     #[test]
