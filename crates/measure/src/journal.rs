@@ -245,6 +245,11 @@ impl Journal {
         rounds.into_iter().map(|(_, round)| round).collect()
     }
 
+    /// The experiments of which there are rounds that nobody took.
+    pub(crate) fn left(&self) -> Vec<String> {
+        self.rounds.keys().cloned().collect()
+    }
+
     /// Keeps a round that is complete.
     pub(crate) fn keep_round(&mut self, of: &str, round: &[Sample]) {
         let times = |figure: fn(&Sample) -> Duration| -> Vec<u64> {

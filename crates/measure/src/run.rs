@@ -88,6 +88,9 @@ impl Run<'_> {
                 self.make_one(experiment, op, subject, &mut found)?;
             }
         }
+        let left = self.followers.journal.as_ref().map(|journal| journal.left());
+        let of = left.filter(|of| !of.is_empty() && !found.is_cancelled);
+        found.warnings.extend(of.map(|of| Warning::RoundsLeft { of }));
         let failure = self.followers.journal.as_mut().and_then(|journal| journal.take_failure());
         found.warnings.extend(failure.map(|error| Warning::JournalFailed(error.to_string())));
         Ok(found)

@@ -13,6 +13,7 @@ impl Warning {
             Self::Skipped { .. } => "skipped",
             Self::Endless { .. } => "endless",
             Self::JournalFailed(..) => "journal_failed",
+            Self::RoundsLeft { .. } => "rounds_left",
             Self::HeldUp { .. } => "held_up",
             Self::Drifted { .. } => "drifted",
             Self::NoRotation(..) => "no_rotation",

@@ -62,7 +62,12 @@ impl fmt::Display for Warning {
             ),
             Self::JournalFailed(error) => write!(
                 f,
-                "samples could not be kept ({error}): the measurement cannot be resumed from here"
+                "samples could not be kept ({error}): what was measured from then on is not in the journal, and a measurement that goes on makes it again"
+            ),
+            Self::RoundsLeft { of } => write!(
+                f,
+                "the journal also has rounds of {}, which were not asked for now: they are kept there, and this run puts nothing of them into the drive file; name their --only, --op and --size to have it",
+                of.join("; ")
             ),
             Self::HeldUp { .. } | Self::Drifted { .. } | Self::Dependent { .. } => {
                 self.fmt_of_samples(f)
