@@ -31,7 +31,9 @@ impl Origin {
     /// Of the file that this identity is of.
     pub(crate) fn of(identity: &Identity) -> Self {
         let is_simulated = identity.place.as_ref().is_some_and(|it| it.starts_with(SIMULATED));
-        let has_host = identity.host.iter().any(|line| line.starts_with(KERNEL));
+        // Where runs had different kernels each line names its run.
+        let is_kernel = |line: &String| line.split(": ").any(|part| part.starts_with(KERNEL));
+        let has_host = identity.host.iter().any(is_kernel);
         match identity.when {
             _ if is_simulated => Self::Simulation,
             Some(_) if has_host => Self::Device,
@@ -80,6 +82,8 @@ mod tests {
     #[test]
     fn simulated_and_measured_times_do_not_come_together() {
         let (device, simulation) = (measured(), simulated(measured()));
+        let host = vec!["run of 2026-05-04T03:02:01Z: kernel 6.12".to_owned()];
+        assert_eq!(Origin::of(&Identity { host, ..measured() }), Origin::Device);
         let published = Identity { place: Some("published: ..".to_owned()), ..Identity::default() };
         assert_eq!(simulated(simulation.clone()), simulation, "it is said once");
         assert_eq!(simulated(published.clone()), published);

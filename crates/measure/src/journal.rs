@@ -392,6 +392,7 @@ mod tests {
         let mut journal = Journal::create(&path, "it").expect("a journal");
         let head = fs::read(&path).expect("the file").len();
         (1..=3).for_each(|ns| journal.keep_round("batch", &[sample(ns, 0)]));
+        drop(journal);
         let whole = fs::read(&path).expect("the file");
         for length in head..=whole.len() {
             fs::write(&path, &whole[..length]).expect("the file");

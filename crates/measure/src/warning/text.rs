@@ -60,15 +60,7 @@ impl fmt::Display for Warning {
                 f,
                 "the device is at {temperature}: it makes itself slow; cool it and measure again"
             ),
-            Self::JournalFailed(error) => write!(
-                f,
-                "samples could not be kept ({error}): what was measured from then on is not in the journal, and a measurement that goes on makes it again"
-            ),
-            Self::RoundsLeft { of } => write!(
-                f,
-                "the journal also has rounds of {}, which were not asked for now: they are kept there, and this run puts nothing of them into the drive file; name their --only, --op and --size to have it",
-                of.join("; ")
-            ),
+            Self::JournalFailed(..) | Self::RoundsLeft { .. } => self.fmt_of_journal(f),
             Self::HeldUp { .. } | Self::Drifted { .. } | Self::Dependent { .. } => {
                 self.fmt_of_samples(f)
             }
@@ -132,6 +124,22 @@ impl fmt::Display for Warning {
 }
 
 impl Warning {
+    /// What is in the journal and what is not.
+    fn fmt_of_journal(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::JournalFailed(error) => write!(
+                f,
+                "samples could not be kept ({error}): what was measured from then on is not in the journal, and a measurement that goes on makes it again"
+            ),
+            Self::RoundsLeft { of } => write!(
+                f,
+                "the journal also has rounds of {}, which were not asked for now: they are kept there, and this run puts nothing of them into the drive file; name their --only, --op and --size to have it",
+                of.join("; ")
+            ),
+            _ => Ok(()),
+        }
+    }
+
     /// What the samples say.
     fn fmt_of_samples(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
