@@ -173,7 +173,7 @@ pub(crate) struct ProfileArguments {
     pub(crate) op: Vec<OpArgument>,
     /// A simulated drive as this, instead of from its parts: pseudo, from its own batches.
     #[arg(long, value_name = "MODEL")]
-    pub(crate) model: Option<Model>,
+    pub(crate) model: Option<MeasurableModel>,
     /// Permit writing: the data on the target is lost. Then `flush` is measured as well.
     #[arg(long)]
     pub(crate) allow_writes: bool,
@@ -209,8 +209,7 @@ impl ProfileArguments {
 
     /// The requests it is measured with.
     pub(crate) fn kinds(&self) -> Vec<Kind> {
-        let mut ops: Vec<Op> = self.op.iter().copied().map(Op::from).collect();
-        ops.dedup();
+        let ops: Vec<Op> = self.op.iter().copied().map(Op::from).collect();
         Kind::all(&ops, &self.size)
     }
 
@@ -230,8 +229,8 @@ pub(crate) struct SamplesArguments {
     /// 100 samples, without drain-adversary: enough to look at a device, not to rely on it.
     #[arg(long)]
     quick: bool,
-    /// As many samples as it takes to see, with this confidence, a time above four standard
-    /// deviations of a normal distribution: 72704 for 99%.
+    /// As many samples as it takes to see, with this confidence, a time beyond four standard
+    /// deviations on either side of a normal distribution: 72704 for 99% (above them: 145404).
     #[arg(long, value_name = "PERCENT", value_parser = confidence)]
     confidence: Option<f64>,
 }
@@ -304,6 +303,28 @@ impl From<Model> for DriveKind {
             Model::Mechanical => Self::Mechanical,
             Model::Ssd => Self::Ssd,
             Model::Recorded => Self::Recorded,
+        }
+    }
+}
+
+/// A simulated drive that can be measured: not one whose times are recorded, for a measurement
+/// of these would tell what was measured before.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum MeasurableModel {
+    /// The worst the drive's table allows.
+    Pseudo,
+    /// A hard disk from its mechanics.
+    Mechanical,
+    /// A solid-state drive from its chips.
+    Ssd,
+}
+
+impl From<MeasurableModel> for DriveKind {
+    fn from(model: MeasurableModel) -> Self {
+        match model {
+            MeasurableModel::Pseudo => Self::Pseudo,
+            MeasurableModel::Mechanical => Self::Mechanical,
+            MeasurableModel::Ssd => Self::Ssd,
         }
     }
 }

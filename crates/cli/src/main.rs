@@ -13,6 +13,7 @@ mod failure;
 mod input;
 mod interrupt;
 mod made_target;
+mod origin;
 mod output_file;
 mod priority;
 mod profile;

@@ -28,6 +28,7 @@ use tempfile::NamedTempFile;
 
 use crate::addition;
 use crate::failure::Failure;
+use crate::origin::Origin;
 use crate::text_file;
 
 /// How often a file that another process is adding to is tried again.
@@ -89,6 +90,11 @@ impl OutputFile {
             .map_or(Ok(()), |known| addition::check_device(&self.named, known, measured))
     }
 
+    /// Refuses to add times of that origin to a file of another.
+    pub(crate) fn check_origin(&self, measured: Origin) -> Result<(), Failure> {
+        self.existing.as_ref().map_or(Ok(()), |known| measured.check(&self.named, known))
+    }
+
     /// Whether something stands there that is added to.
     pub(crate) fn is_added_to(&self) -> bool {
         self.existing.is_some()
@@ -97,6 +103,11 @@ impl OutputFile {
     /// How the user calls it.
     pub(crate) fn name(&self) -> String {
         self.named.display().to_string()
+    }
+
+    /// What stands there now; none where it cannot be read.
+    pub(crate) fn read(&self) -> Option<DriveFile> {
+        DriveFile::parse(&text_file::read(&self.path).ok()?).ok()
     }
 
     /// Puts the measured tables in place; `is_endless`: no starvation bounds the device, whatever

@@ -17,6 +17,7 @@ use crate::arguments::ProfileArguments;
 use crate::failure::Failure;
 use crate::interrupt;
 use crate::made_target::MadeTarget;
+use crate::origin::Origin;
 use crate::profile_output::Output;
 use crate::profile_plan::TimeLeft;
 use crate::{profile_plan, profile_simulated, text_file};
@@ -39,7 +40,7 @@ pub(crate) fn profile(arguments: &ProfileArguments) -> Result<Answer, Failure> {
         profile_plan::print(&steps, arguments.json);
         return Ok(Answer::Yes);
     }
-    let mut journal = output.journal(&device, &same(&target, &params))?;
+    let mut journal = output.journal((&device, Origin::Device), &same(&target, &params))?;
     let followers = (&*interrupted, journal.as_mut());
     let profile = measure(arguments, &target, made, &params, followers);
     let profile = output.after(profile)?;

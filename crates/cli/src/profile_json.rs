@@ -6,7 +6,7 @@ use measure::drift::{Change, Shift};
 use measure::independence::Dependence;
 use measure::{Finding, Kind, Profile, StartTimes, Step, Warning};
 use model::drive_file::{MeasuredTable, SingleTimes, Throughput};
-use model::{Bytes, CostModel, Duration, Op};
+use model::{Bytes, CostModel, DriveFile, Duration, Op};
 use serde_json::{Value, json};
 
 /// Where a profile went, and what came of it.
@@ -22,30 +22,31 @@ pub(crate) struct Outcome {
     pub(crate) toml: Option<String>,
 }
 
-/// The object of a measurement.
-pub(crate) fn of_profile(profile: &Profile, outcome: &Outcome) -> Value {
+/// The object of a measurement; `stated` is the drive file as it is written or printed, which may
+/// have more than was measured now.
+pub(crate) fn of_profile(profile: &Profile, stated: &DriveFile, outcome: &Outcome) -> Value {
     let file = &profile.file;
     let added = outcome.said.iter().map(|text| json!({ "kind": "added_costs", "text": text }));
     let warnings = profile.warnings.iter().map(warning).chain(added);
     json!({
-        "drive": file.name,
+        "drive": stated.name,
         "end": if profile.is_cancelled { "interrupted" } else { "complete" },
         "written": outcome.written,
         "samples_file": outcome.samples_file,
         "toml": outcome.toml,
-        "identity": plain(&file.identity),
-        "depth": file.depth,
+        "identity": plain(&stated.identity),
+        "depth": stated.depth,
         "batch": file.batch.iter().map(table).collect::<Vec<_>>(),
         "drain": file.drain.iter().map(table).collect::<Vec<_>>(),
         "drain_starts": profile.starts.iter().map(start).collect::<Vec<_>>(),
         "priority": file.priority.iter().map(table).collect::<Vec<_>>(),
         "single": file.single.iter().map(single).collect::<Vec<_>>(),
         "throughput": file.throughput.iter().map(throughput).collect::<Vec<_>>(),
-        "starvation_ns_max": file.starvation_max.map(Duration::ns),
-        "flush_ns_max": file.flush_max.map(Duration::ns),
+        "starvation_ns_max": stated.starvation_max.map(Duration::ns),
+        "flush_ns_max": stated.flush_max.map(Duration::ns),
         "is_endless": profile.is_endless,
         "cost": file.cost.as_ref().map(cost),
-        "has_mechanics": file.mechanics.is_some(),
+        "has_mechanics": stated.mechanics.is_some(),
         "fit": plain(&file.fit),
         "findings": profile.findings.iter().map(finding).collect::<Vec<_>>(),
         "warnings": warnings.collect::<Vec<_>>(),

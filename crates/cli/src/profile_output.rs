@@ -12,12 +12,13 @@ use model::drive_file::Identity;
 
 use crate::arguments::ProfileArguments;
 use crate::failure::Failure;
+use crate::origin::Origin;
 use crate::output_file::{Expected, OutputFile};
 use crate::profile::profile_failure;
 use crate::profile_json::{self, Outcome};
 use crate::profile_tables;
 use crate::samples_file::SamplesFile;
-use crate::show::{self, outln};
+use crate::show;
 
 /// Where the result goes; nowhere if it is printed.
 #[derive(Debug, Default)]
@@ -33,6 +34,12 @@ impl Output {
         let is_json = arguments.json;
         let path = arguments.output.as_ref().filter(|_| !arguments.plan);
         let Some(path) = path else { return Ok(Self { is_json, ..Self::default() }) };
+        if path.to_string_lossy().contains(char::is_control) {
+            return Err(Failure::input(
+                format!("{} cannot be a name here", path.to_string_lossy().escape_debug()),
+                "name the output with characters that can be printed",
+            ));
+        }
         let expected = match (arguments.add, arguments.resume) {
             (true, _) => Expected::DriveFile,
             (false, true) => Expected::Interrupted,
@@ -43,14 +50,15 @@ impl Output {
         Ok(Self { file: Some(file), samples: Some(samples), is_json })
     }
 
-    /// The journal of what is measured on that device; it can be gone on with only where `same`
+    /// The journal of what is measured on that device, or on what stands for it; it can be gone on with only where `same`
     /// is the same.
     pub(crate) fn journal(
         &self,
-        device: &Identity,
+        (device, origin): (&Identity, Origin),
         same: &str,
     ) -> Result<Option<Journal>, Failure> {
         if let Some(file) = &self.file {
+            file.check_origin(origin)?;
             file.check_device(device)?;
         }
         let facts = [&device.model, &device.firmware, &device.serial_hash, &device.place];
@@ -93,24 +101,43 @@ impl Output {
         }
         let is_written = self.file.is_some() && failure.is_none();
         let is_done = failure.is_none() && !measured.is_cancelled;
+        // What is in place needs its samples no more, whether or not it can be shown.
+        if is_written {
+            self.close(is_done);
+        }
         let shown = if self.is_json {
+            let stated = self.written(is_written).unwrap_or_else(|| whole.clone());
             let outcome = self.outcome(whole, is_written, is_done, said);
-            outln!("{:#}", profile_json::of_profile(measured, &outcome));
-            Ok(())
+            let object = profile_json::of_profile(measured, &stated, &outcome);
+            print(&format!("{object:#}\n"), is_written)
         } else {
             self.show(whole, measured, is_written)
         };
-        match &self.samples {
-            Some(samples) if is_done && shown.is_ok() => samples.close(),
-            Some(samples) => samples.keep(),
-            None => (),
+        if !is_written {
+            self.close(false);
         }
         shown.and(failure.map_or(Ok(()), |failure| Err(failure.after_measuring())))
     }
 
+    /// Removes or names the samples.
+    fn close(&self, is_done: bool) {
+        match &self.samples {
+            Some(samples) if is_done => samples.close(),
+            Some(samples) => samples.keep(),
+            None => (),
+        }
+    }
+
+    /// The drive file that stands there now, with what it had before.
+    fn written(&self, is_written: bool) -> Option<DriveFile> {
+        self.file.as_ref().filter(|_| is_written)?.read()
+    }
+
     /// Tables of what is in the file; the file itself where it is not written.
     fn show(&self, whole: &DriveFile, measured: &Profile, written: bool) -> Result<(), Failure> {
-        let Some(file) = self.file.as_ref().filter(|_| written) else { return print_toml(whole) };
+        let Some(file) = self.file.as_ref().filter(|_| written) else {
+            return print(&whole.to_toml(), written);
+        };
         profile_tables::print(measured);
         show::labelled("Written", &file.name());
         Ok(())
@@ -132,11 +159,14 @@ impl Output {
     }
 }
 
-/// Prints the drive file, on standard error where standard output takes nothing.
-fn print_toml(file: &DriveFile) -> Result<(), Failure> {
-    let text = file.to_toml();
+/// Prints the result, on standard error where standard output takes nothing. Who closed it has seen
+/// enough of what `is_written`.
+fn print(text: &str, is_written: bool) -> Result<(), Failure> {
     let mut out = io::stdout().lock();
     out.write_all(text.as_bytes()).and_then(|()| out.flush()).map_err(|error| {
+        if is_written && error.kind() == io::ErrorKind::BrokenPipe {
+            std::process::exit(141);
+        }
         eprint!("{text}");
         let said = format!("cannot write to standard output: {error}; the result stands above");
         Failure::environment(&io::Error::new(error.kind(), said))

@@ -15,6 +15,7 @@ use model::{Bytes, DriveFile, DriveKind, Duration};
 
 use crate::arguments::ProfileArguments;
 use crate::failure::Failure;
+use crate::origin::{self, Origin};
 use crate::output_file::OutputFile;
 use crate::profile_output::Output;
 use crate::profile_plan::TimeLeft;
@@ -59,7 +60,9 @@ pub(crate) fn run(arguments: &ProfileArguments) -> Result<(), Failure> {
         return Ok(());
     }
     let same = same(&file, kind, &params);
-    let mut journal = output.journal(&file.identity, &same)?;
+    let file = DriveFile { identity: origin::simulated(file.identity.clone()), ..file };
+    let origin = Origin::of(&file.identity);
+    let mut journal = output.journal((&file.identity, origin), &same)?;
     let interrupted = interrupt::flag(output.kept())?;
     let followers = (&*interrupted, journal.as_mut());
     let measured = measure(arguments, &file, &mut *drive, &params, steps, followers);
@@ -81,7 +84,10 @@ pub(crate) fn run(arguments: &ProfileArguments) -> Result<(), Failure> {
 /// The drive with the tables that were measured in place of its own of the same section.
 fn with_tables(file: DriveFile, measured: DriveFile, is_endless: bool) -> DriveFile {
     let or = |new: Vec<MeasuredTable>, old| if new.is_empty() { old } else { new };
-    let hows = [file.identity.how, measured.identity.how];
+    let is_of_device = Origin::of(&file.identity) == Origin::Simulation;
+    let said = if is_of_device { "simulated: " } else { "" };
+    let new = measured.identity.how.map(|how| format!("{said}{how}"));
+    let hows = [file.identity.how, new];
     let how = hows.into_iter().flatten().collect::<Vec<_>>().join("; ");
     DriveFile {
         identity: Identity { how: Some(how), ..file.identity },

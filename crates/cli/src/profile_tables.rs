@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! What `tidegate profile` shows of what it measured: some entries of each table.
 
-use measure::{Finding, Kind, Profile, Start, StartTimes};
+use measure::{Finding, Kind, Profile, StartTimes};
 use model::cost::RequestCost;
 use model::drive_file::{FlowPlace, MeasuredTable, SingleTimes, Throughput};
 use model::{Bytes, CostModel, Duration, Op};
@@ -19,7 +19,9 @@ pub(crate) fn print(profile: &Profile) {
         print_batch(measured);
     }
     for starts in profile.starts.chunk_by(|a, b| a.kind == b.kind) {
-        print_drains(starts);
+        let Kind { op, size } = starts[0].kind;
+        let is_it = |table: &&MeasuredTable| (table.op, table.size) == (Some(op), Some(size));
+        print_drains(starts, file.drain.iter().find(is_it));
     }
     for measured in &file.priority {
         print_priority(measured);
@@ -132,12 +134,12 @@ fn print_batch(measured: &MeasuredTable) {
     // Of fewer samples the quantile is the maximum.
     let is_known = measured.samples.is_some_and(|samples| samples >= 1000);
     let rows = powers(measured.ns_max.len()).map(|n: usize| {
-        let (batch, n_wide) = (measured.ns_max[n - 1].max(1), n as u64);
+        let (batch, n_wide) = (relied_on(measured, n).max(1), n as u64);
         vec![
             n.to_string(),
             ms(p50[n - 1]),
             if is_known { ms(p999[n - 1]) } else { "-".to_owned() },
-            ms(measured.ns_max[n - 1]),
+            ms(batch),
             ms(batch / n_wide),
             gain(p50[0], p50[n - 1].max(1), n_wide),
         ]
@@ -151,22 +153,27 @@ fn print_batch(measured: &MeasuredTable) {
     }
 }
 
-/// The longest drain from each start, and the longest of those from random places, which is
-/// what the table has.
-fn print_drains(starts: &[StartTimes]) {
+/// Entry `requests` of a table as proofs use it: more requests never take less time, although
+/// the longest that were seen may.
+fn relied_on(measured: &MeasuredTable, requests: usize) -> u64 {
+    let requests = u32::try_from(requests).expect("at most the depth");
+    measured.table.time_max(requests).ns()
+}
+
+/// The longest drain from each start, and what proofs use of the `table` that they gave.
+fn print_drains(starts: &[StartTimes], table: Option<&MeasuredTable>) {
     let Some(last) = starts.iter().map(|times| times.longest.len()).min().filter(|&n| n > 0) else {
         return;
     };
-    let random = || starts.iter().filter(|times| Start::RANDOM.contains(&times.start));
+    let table = table.filter(|table| table.ns_max.len() >= last);
     let rows = powers(last).map(|q| {
-        let longest = |times: &StartTimes| times.longest[q - 1];
-        let table = random().map(longest).max().map(show::ms_ceil);
-        let of_starts = starts.iter().map(|times| show::ms_ceil(longest(times)));
-        [q.to_string()].into_iter().chain(of_starts).chain(table).collect()
+        let of_table = table.map(|table| ms(relied_on(table, q)));
+        let of_starts = starts.iter().map(|times| show::ms_ceil(times.longest[q - 1]));
+        [q.to_string()].into_iter().chain(of_starts).chain(of_table).collect()
     });
     let names = starts.iter().map(|times| times.start.name());
-    let table = random().next().map(|_| "drain(q)");
-    let header: Vec<_> = ["outstanding"].into_iter().chain(names).chain(table).collect();
+    let header: Vec<_> =
+        ["outstanding"].into_iter().chain(names).chain(table.map(|_| "drain(q)")).collect();
     print_title("Drains, the longest of each start", starts[0].kind.op, starts[0].kind.size);
     print_rows(&header, rows.collect());
     let longest = |q: u32| {
@@ -186,7 +193,7 @@ fn print_drains(starts: &[StartTimes]) {
 fn print_priority(measured: &MeasuredTable) {
     let [_, _, p50, _, _, p999] = &measured.quantiles_ns;
     let rows = powers(measured.ns_max.len()).map(|q| {
-        let times = [p50, p999, &measured.ns_max].map(|list| ms(list[q - 1]));
+        let times = [p50[q - 1], p999[q - 1], relied_on(measured, q)].map(ms);
         [q.to_string()].into_iter().chain(times).collect()
     });
     print_table_title("Of the drive's own priority", measured);
@@ -208,6 +215,15 @@ fn gain(single_ns: u64, batch_ns: u64, requests: u64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_table_is_shown_as_proofs_use_it() {
+        let text = "name = \"d\"\nkind = \"recorded\"\ndepth = 3\n[[batch]]\nop = \"read\"\n\
+                    size = \"4KiB\"\nns_max = [100, 300, 200]\n";
+        let file = model::DriveFile::parse(text).unwrap();
+        let shown = [1, 2, 3].map(|requests| relied_on(&file.batch[0], requests));
+        assert_eq!(shown, [100, 300, 300]);
+    }
 
     #[test]
     fn gain_is_how_often_a_batch_would_fit_into_its_requests_alone() {

@@ -46,6 +46,11 @@ impl SamplesFile {
                 format!("there is nothing to go on with: no {}", path.display()),
                 "leave --resume out",
             )),
+            // Before it is opened: opening a pipe waits.
+            (true, true) if !path.is_file() => Err(Failure::input(
+                format!("cannot go on with {}: it is not a regular file", path.display()),
+                "name the output that was measured, or leave --resume out and name a new one",
+            )),
             _ => Ok(Self { path, is_resumed, is_kept }),
         }
     }
@@ -112,6 +117,10 @@ impl SamplesFile {
                     "name an output in a folder that exists and may be written",
                 )
             }
+            JournalError::Locked => Failure::input(
+                format!("cannot go on with {path}: {error}"),
+                "wait until it has ended, or name another output",
+            ),
             _ => Failure::input(
                 format!("cannot go on with {path}: {error}"),
                 "name the output that was measured, or leave --resume out and name a new one",

@@ -114,6 +114,62 @@ fn measuring(folder: &Folder) -> (Child, BufReader<std::process::ChildStderr>) {
     (child, stderr)
 }
 
+/// Goal: what the drive file says of the host is said of the run that measured, not of the one that
+/// ended it. Method: a run is killed, and its record changed to another date and a host without
+/// real-time scheduling beside other load; the next run measures nothing more.
+#[test]
+fn the_host_of_a_killed_run_is_that_of_the_file() {
+    let folder = Folder::new();
+    if !is_measurable(&folder) {
+        return;
+    }
+    let (mut child, _) = measuring(&folder);
+    child.kill().unwrap();
+    child.wait().unwrap();
+    let path = folder.path().join("d.toml.samples");
+    let text = std::fs::read_to_string(&path).unwrap();
+    let record = |line: &str| -> String {
+        let mut value: serde_json::Value = serde_json::from_str(line).unwrap();
+        match value["of"].as_str() {
+            Some("options") => {
+                value["found"]["when"] = "2001-01-01T00:00:00Z".into();
+                value["found"]["is_real_time"] = false.into();
+            }
+            Some("load") => value["found"]["other"] = serde_json::json!([700, 7]),
+            _ => (),
+        }
+        value.to_string() + "\n"
+    };
+    let whole = text.rfind('\n').unwrap();
+    let text: String = text[..whole].lines().map(record).collect();
+    std::fs::write(&path, &text).unwrap();
+    let rounds = text.lines().filter(|line| line.contains("\"of\":\"batch of")).count();
+    assert!(rounds > 0 && text.contains("[700,7]"), "{text:.2000}");
+    let samples = format!("--samples={rounds}");
+    let arguments = [&MEASURE[..7], &[&samples, "-o", "d.toml", "--resume"]].concat();
+    let (code, _, stderr) = folder.run(&arguments);
+    assert_eq!(code, 0, "{stderr}");
+    assert!(stderr.contains("without real-time scheduling and locked memory"), "{stderr}");
+    assert!(stderr.contains("700 reads and 7 writes that were not ours"), "{stderr}");
+    let file = std::fs::read_to_string(folder.path().join("d.toml")).unwrap();
+    assert!(file.contains("when = \"2001-01-01T00:00:00Z\""), "{file}");
+    assert!(file.contains("other load: 700 reads, 7 writes completed"), "{file}");
+    assert_eq!(file.matches("other load").count(), 1, "{file}");
+}
+
+#[test]
+fn samples_that_another_process_writes_are_refused() {
+    let folder = Folder::new();
+    if !is_measurable(&folder) {
+        return;
+    }
+    let (mut child, _) = measuring(&folder);
+    let (code, _, stderr) = profile(&folder, &["-o", "d.toml", "--resume"]);
+    child.kill().unwrap();
+    child.wait().unwrap();
+    assert!(code == 2 && stderr.contains("another process measures into it now"), "{stderr}");
+}
+
 /// Goal: a measurement that cannot be put in place is printed, and nothing else with it.
 #[test]
 fn a_finished_measurement_is_never_lost() {

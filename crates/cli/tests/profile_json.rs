@@ -69,3 +69,47 @@ fn a_plan_and_what_is_said_of_costs_are_in_the_object() {
     let value = profile(&folder, &["--only=batch", "--size=4KiB", "--add", "-o", "d.toml"]);
     assert!(kinds(&value).contains(&"added_costs"), "{value:#}");
 }
+
+/// Goal: what the object says of the drive as a whole is what the drive file says, also where that
+/// has more than was measured.
+#[test]
+fn depth_identity_and_starvation_are_those_of_the_file() {
+    let folder = Folder::new();
+    let is_of_file = |value: &Value| {
+        let text = std::fs::read_to_string(folder.path().join("d.drive.toml")).unwrap();
+        let file: toml::Table = text.parse().unwrap();
+        assert_eq!(value["depth"], serde_json::to_value(&file["depth"]).unwrap());
+        assert_eq!(value["identity"], serde_json::to_value(&file["identity"]).unwrap());
+        let starved = serde_json::to_value(&file["starvation_ns_max"]).unwrap();
+        assert_eq!(value["starvation_ns_max"], starved);
+        assert_eq!(value["has_mechanics"], file.contains_key("mechanics"));
+    };
+    let batch = ["--only=batch", "-o", "d.drive.toml"];
+    let value = profile(&folder, &batch);
+    is_of_file(&value);
+    assert_eq!(value["has_mechanics"], true);
+    is_of_file(&profile(&folder, &[&batch[..], &["--size=4KiB", "--add"]].concat()));
+    let value = profile(&folder, &["--only=batch"]);
+    assert_eq!(value["has_mechanics"], true, "the printed file has it");
+}
+
+/// Goal: no measurement is lost to a full standard output: the object stands on standard error.
+#[test]
+fn what_standard_output_does_not_take_is_not_lost() {
+    let folder = Folder::new();
+    let arguments = ["profile", "fujitsu-max3036rc", "--depth=2", "--samples=2", "--only=batch"];
+    let to_full = |more: &[&str]| {
+        let full = std::fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
+        let mut command = folder.command(&[&arguments[..], more].concat());
+        let output = command.stdout(full).output().unwrap();
+        (output.status.code(), String::from_utf8(output.stderr).unwrap())
+    };
+    let (code, stderr) = to_full(&["--json"]);
+    let object = &stderr[stderr.find("\n{").expect("the object")..=stderr.rfind("}\n").unwrap()];
+    let value: Value = serde_json::from_str(object).unwrap();
+    assert_eq!((code, value["batch"][0]["samples"].as_u64()), (Some(3), Some(2)), "{stderr}");
+    let (code, stderr) = to_full(&["--json", "-o", "d.toml"]);
+    assert!(code == Some(3) && stderr.contains("cannot write to standard output"), "{stderr}");
+    assert_eq!(folder.run(&["drive", "show", "d.toml"]).0, 0, "it is written");
+    assert!(!folder.path().join("d.toml.samples").exists(), "and its samples are needed no more");
+}

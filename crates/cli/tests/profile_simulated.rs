@@ -174,6 +174,39 @@ fn how_names_the_options_of_every_run_that_gave_rounds() {
     assert!(!text.contains("after rounds"), "none of them are in it: {text}");
 }
 
+/// Goal: a drive file does not claim what was not measured.
+#[test]
+fn how_does_not_name_what_was_skipped() {
+    let folder = Folder::new();
+    let arguments = ["--only=batch,mixed,stripe", "--samples=2", "-o", "d.toml"];
+    let (code, _, stderr) = profile(&folder, &arguments);
+    assert!(code == 0 && stderr.contains("mixed was not measured"), "{stderr}");
+    let text = std::fs::read_to_string(folder.path().join("d.toml")).unwrap();
+    let how = text.lines().find(|line| line.starts_with("how = ")).unwrap();
+    assert!(how.contains("--only batch,stripe ") && !how.contains("mixed"), "{how}");
+}
+
+/// Goal: a pipe in place of the samples is refused and not waited for.
+#[test]
+fn samples_that_are_a_pipe_are_refused() {
+    let folder = Folder::new();
+    let pipe = folder.path().join("d.toml.samples");
+    assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+    let (code, _, stderr) = profile(&folder, &["--only=batch", "-o", "d.toml", "--resume"]);
+    assert!(code == 2 && stderr.contains("not a regular file"), "{stderr}");
+}
+
+#[test]
+fn an_output_whose_name_cannot_be_printed_is_refused() {
+    let folder = Folder::new();
+    for name in ["a\nb.toml", "a\u{1b}[2Jb.toml"] {
+        let (code, _, stderr) = profile(&folder, &["--only=batch", "--samples=1", "-o", name]);
+        assert!(code == 2 && stderr.contains("can be printed"), "{stderr}");
+        assert!(!stderr.contains('\u{1b}'), "{stderr:?}");
+    }
+    assert!(names(&folder).is_empty());
+}
+
 #[test]
 fn samples_of_another_device_are_refused() {
     let folder = Folder::new();
@@ -220,6 +253,8 @@ fn what_was_measured_before_stays_when_a_measurement_goes_on() {
     let second = ["--only=batch", "--samples=3", "--size=4KiB", "-o", "d.toml", "--resume"];
     let (code, _, stderr) = profile(&folder, &second);
     assert_eq!(code, 0, "{stderr}");
+    let left = "rounds of batch of reads of 128KiB; single of reads of 128KiB; starvation of";
+    assert!(stderr.contains(left), "what is not taken is said: {stderr}");
     assert_eq!(names(&folder), ["d.toml", "d.toml.samples"]);
     let text = std::fs::read_to_string(folder.path().join("d.toml")).unwrap();
     for kept in ["[[single]]", "starvation_ns_max", "size = \"4KiB\"", "size = \"128KiB\""] {
@@ -326,4 +361,77 @@ fn the_longest_flush_is_added_to_a_drive_file() {
 
     let (code, _, said) = run(&["--only=flush", "--model=pseudo", "--add"]);
     assert!(code == 2 && said.contains("no cache to flush"), "{said}");
+}
+
+/// Goal: a table of a device is never replaced by what a simulation of it gave. Method: a file as a
+/// measurement leaves it, simulated into itself, into a new file, and into that once more.
+#[test]
+fn simulated_times_do_not_enter_the_file_of_a_device() {
+    let folder = Folder::new();
+    let measured = "name = \"d\"\nkind = \"recorded\"\ndepth = 2\n[identity]\nmodel = \"M\"\n\
+         when = \"2026-05-04T03:02:01Z\"\nwhere = \"sda\"\nhow = \"measured\"\n\
+         host = [\"kernel 6.12\"]\n[[batch]]\nop = \"read\"\nsize = \"4KiB\"\nns_max = [100000, 200000]\n";
+    let path = folder.file("r.drive.toml", measured);
+    let simulate = |output: &str, more: &[&str]| {
+        let common = ["profile", "r.drive.toml", "--model=pseudo", "--only=batch", "--size=4KiB"];
+        let to = ["--samples=5", "-o", output];
+        folder.run(&[&common[..], &to, more].concat())
+    };
+    let (code, _, stderr) = simulate("r.drive.toml", &["--add"]);
+    assert!(code == 2 && stderr.contains("was measured on a device"), "{stderr}");
+    assert_eq!(std::fs::read_to_string(path).unwrap(), measured);
+    assert_eq!(names(&folder), ["r.drive.toml"]);
+    let (code, _, stderr) = simulate("s.toml", &[]);
+    assert_eq!(code, 0, "{stderr}");
+    let text = std::fs::read_to_string(folder.path().join("s.toml")).unwrap();
+    assert!(text.contains("where = \"simulated from what was measured on sda\""), "{text}");
+    assert!(text.contains("measured; simulated: tidegate profile"), "{text}");
+    let (code, _, stderr) = simulate("s.toml", &["--add"]);
+    assert_eq!(code, 0, "{stderr}");
+}
+
+/// Goal: the last column of drains is drain(q) of the file. Method: drains after requests far apart,
+/// which raise it above those from random places.
+#[test]
+fn drains_are_shown_as_the_file_has_them() {
+    let folder = Folder::new();
+    let arguments = ["--only=batch,drain,drain-adversary", "--samples=12", "-o", "d.toml"];
+    let (code, stdout, stderr) = profile(&folder, &arguments);
+    assert_eq!(code, 0, "{stderr}");
+    let text = std::fs::read_to_string(folder.path().join("d.toml")).unwrap();
+    let file: toml::Table = text.parse().unwrap();
+    let drain: Vec<i64> = file["drain"][0]["ns_max"].clone().try_into().unwrap();
+    let rows = stdout.split("Drains, ").nth(1).expect("the drains").lines().skip(2);
+    let mut is_raised = false;
+    for (row, q) in rows.zip([1, 2, 4]) {
+        let us: Vec<u64> = row
+            .split_whitespace()
+            .skip(1)
+            .map(|cell| cell.trim_end_matches("ms").replace('.', "").parse().unwrap())
+            .collect();
+        let (shown, starts) = us.split_last().unwrap();
+        let longest = drain[..q].iter().max().unwrap().cast_unsigned().div_ceil(1_000);
+        assert_eq!(*shown, longest, "drain({q}): {stdout}");
+        is_raised |= starts[3..].iter().any(|us| us > starts[..3].iter().max().unwrap());
+    }
+    assert!(is_raised, "no drain after requests far apart is longer: {stdout}");
+}
+
+/// Goal: what the drive file could not say twice is not measured twice.
+#[test]
+fn a_kind_named_twice_is_measured_once() {
+    let folder = Folder::new();
+    let twice =
+        ["--only=batch", "--samples=2", "--size=4KiB,4KiB", "--op=read,read", "-o", "d.toml"];
+    let (code, _, stderr) = profile(&folder, &twice);
+    assert_eq!(code, 0, "{stderr}");
+    let (code, shown) = folder.json(&["drive", "show", "d.toml"]);
+    assert_eq!((code, shown["tables"].as_array().unwrap().len()), (0, 1), "{shown:#}");
+}
+
+#[test]
+fn only_models_that_can_be_measured_are_offered() {
+    let folder = Folder::new();
+    let (code, _, stderr) = profile(&folder, &["--model=recorded"]);
+    assert!(code == 2 && stderr.contains("[possible values: pseudo, mechanical, ssd]"), "{stderr}");
 }

@@ -23,6 +23,10 @@ pub const CONFIDENCE: f64 = 0.99;
 /// and twice as many samples would be needed (145,404).
 pub const FOUR_SIGMA: f64 = 0.999_936_66;
 
+/// The share of a normal distribution below four standard deviations above its mean: what there is of
+/// times that are not among the longest.
+pub const FOUR_SIGMA_ABOVE: f64 = 0.999_968_328_758;
+
 /// The number of samples of which at least one lies above the quantile `quantile`, with
 /// confidence `confidence`.
 ///
@@ -183,7 +187,7 @@ mod tests {
     /// Above four standard deviations on one side only: 1 - 3.167e-5.
     #[test]
     fn one_sided_four_sigma_needs_twice_as_many() {
-        assert_eq!(samples_needed(CONFIDENCE, 0.999_968_328_758), 145_404);
+        assert_eq!(samples_needed(CONFIDENCE, FOUR_SIGMA_ABOVE), 145_404);
     }
 
     #[test]

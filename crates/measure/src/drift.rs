@@ -52,7 +52,8 @@ pub struct Shift {
     pub first: Duration,
     /// The same of the last third.
     pub last: Duration,
-    /// last - first in per cent of the median of the first third.
+    /// last - first in per cent of first: of the same quantile, so that the figures beside it
+    /// give it, and never below -100.
     pub percent: f64,
     /// The probability of such a difference, or a larger one, in a steady device.
     pub p: f64,
@@ -130,10 +131,10 @@ fn shifts_of(cell: Cell, times: &[Duration]) -> [Shift; 2] {
         part
     };
     let (first, last) = (sorted(&times[..third]), sorted(&times[times.len() - third..]));
-    let median = float::of(quantile(&first, MEDIAN_PPM).ns()).max(1.0);
     let shift = |change, level_ppm, p| {
         let (first, last) = (quantile(&first, level_ppm), quantile(&last, level_ppm));
-        let percent = 100.0 * (float::of(last.ns()) - float::of(first.ns())) / median;
+        let before = float::of(first.ns()).max(1.0);
+        let percent = 100.0 * (float::of(last.ns()) - before) / before;
         Shift { cell, change, first, last, percent, p }
     };
     [
@@ -234,6 +235,13 @@ impl fmt::Display for Drift {
 }
 
 impl Shift {
+    /// How many times longer or shorter it became, alike for both: what doubled changed as much
+    /// as what halved.
+    pub(crate) fn factor(&self) -> f64 {
+        let [first, last] = [self.first, self.last].map(|time| float::of(time.ns()).max(1.0));
+        (last / first).max(first / last)
+    }
+
     /// `median 139us to 132us, -5.3 %`.
     pub(crate) fn in_short(&self) -> String {
         let Self { first, last, percent, .. } = self;
@@ -255,7 +263,7 @@ impl fmt::Display for Shift {
         let what = self.change.name();
         write!(
             f,
-            "{} {:+.1} % of its median from the first third of the samples to the last ({what} {} to {}, p = {:.1e})",
+            "{} {:+.1} % in its {what} from the first third of the samples to the last ({} to {}, p = {:.1e})",
             self.cell, self.percent, self.first, self.last, self.p
         )
     }

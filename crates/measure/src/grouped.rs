@@ -50,7 +50,7 @@ fn held_up(findings: &[Finding]) -> Option<Warning> {
 /// Where the end differs from the beginning.
 fn drifted(findings: &[Finding]) -> Option<Warning> {
     let shifts = || findings.iter().flat_map(|it| it.drift.shifts.iter().map(move |at| (it, at)));
-    let (worst, shift) = shifts().max_by(|a, b| a.1.percent.abs().total_cmp(&b.1.percent.abs()))?;
+    let (worst, shift) = shifts().max_by(|a, b| a.1.factor().total_cmp(&b.1.factor()))?;
     let measurements = findings.iter().filter(|it| !it.drift.shifts.is_empty()).count();
     let of = named(worst, shift.cell);
     Some(Warning::Drifted { measurements, of, shift: shift.in_short() })

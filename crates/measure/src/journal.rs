@@ -7,24 +7,27 @@
 //!
 //! ```text
 //!   {"measured": "..", "version": 1}
-//!   {"of": "options", "found": "tidegate profile .."}           of all lines up to the next such
+//!   {"of": "options", "found": {"options": "tidegate profile ..", "when": .., "host": [..]}}
+//!                                                  of all lines up to the next such
+//!   {"of": "load", "found": {"other": [3, 0], ..}}      what others did in that run so far
 //!   {"of": "batch of reads of 128KiB", "ns": [..], "held_up_ns": [..], "start": [..]}
 //!   {"of": "rotation", "found": {..}}
 //! ```
 //!
 //! A line that a crash cut short is not counted; what was read of it is made again.
 
-use std::collections::BTreeMap;
-use std::fs::{File, OpenOptions};
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{self, BufRead as _, BufReader, Write as _};
 use std::path::Path;
-use std::sync::Arc;
+use std::time::{Duration as StdDuration, Instant};
 
 use model::Duration;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::held_up::Sample;
+use crate::run_record::{Load, RunRecord, Runs};
 
 /// What a later version would read otherwise.
 const VERSION: u32 = 1;
@@ -39,6 +42,9 @@ pub enum JournalError {
     /// What stands there is no journal of ours.
     #[error("it does not hold samples of `tidegate profile`")]
     NotAJournal,
+    /// Another process measures into it.
+    #[error("another process measures into it now")]
+    Locked,
     /// A line cannot be read.
     #[error("its line {line} is damaged: delete that line, and its samples are taken again")]
     Damaged {
@@ -55,11 +61,14 @@ pub enum JournalError {
     },
 }
 
-/// What the lines are called that say with which options a run was made.
+/// What the lines are called that say with which options, when and where a run was made.
 const OPTIONS: &str = "options";
 
-/// What is said of rounds without such a line before them.
-const UNKNOWN: &str = "options that were not kept";
+/// What the lines are called that say what others did during a run so far.
+const LOAD: &str = "load";
+
+/// How often that is asked for.
+const LOAD_PAUSE: StdDuration = StdDuration::from_secs(1);
 
 /// The first line.
 #[derive(Debug, Serialize, Deserialize)]
@@ -84,19 +93,22 @@ struct Line {
     found: Option<Value>,
 }
 
-/// A round, and the options it was made with.
-type Round = (Arc<str>, Vec<Sample>);
+/// A round, and which run made it.
+type Round = (usize, Vec<Sample>);
 
 /// A file of samples.
 #[derive(Debug)]
 pub struct Journal {
     file: File,
     rounds: BTreeMap<String, Vec<Round>>,
-    found: BTreeMap<String, (Arc<str>, Value)>,
-    /// Of the run that is made, or whose lines are read.
-    options: Arc<str>,
-    /// Of the earlier runs of which something was taken.
-    taken: Vec<Arc<str>>,
+    found: BTreeMap<String, (usize, Value)>,
+    /// All runs; the last is made, or its lines are read. The first stands for those that left no
+    /// record.
+    runs: Vec<RunRecord>,
+    /// The runs of which something is in the drive file.
+    taken: BTreeSet<usize>,
+    /// When it was last kept what others did.
+    load_kept: Option<Instant>,
     /// The first failure to write; nothing is written after it.
     failure: Option<io::Error>,
 }
@@ -108,6 +120,7 @@ impl Journal {
     /// [`JournalError::Io`], also when the file exists.
     pub fn create(path: &Path, measured: &str) -> Result<Self, JournalError> {
         let file = OpenOptions::new().write(true).create_new(true).open(path)?;
+        lock(&file)?;
         let mut journal = Self::of(file);
         let head = Head { measured: measured.to_owned(), version: VERSION };
         journal.append(&head);
@@ -116,8 +129,8 @@ impl Journal {
 
     fn of(file: File) -> Self {
         let (rounds, found) = (BTreeMap::new(), BTreeMap::new());
-        let (options, taken) = (UNKNOWN.into(), Vec::new());
-        Self { file, rounds, found, options, taken, failure: None }
+        let (runs, taken) = (vec![RunRecord::unknown()], BTreeSet::new());
+        Self { file, rounds, found, runs, taken, load_kept: None, failure: None }
     }
 
     /// Goes on with the file of an earlier measurement of the same.
@@ -129,6 +142,7 @@ impl Journal {
     /// Never: a line is not longer than memory.
     pub fn resume(path: &Path, measured: &str) -> Result<Self, JournalError> {
         let file = OpenOptions::new().read(true).append(true).open(path)?;
+        lock(&file)?;
         let (mut whole, mut lines) = (0, Vec::new());
         let mut reader = BufReader::new(&file);
         let mut text = String::new();
@@ -161,9 +175,10 @@ impl Journal {
 
     fn read(&mut self, line: Line) {
         if let Some(found) = line.found {
-            match found.as_str() {
-                Some(options) if line.of == OPTIONS => self.options = options.into(),
-                _ => drop(self.found.insert(line.of, (Arc::clone(&self.options), found))),
+            match &line.of[..] {
+                OPTIONS => self.runs.push(run_record(found)),
+                LOAD => self.last_run().load = serde_json::from_value(found).unwrap_or_default(),
+                _ => drop(self.found.insert(line.of, (self.run(), found))),
             }
             return;
         }
@@ -173,24 +188,52 @@ impl Journal {
             Sample::new(Duration::from_ns(ns), held_up, at(&line.start, index))
         };
         let round = line.ns.iter().enumerate().map(sample).collect();
-        self.rounds.entry(line.of).or_default().push((Arc::clone(&self.options), round));
+        let run = self.run();
+        self.rounds.entry(line.of).or_default().push((run, round));
     }
 
-    /// What follows is made with these options.
-    pub(crate) fn begin(&mut self, options: &str) {
-        self.options = options.into();
-        self.keep_found(OPTIONS, &options);
+    /// What follows is made by that run.
+    pub(crate) fn begin(&mut self, record: &RunRecord) {
+        self.runs.push(record.clone());
+        self.keep_found(OPTIONS, record);
     }
 
-    /// The options of earlier runs of which something was taken, each once; not those of this one.
-    pub(crate) fn earlier(&self) -> Vec<&str> {
-        let earlier = self.taken.iter().filter(|options| **options != self.options);
-        earlier.map(|options| &**options).collect()
+    /// The number of the run that is made, or whose lines are read.
+    fn run(&self) -> usize {
+        self.runs.len() - 1
     }
 
-    fn take_from(&mut self, options: &Arc<str>) {
-        if !self.taken.contains(options) {
-            self.taken.push(Arc::clone(options));
+    fn last_run(&mut self) -> &mut RunRecord {
+        self.runs.last_mut().expect("one stands for those without a record")
+    }
+
+    /// Something that this run measured is in the drive file.
+    pub(crate) fn count_this_run(&mut self) {
+        self.taken.insert(self.run());
+    }
+
+    /// The runs of which something is in the drive file; this one where there are none.
+    pub(crate) fn runs_in_file(&self) -> Runs {
+        let is_taken = |(number, _): &(usize, &RunRecord)| self.taken.contains(number);
+        let taken = self.runs.iter().enumerate().filter(is_taken).map(|(_, run)| run);
+        let mut runs: Vec<_> = taken.cloned().collect();
+        if runs.is_empty() {
+            runs.extend(self.runs.last().cloned());
+        }
+        Runs::new(runs)
+    }
+
+    /// Whether it is time again to keep what others did.
+    pub(crate) fn is_load_due(&self) -> bool {
+        self.load_kept.is_none_or(|at| at.elapsed() >= LOAD_PAUSE)
+    }
+
+    /// Keeps what others did in this run so far: it may be killed before its end.
+    pub(crate) fn keep_load(&mut self, load: Load) {
+        self.load_kept = Some(Instant::now());
+        if self.last_run().load != load {
+            self.last_run().load = load;
+            self.keep_found(LOAD, &load);
         }
     }
 
@@ -198,10 +241,13 @@ impl Journal {
     pub(crate) fn take_rounds(&mut self, of: &str, cells: usize) -> Vec<Vec<Sample>> {
         let mut rounds = self.rounds.remove(of).unwrap_or_default();
         rounds.retain(|(_, round)| round.len() == cells);
-        for (options, _) in &rounds {
-            self.take_from(options);
-        }
+        self.taken.extend(rounds.iter().map(|(run, _)| run));
         rounds.into_iter().map(|(_, round)| round).collect()
+    }
+
+    /// The experiments of which there are rounds that nobody took.
+    pub(crate) fn left(&self) -> Vec<String> {
+        self.rounds.keys().cloned().collect()
     }
 
     /// Keeps a round that is complete.
@@ -220,9 +266,9 @@ impl Journal {
 
     /// What an experiment found before that is not made of rounds.
     pub(crate) fn found<T: for<'de> Deserialize<'de>>(&mut self, of: &str) -> Option<T> {
-        let (options, found) = self.found.get(of)?.clone();
+        let (run, found) = self.found.get(of)?.clone();
         let found = serde_json::from_value(found).ok()?;
-        self.take_from(&options);
+        self.taken.insert(run);
         Some(found)
     }
 
@@ -249,9 +295,31 @@ impl Journal {
     }
 }
 
+/// Keeps other measurements out until the journal is closed. Where the file system has no locks
+/// nothing keeps them out.
+fn lock(file: &File) -> Result<(), JournalError> {
+    match file.try_lock() {
+        Err(TryLockError::WouldBlock) => Err(JournalError::Locked),
+        Err(TryLockError::Error(error)) if error.kind() != io::ErrorKind::Unsupported => {
+            Err(error.into())
+        }
+        _ => Ok(()),
+    }
+}
+
+/// The record of a run; earlier versions kept its options alone.
+fn run_record(found: Value) -> RunRecord {
+    match found {
+        Value::String(options) => RunRecord::of_options(options),
+        found => serde_json::from_value(found).unwrap_or_else(|_| RunRecord::unknown()),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use std::fs;
+
+    use device::load::Completed;
 
     use super::*;
 
@@ -277,6 +345,44 @@ mod tests {
         assert_eq!(journal.take_rounds("drain", 2), [[]; 0]);
     }
 
+    /// Goal: what is said of a run that was killed is what it kept, and of one that measured nothing
+    /// nothing is said. Method: a run with rounds and other load that just ends, one that goes on and
+    /// takes its rounds, and one that measures as well; an options line as earlier versions wrote it.
+    #[test]
+    fn a_run_is_told_of_where_its_rounds_are_in_the_file() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("samples");
+        let load = Load::new(None, Some(Completed { reads: 9, writes: 2 }));
+        let mut journal = Journal::create(&path, "it").expect("a journal");
+        let host = vec!["no real-time scheduling".to_owned()];
+        let is_real_time = Some(false);
+        let first = RunRecord { host, is_real_time, ..RunRecord::of_options("first") };
+        journal.begin(&first);
+        journal.keep_round("batch", &[sample(1, 0)]);
+        journal.keep_load(Load::default());
+        assert!(!journal.is_load_due());
+        journal.keep_load(load);
+        let killed = RunRecord { load, ..first };
+        drop(journal);
+
+        let mut journal = Journal::resume(&path, "it").expect("a journal");
+        journal.begin(&RunRecord::of_options("second"));
+        assert_eq!(journal.take_rounds("batch", 1).len(), 1);
+        assert_eq!(journal.runs_in_file(), Runs::new(vec![killed.clone()]));
+        let third = RunRecord::of_options("third");
+        journal.begin(&third);
+        journal.count_this_run();
+        assert_eq!(journal.runs_in_file(), Runs::new(vec![killed, third]));
+        drop(journal);
+
+        let old = "{\"of\":\"options\",\"found\":\"old\"}\n{\"of\":\"batch\",\"ns\":[1]}\n";
+        let head = "{\"measured\":\"it\",\"version\":1}\n";
+        fs::write(&path, format!("{head}{old}")).expect("the file");
+        let mut journal = Journal::resume(&path, "it").expect("a journal");
+        journal.take_rounds("batch", 1);
+        assert_eq!(journal.runs_in_file(), Runs::new(vec![RunRecord::of_options("old")]));
+    }
+
     /// Goal: a crash at any byte loses the line that it cut and nothing else. Method: every
     /// length of a file, then one more round.
     #[test]
@@ -286,17 +392,34 @@ mod tests {
         let mut journal = Journal::create(&path, "it").expect("a journal");
         let head = fs::read(&path).expect("the file").len();
         (1..=3).for_each(|ns| journal.keep_round("batch", &[sample(ns, 0)]));
+        drop(journal);
         let whole = fs::read(&path).expect("the file");
         for length in head..=whole.len() {
             fs::write(&path, &whole[..length]).expect("the file");
             let mut journal = Journal::resume(&path, "it").expect("a journal");
             journal.keep_round("batch", &[sample(9, 0)]);
+            drop(journal);
             let mut journal = Journal::resume(&path, "it").expect("a journal");
             let complete = whole[..length].split(|&byte| byte == b'\n').count() - 1;
             let rounds = journal.take_rounds("batch", 1);
             assert_eq!(rounds.len(), complete, "{length}");
             assert_eq!(rounds.last(), Some(&vec![sample(9, 0)]));
         }
+    }
+
+    /// Goal: of two measurements into one journal the second is refused, and nothing is cut off.
+    #[test]
+    fn a_journal_that_is_written_is_not_gone_on_with() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("samples");
+        let mut first = Journal::create(&path, "it").expect("a journal");
+        first.keep_round("batch", &[sample(1, 0)]);
+        let refused = Journal::resume(&path, "it").expect_err("it is in use");
+        assert!(matches!(refused, JournalError::Locked), "{refused}");
+        drop(first);
+        let second = Journal::resume(&path, "it").expect("a journal");
+        assert!(matches!(Journal::resume(&path, "it"), Err(JournalError::Locked)));
+        drop(second);
     }
 
     #[test]

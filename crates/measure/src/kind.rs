@@ -15,15 +15,34 @@ pub struct Kind {
 }
 
 impl Kind {
-    /// Every operation in every size.
+    /// Every operation in every size, each once however often it is named.
     pub fn all(ops: &[Op], sizes: &[Bytes]) -> Vec<Self> {
         let of_op = |&op| sizes.iter().map(move |&size| Self { op, size });
-        ops.iter().flat_map(of_op).collect()
+        let mut all = Vec::new();
+        for kind in ops.iter().flat_map(of_op) {
+            if !all.contains(&kind) {
+                all.push(kind);
+            }
+        }
+        all
     }
 }
 
 impl fmt::Display for Kind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}s of {}", self.op.name(), self.size)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_kind_named_twice_is_one() {
+        let [small, large] = [Bytes::from_kib(4), Bytes::from_kib(128)];
+        let all = Kind::all(&[Op::Read, Op::Write, Op::Read], &[small, large, small]);
+        let expected = [Op::Read, Op::Write].map(|op| [small, large].map(|size| Kind { op, size }));
+        assert_eq!(all, expected.concat());
     }
 }

@@ -10,9 +10,7 @@
 use std::sync::atomic::AtomicBool;
 use std::time::SystemTime;
 
-use device::load::Completed;
 use device::realtime::{RealTime, Throttling};
-use device::steal::ProcessorTime;
 use device::{Access, Clock, DeviceFacts, Ring, RingError, Target, Temperature};
 use drive::Drive;
 use model::drive_file::Identity;
@@ -21,7 +19,6 @@ use model::{Bytes, DriveFile, Duration, Op, Time};
 use crate::drain::Start;
 use crate::experiment::Experiment;
 use crate::finding::Finding;
-use crate::held_up::HeldUpMeter;
 use crate::journal::Journal;
 use crate::kind::Kind;
 use crate::lateness;
@@ -31,6 +28,7 @@ use crate::plan::{self, Step};
 use crate::record::{self, HostRecord};
 use crate::rounds::{Followers, Progress};
 use crate::run::Run;
+use crate::run_record::RunRecord;
 use crate::subject::{RealSubject, SimulatedSubject, Subject, SubjectError};
 use crate::warning::{self, Warning};
 
@@ -231,37 +229,22 @@ pub fn profile(
     let mut ring = Ring::new(target, params.depth, params.ring_size())?;
     let (clock, setup) = (Clock::start(), ring.setup());
     let lateness = lateness::highest(&mut ring, clock)?;
-    let meter = Meter::start(target.facts());
-    let warmth_before = Temperature::read(target.facts());
-    let sent = Completed { reads: 0, writes: 0 };
-    let held_up = HeldUpMeter::of_this_thread();
-    let mut subject = RealSubject { ring, clock, facts: target.facts(), sent, meter: held_up };
+    let (facts, throttling) = (target.facts(), Throttling::read());
+    let host = HostRecord { real_time: params.real_time, setup, lateness, throttling };
+    let record = record::run(params, facts, measured_at, &host);
+    let warmth_before = Temperature::read(facts);
+    let mut subject = RealSubject::new(ring, clock, facts);
     let followers = Followers { progress: &mut progress, cancelled, kinds: &params.kinds, journal };
     let (capacity, begun) = (target.size(), clock.now());
     let block = target.alignment();
-    let mut run = Run { params, capacity, block, has_tags: false, begun, followers };
+    let mut run = Run { params, capacity, block, has_tags: false, begun, record, followers };
     let found = run.make(&mut subject)?;
-    let (processor, other_load) = meter.stop(target.facts(), subject.sent);
-    let temperature = [warmth_before, Temperature::read(target.facts())];
-    let throttling = Throttling::read();
-    let host = HostRecord {
-        real_time: params.real_time,
-        setup,
-        lateness,
-        processor,
-        other_load,
-        temperature,
-        throttling,
-    };
-    let identity = record::identity(
-        params,
-        target.facts(),
-        measured_at,
-        &host,
-        run.followers.journal.as_deref(),
-    );
+    let load = subject.load().unwrap_or_default();
+    run.end(load.with_warmth(warmth_before, Temperature::read(facts)));
+    let runs = run.runs();
     let before = warnings_of_target(target, params);
-    finish(params, found, identity, before.into_iter().chain(warnings_of_run(&host)))
+    let identity = record::identity(params, facts, &runs);
+    finish(params, found, identity, before.into_iter().chain(runs.warnings()))
 }
 
 /// Measures a simulated drive of `capacity` in virtual time; `model` says what it is.
@@ -284,12 +267,13 @@ pub fn profile_drive(
     let mut subject = SimulatedSubject::new(drive);
     let followers = Followers { progress: &mut progress, cancelled, kinds: &params.kinds, journal };
     let (begun, block) = (Time::ZERO, SECTOR);
-    let mut run = Run { params, capacity, block, has_tags: true, begun, followers };
+    let record = RunRecord::of_options(record::options(params, true));
+    let mut run = Run { params, capacity, block, has_tags: true, begun, record, followers };
     let found = run.make(&mut subject)?;
     let identity = Identity {
         model: Some(model.to_owned()),
         place: Some("a simulated drive, in virtual time".to_owned()),
-        how: Some(record::how(params, run.followers.journal.as_deref())),
+        how: Some(record::how(params, true, &run.runs())),
         ..Identity::default()
     };
     finish(params, found, identity, [])
@@ -303,9 +287,7 @@ pub fn profile_drive(
 pub fn plan(target: &Target, params: &ProfileParams) -> Result<Vec<Step>, ProfileError> {
     params.check(target.size())?;
     let ring = Ring::new(target, params.depth, params.ring_size())?;
-    let sent = Completed { reads: 0, writes: 0 };
-    let (clock, meter) = (Clock::start(), HeldUpMeter::of_this_thread());
-    let mut subject = RealSubject { ring, clock, facts: target.facts(), sent, meter };
+    let mut subject = RealSubject::new(ring, Clock::start(), target.facts());
     steps(&mut subject, false, target.size(), params)
 }
 
@@ -345,41 +327,4 @@ fn warnings_of_target(target: &Target, params: &ProfileParams) -> Vec<Warning> {
     let notes = target.notes().iter().cloned().map(Warning::Target);
     let host = warning::about_host(facts, params.writes(), params.size_max(), params.depth);
     file_only.into_iter().chain(notes).chain(host).collect()
-}
-
-fn warnings_of_run(host: &HostRecord) -> impl Iterator<Item = Warning> {
-    let is_real_time = host.real_time.is_some_and(|granted| granted.is_complete());
-    let stolen = host.processor.filter(|time| time.stolen_ticks > 0);
-    let stolen =
-        stolen.map(|time| Warning::Stolen { ticks: time.stolen_ticks, ppm: time.stolen_ppm() });
-    let other = host.other_load.filter(|load| load.reads > 0 || load.writes > 0);
-    let real_time = (!is_real_time).then_some(Warning::NotRealTime);
-    let warm = host.temperature.into_iter().flatten().find(|it| it.is_too_warm());
-    let of_device = other.map(Warning::OtherLoad).into_iter().chain(warm.map(Warning::TooWarm));
-    real_time.into_iter().chain(stolen).chain(of_device)
-}
-
-/// Readings of the host at the start of a run.
-struct Meter {
-    processor: Option<ProcessorTime>,
-    completed: Option<Completed>,
-}
-
-impl Meter {
-    fn start(facts: &DeviceFacts) -> Self {
-        Self { processor: ProcessorTime::read(), completed: Completed::read(facts) }
-    }
-
-    /// Processor time that passed, and what the device completed besides our requests.
-    fn stop(
-        &self,
-        facts: &DeviceFacts,
-        ours: Completed,
-    ) -> (Option<ProcessorTime>, Option<Completed>) {
-        let passed = |earlier| Some(ProcessorTime::read()?.since(earlier));
-        // The kernel may have merged some of ours: then nothing of others is seen, rather than
-        // less than nothing.
-        let others = |earlier| Some(Completed::read(facts)?.since(earlier).since(ours));
-        (self.processor.and_then(passed), self.completed.and_then(others))
-    }
 }

@@ -3,24 +3,23 @@
 
 use std::time::SystemTime;
 
-use device::load::Completed;
 use device::realtime::RealTime;
 use device::realtime::Throttling;
-use device::steal::ProcessorTime;
-use device::{DeviceFacts, RingSetup, Temperature, WriteCache};
+use device::{DeviceFacts, RingSetup, WriteCache};
 use model::drive_file::{Identity, MeasuredTable};
 use model::{BatchTable, Duration};
 
 use crate::confidence;
 use crate::experiment::Experiment;
 use crate::held_up::Sample;
-use crate::journal::Journal;
 use crate::kind::Kind;
 use crate::lateness;
 use crate::order_statistics::Summary;
 use crate::profile::ProfileParams;
+use crate::run::skip;
+use crate::run_record::{RunRecord, Runs};
 
-/// What the host did during a measurement.
+/// What the host is like when a measurement begins.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct HostRecord {
     /// What was granted, if it was asked for.
@@ -29,12 +28,6 @@ pub(crate) struct HostRecord {
     pub(crate) setup: RingSetup,
     /// The latest wake-up.
     pub(crate) lateness: Duration,
-    /// Stolen and total time.
-    pub(crate) processor: Option<ProcessorTime>,
-    /// What the device completed for others.
-    pub(crate) other_load: Option<Completed>,
-    /// How warm it was before and after.
-    pub(crate) temperature: [Option<Temperature>; 2],
     /// How much of each period the kernel leaves to real-time threads, and the period.
     pub(crate) throttling: Option<Throttling>,
 }
@@ -69,19 +62,28 @@ pub(crate) fn table(kind: Kind, ways: usize, cells: &[Vec<Sample>]) -> Option<Me
     })
 }
 
-/// Which device was measured, and how.
-pub(crate) fn identity(
+/// Which device was measured, and how, by these runs.
+pub(crate) fn identity(params: &ProfileParams, facts: &DeviceFacts, runs: &Runs) -> Identity {
+    Identity {
+        when: runs.when(),
+        how: Some(how(params, false, runs)),
+        host: runs.host(),
+        ..device_identity(facts)
+    }
+}
+
+/// The record of a run on a device.
+pub(crate) fn run(
     params: &ProfileParams,
     facts: &DeviceFacts,
     measured_at: SystemTime,
     host: &HostRecord,
-    journal: Option<&Journal>,
-) -> Identity {
-    Identity {
+) -> RunRecord {
+    RunRecord {
         when: Some(instant(measured_at)),
-        how: Some(how(params, journal)),
         host: device_lines(facts).into_iter().chain(run_lines(host)).collect(),
-        ..device_identity(facts)
+        is_real_time: Some(host.real_time.is_some_and(|granted| granted.is_complete())),
+        ..RunRecord::of_options(options(params, false))
     }
 }
 
@@ -101,11 +103,11 @@ pub(crate) fn instant(at: SystemTime) -> String {
     humantime::format_rfc3339_seconds(at).to_string()
 }
 
-/// The options that repeat the measurement.
-pub(crate) fn options(params: &ProfileParams) -> String {
+/// The options that repeat the measurement, with the experiments that are made.
+pub(crate) fn options(params: &ProfileParams, has_tags: bool) -> String {
     let ProfileParams { kinds, depth, samples, seed, .. } = params;
     let (ops, sizes) = (list(kinds, |kind| kind.op.name()), list(kinds, |kind| kind.size));
-    let names: Vec<_> = chosen(params).map(Experiment::name).collect();
+    let names: Vec<_> = made(params, has_tags).map(Experiment::name).collect();
     format!(
         "tidegate profile --only {} --op {ops} --size {sizes} --depth {depth} --samples {samples} \
          --seed {seed}",
@@ -113,17 +115,17 @@ pub(crate) fn options(params: &ProfileParams) -> String {
     )
 }
 
-/// The same, with those of earlier runs whose rounds were gone on with; and what a time is.
-pub(crate) fn how(params: &ProfileParams, journal: Option<&Journal>) -> String {
-    let mut times: Vec<_> = chosen(params).map(what_a_time_is).collect();
+/// The options of the runs, and what a time is.
+pub(crate) fn how(params: &ProfileParams, has_tags: bool, runs: &Runs) -> String {
+    let mut times: Vec<_> = made(params, has_tags).map(what_a_time_is).collect();
     times.dedup();
-    let earlier = journal.map(Journal::earlier).unwrap_or_default();
-    let earlier = earlier.iter().map(|options| format!("after rounds made with {options}; "));
-    format!("{}; {}{}", options(params), earlier.collect::<String>(), times.join("; "))
+    format!("{}{}", runs.options(), times.join("; "))
 }
 
-fn chosen(params: &ProfileParams) -> impl Iterator<Item = Experiment> {
-    Experiment::ALL.into_iter().filter(|it| params.experiments.contains(it))
+/// The experiments that were asked for and can be made.
+fn made(params: &ProfileParams, has_tags: bool) -> impl Iterator<Item = Experiment> {
+    let chosen = Experiment::ALL.into_iter().filter(|it| params.experiments.contains(it));
+    chosen.filter(move |it| skip(params, has_tags, *it).is_none())
 }
 
 /// Each once, with commas between.
@@ -203,35 +205,18 @@ fn device_lines(facts: &DeviceFacts) -> Vec<String> {
     .collect()
 }
 
-/// What the host did during the run.
+/// What the host is like for the run.
 fn run_lines(host: &HostRecord) -> Vec<String> {
     let real_time = host.real_time.map_or_else(
         || "real-time scheduling was not asked for".to_owned(),
         |granted| granted.to_string(),
     );
     let buffers = if host.setup.fixed_buffers { "registered" } else { "not registered" };
-    [
-        Some(real_time),
-        Some(format!("buffers {buffers}")),
-        Some(format!(
-            "latest wake-up of the host {} in {} waits without the device; contained in every time",
-            host.lateness,
-            lateness::WAITS
-        )),
-        host.processor.map(|time| {
-            format!("the hypervisor took {} of {} ticks", time.stolen_ticks, time.total_ticks)
-        }),
-        host.other_load.map(|load| {
-            format!("other load: {} reads, {} writes completed", load.reads, load.writes)
-        }),
-        host.throttling.map(|it| it.to_string()),
-        warmth(host.temperature),
-    ]
-    .into_iter()
-    .flatten()
-    .collect()
-}
-
-fn warmth([before, after]: [Option<Temperature>; 2]) -> Option<String> {
-    Some(format!("the device was at {} before and at {} after", before?, after?))
+    let lateness = format!(
+        "latest wake-up of the host {} in {} waits without the device; contained in every time",
+        host.lateness,
+        lateness::WAITS
+    );
+    let always = [real_time, format!("buffers {buffers}"), lateness];
+    always.into_iter().chain(host.throttling.map(|it| it.to_string())).collect()
 }

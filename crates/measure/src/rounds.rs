@@ -58,6 +58,13 @@ impl Followers<'_> {
     pub(crate) fn is_cancelled(&self) -> bool {
         self.cancelled.load(Ordering::Relaxed)
     }
+
+    /// Something that this run measured is in the drive file.
+    pub(crate) fn count_this_run(&mut self) {
+        if let Some(journal) = self.journal.as_mut() {
+            journal.count_this_run();
+        }
+    }
 }
 
 /// How often what is tried.
@@ -140,6 +147,7 @@ impl Rounds {
                 }
                 let sample = one(subject, |subject| trial(subject, cell, &mut random))?;
                 if is_counted {
+                    followers.count_this_run();
                     measured.cells[cell].push(sample);
                     round[cell] = Some(sample);
                     told.done += 1;
@@ -150,6 +158,9 @@ impl Rounds {
             let round: Vec<Sample> = round.into_iter().flatten().collect();
             if let (true, Some(journal)) = (is_counted, followers.journal.as_mut()) {
                 journal.keep_round(&name, &round);
+                if let Some(load) = journal.is_load_due().then(|| subject.load()).flatten() {
+                    journal.keep_load(load);
+                }
             }
             is_counted = true;
         }

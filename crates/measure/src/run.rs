@@ -15,11 +15,13 @@ use crate::experiment::Experiment;
 use crate::finding::Finding;
 use crate::flush::{self, FlushTimes};
 use crate::held_up::Sample;
+use crate::journal::Journal;
 use crate::kind::Kind;
 use crate::mixed::Composition;
 use crate::places::Places;
 use crate::profile::{ProfileParams, StartTimes};
 use crate::rounds::{Followers, Measured, Rounds, Trial};
+use crate::run_record::{Load, RunRecord, Runs};
 use crate::starvation::{self, Others};
 use crate::stripe::{self, Stripe};
 use crate::structure::Structure;
@@ -70,6 +72,8 @@ pub(crate) struct Run<'a> {
     /// Whether the device is told which requests have priority.
     pub(crate) has_tags: bool,
     pub(crate) begun: Time,
+    /// With which options, when and where.
+    pub(crate) record: RunRecord,
     pub(crate) followers: Followers<'a>,
 }
 
@@ -78,7 +82,7 @@ impl Run<'_> {
     pub(crate) fn make(&mut self, subject: &mut dyn Subject) -> Result<Found, SubjectError> {
         let mut found = Found::default();
         if let Some(journal) = self.followers.journal.as_mut() {
-            journal.begin(&record::options(self.params));
+            journal.begin(&self.record);
         }
         for (experiment, op) in self.steps() {
             if found.is_cancelled {
@@ -89,6 +93,9 @@ impl Run<'_> {
                 self.make_one(experiment, op, subject, &mut found)?;
             }
         }
+        let left = self.followers.journal.as_ref().map(|journal| journal.left());
+        let of = left.filter(|of| !of.is_empty() && !found.is_cancelled);
+        found.warnings.extend(of.map(|of| Warning::RoundsLeft { of }));
         let failure = self.followers.journal.as_mut().and_then(|journal| journal.take_failure());
         found.warnings.extend(failure.map(|error| Warning::JournalFailed(error.to_string())));
         Ok(found)
@@ -226,6 +233,8 @@ impl Run<'_> {
         };
         let measured = rounds.measure(subject, trial, &mut self.followers)?;
         found.note(rounds, &measured, None);
+        // Slow places are asked again by each run.
+        self.followers.count_this_run();
         found.single.extend(single::times(kind, &measured.cells[0], subject)?);
         Ok(())
     }
@@ -254,6 +263,20 @@ impl Run<'_> {
             found.throughput.extend(throughput::table(kind, place, &depths, &cells));
         }
         Ok(())
+    }
+
+    /// What others did until the end.
+    pub(crate) fn end(&mut self, load: Load) {
+        self.record.load = load;
+        if let Some(journal) = self.followers.journal.as_mut() {
+            journal.keep_load(load);
+        }
+    }
+
+    /// Those of which something was found.
+    pub(crate) fn runs(&self) -> Runs {
+        let alone = || Runs::new(vec![self.record.clone()]);
+        self.followers.journal.as_deref().map_or_else(alone, Journal::runs_in_file)
     }
 
     fn mix(&mut self, subject: &mut dyn Subject, found: &mut Found) -> Result<(), SubjectError> {

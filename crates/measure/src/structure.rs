@@ -130,6 +130,7 @@ impl Run<'_> {
         let random = Pcg64::seed_from_u64(self.params.seed);
         let mut probing = Probing::new(subject, sizes, random, self.followers.cancelled, &mut told);
         let seen = see(&mut probing)?;
+        self.followers.count_this_run();
         if let (Ok(found), Some(journal)) = (&seen, self.followers.journal.as_mut()) {
             journal.keep_found(name, found);
         }

@@ -4,6 +4,8 @@
 //! A real target through its ring on the real clock, or a simulated drive in virtual time.
 
 use crate::held_up::HeldUpMeter;
+use crate::load_meter::LoadMeter;
+use crate::run_record::Load;
 use device::load::Completed;
 use device::{Clock, DeviceFacts, Io, IoError, Ring, RingError, Wake};
 use drive::{Completion, Drive};
@@ -80,6 +82,11 @@ pub(crate) trait Subject {
         false
     }
 
+    /// What others did to the device and the host so far, where that is known. Nothing is outstanding.
+    fn load(&self) -> Option<Load> {
+        None
+    }
+
     /// Gives the idle device a batch, and says how long it took until the last was complete.
     fn serve(&mut self, probes: &[Probe]) -> Result<Duration, SubjectError> {
         let begun = self.send(probes, Tag::Simple)?;
@@ -102,6 +109,8 @@ pub(crate) struct RealSubject<'a> {
     pub(crate) sent: Completed,
     /// What the host does to the thread that measures.
     pub(crate) meter: HeldUpMeter,
+    /// What others did when it began.
+    pub(crate) load: LoadMeter,
 }
 
 impl Subject for RealSubject<'_> {
@@ -156,9 +165,19 @@ impl Subject for RealSubject<'_> {
     fn has_steal(&self) -> bool {
         HeldUpMeter::is_stolen_from()
     }
+
+    fn load(&self) -> Option<Load> {
+        Some(self.load.read(self.facts, self.sent))
+    }
 }
 
-impl RealSubject<'_> {
+impl<'a> RealSubject<'a> {
+    /// Of which nothing was asked so far.
+    pub(crate) fn new(ring: Ring, clock: Clock, facts: &'a DeviceFacts) -> Self {
+        let (meter, load) = (HeldUpMeter::of_this_thread(), LoadMeter::start(facts));
+        Self { ring, clock, facts, sent: Completed { reads: 0, writes: 0 }, meter, load }
+    }
+
     fn count(&mut self, op: Op, size: Bytes) {
         let pieces = self.facts.splits(size).map_or(1, |splitting| splitting.pieces);
         match op {

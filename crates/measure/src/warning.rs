@@ -63,6 +63,11 @@ pub enum Warning {
     },
     /// Samples are not in the journal.
     JournalFailed(String),
+    /// The journal has rounds that were not asked for.
+    RoundsLeft {
+        /// Of which experiments with which requests.
+        of: Vec<String>,
+    },
     /// The host had a part in what was measured.
     HeldUp {
         /// In how many of the measurements.

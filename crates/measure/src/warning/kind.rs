@@ -14,6 +14,7 @@ impl Warning {
             Self::Endless { .. } => "endless",
             Self::FlushGrows { .. } => "flush_grows",
             Self::JournalFailed(..) => "journal_failed",
+            Self::RoundsLeft { .. } => "rounds_left",
             Self::HeldUp { .. } => "held_up",
             Self::Drifted { .. } => "drifted",
             Self::NoRotation(..) => "no_rotation",

@@ -6,6 +6,7 @@ use std::fmt;
 use device::load::Completed;
 
 use super::{Entries, Skip, Warning};
+use crate::confidence::{CONFIDENCE, FOUR_SIGMA_ABOVE, samples_needed};
 
 impl fmt::Display for Skip {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -30,7 +31,8 @@ impl fmt::Display for Warning {
         match self {
             Self::FewSamples { samples, needed } => write!(
                 f,
-                "{samples} samples of each batch: {needed} are needed to see, with 99 % confidence, a time above 4 sigma of a normal distribution (`--confidence 99%`)"
+                "{samples} samples of each batch: {needed} are needed to see, with 99 % confidence, a time beyond 4 sigma on either side of a normal distribution (`--confidence 99%`), {} to see one above 4 sigma",
+                samples_needed(CONFIDENCE, FOUR_SIGMA_ABOVE)
             ),
             Self::Cancelled { experiment, samples, asked, entries } => {
                 let (name, symbol) = (experiment.name(), experiment.symbol());
@@ -63,10 +65,7 @@ impl fmt::Display for Warning {
                 f,
                 "the device is at {temperature}: it makes itself slow; cool it and measure again"
             ),
-            Self::JournalFailed(error) => write!(
-                f,
-                "samples could not be kept ({error}): the measurement cannot be resumed from here"
-            ),
+            Self::JournalFailed(..) | Self::RoundsLeft { .. } => self.fmt_of_journal(f),
             Self::HeldUp { .. } | Self::Drifted { .. } | Self::Dependent { .. } => {
                 self.fmt_of_samples(f)
             }
@@ -130,6 +129,22 @@ impl fmt::Display for Warning {
 }
 
 impl Warning {
+    /// What is in the journal and what is not.
+    fn fmt_of_journal(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::JournalFailed(error) => write!(
+                f,
+                "samples could not be kept ({error}): what was measured from then on is not in the journal, and a measurement that goes on makes it again"
+            ),
+            Self::RoundsLeft { of } => write!(
+                f,
+                "the journal also has rounds of {}, which were not asked for now: they are kept there, and this run puts nothing of them into the drive file; name their --only, --op and --size to have it",
+                of.join("; ")
+            ),
+            _ => Ok(()),
+        }
+    }
+
     /// What the samples say.
     fn fmt_of_samples(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

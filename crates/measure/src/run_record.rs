@@ -1,0 +1,247 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! With which options, when and on what host a run made its rounds.
+//!
+//! A measurement that goes on has rounds of several runs. Each leaves its record in the journal, and a
+//! drive file tells of all whose rounds are in it, and of no other:
+//!
+//! ```text
+//!   begins ----> options, date, host            one line
+//!   measures --> what others did so far         a line a second, where that changed
+//!   killed ----> what stands there is what is known of it
+//! ```
+
+use device::Temperature;
+use device::load::Completed;
+use device::steal::ProcessorTime;
+use model::drive_file::Identity;
+use serde::{Deserialize, Serialize};
+
+use crate::warning::Warning;
+
+/// What is said of rounds without a record before them.
+const UNKNOWN: &str = "options that were not kept";
+
+/// What is said of the host of a run whose record does not tell.
+const HOST_UNKNOWN: &str = "what the host did was not kept";
+
+/// A run.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct RunRecord {
+    /// The options that repeat it.
+    pub(crate) options: String,
+    /// Its date; none of a simulated drive.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) when: Option<String>,
+    /// What is known of the host at its beginning, a line each.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) host: Vec<String>,
+    /// Whether it had real-time scheduling and locked memory; none of a simulated drive.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) is_real_time: Option<bool>,
+    /// What others did meanwhile, as far as it is known.
+    #[serde(skip)]
+    pub(crate) load: Load,
+}
+
+/// What others did during a run, and how warm the device was.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub(crate) struct Load {
+    /// Reads and writes that the device completed for others.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    other: Option<[u64; 2]>,
+    /// Ticks that the hypervisor took, and all.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    ticks: Option<[u64; 2]>,
+    /// In thousandths of a degree before and after, each with the limit.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    warmth: Option<[(i64, Option<i64>); 2]>,
+}
+
+impl Load {
+    /// From what passed since the beginning.
+    pub(crate) fn new(processor: Option<ProcessorTime>, other: Option<Completed>) -> Self {
+        Self {
+            other: other.map(|load| [load.reads, load.writes]),
+            ticks: processor.map(|time| [time.stolen_ticks, time.total_ticks]),
+            warmth: None,
+        }
+    }
+
+    /// The same with the temperatures before and after, where both are known.
+    pub(crate) fn with_warmth(
+        self,
+        before: Option<Temperature>,
+        after: Option<Temperature>,
+    ) -> Self {
+        let of = |it: Temperature| (it.now, it.limit);
+        Self { warmth: before.zip(after).map(|(before, after)| [of(before), of(after)]), ..self }
+    }
+
+    fn other(self) -> Option<Completed> {
+        self.other.map(|[reads, writes]| Completed { reads, writes })
+    }
+
+    fn processor(self) -> Option<ProcessorTime> {
+        self.ticks.map(|[stolen_ticks, total_ticks]| ProcessorTime { stolen_ticks, total_ticks })
+    }
+
+    fn warmth(self) -> Option<[Temperature; 2]> {
+        self.warmth.map(|both| both.map(|(now, limit)| Temperature { now, limit }))
+    }
+
+    fn lines(self) -> impl Iterator<Item = String> {
+        let processor = self.processor().map(|time| {
+            format!("the hypervisor took {} of {} ticks", time.stolen_ticks, time.total_ticks)
+        });
+        let other = self.other().map(|load| {
+            format!("other load: {} reads, {} writes completed", load.reads, load.writes)
+        });
+        let warmth = self.warmth().map(|[before, after]| {
+            format!("the device was at {before} before and at {after} after")
+        });
+        [processor, other, warmth].into_iter().flatten()
+    }
+}
+
+impl RunRecord {
+    /// Of a run of which nothing but its options is known.
+    pub(crate) fn of_options(options: impl Into<String>) -> Self {
+        let (when, host, is_real_time, load) = (None, Vec::new(), None, Load::default());
+        Self { options: options.into(), when, host, is_real_time, load }
+    }
+
+    /// Of rounds of which nothing is known.
+    pub(crate) fn unknown() -> Self {
+        Self::of_options(UNKNOWN)
+    }
+
+    fn lines(&self) -> Vec<String> {
+        self.host.iter().cloned().chain(self.load.lines()).collect()
+    }
+}
+
+/// The runs of one drive file, in their order; at least one.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Runs(Vec<RunRecord>);
+
+impl Runs {
+    /// Those.
+    ///
+    /// # Panics
+    /// Without any.
+    pub(crate) fn new(runs: Vec<RunRecord>) -> Self {
+        assert!(!runs.is_empty(), "a drive file is of a run");
+        Self(runs)
+    }
+
+    /// The options of the last, and of those before it, each once: `OPTIONS; after rounds made with
+    /// OPTIONS; `.
+    pub(crate) fn options(&self) -> String {
+        let Some((last, earlier)) = self.0.split_last() else { unreachable!("at least one") };
+        let mut told = vec![&last.options];
+        for RunRecord { options, .. } in earlier {
+            if !told.contains(&options) {
+                told.push(options);
+            }
+        }
+        let earlier = told[1..].iter().map(|it| format!("after rounds made with {it}; "));
+        format!("{}; {}", last.options, earlier.collect::<String>())
+    }
+
+    /// When they were made.
+    pub(crate) fn when(&self) -> Option<String> {
+        let dates: Vec<_> = self.0.iter().filter_map(|run| run.when.as_deref()).collect();
+        (!dates.is_empty()).then(|| dates.join(", gone on with "))
+    }
+
+    /// What the host was like: what holds for all runs, then what holds for one.
+    pub(crate) fn host(&self) -> Vec<String> {
+        let lines: Vec<_> = self.0.iter().map(RunRecord::lines).collect();
+        // A reader of the file looks for that line as it is.
+        let is_plain = |line: &String| {
+            line == Identity::DEFERS_WRITES || lines.iter().all(|known| known.contains(line))
+        };
+        let mut all: Vec<String> = Vec::new();
+        for (run, known) in self.0.iter().zip(&lines) {
+            let of_run = run.when.as_deref().unwrap_or("an unknown time");
+            let own = |line: &String| {
+                if is_plain(line) { line.clone() } else { format!("run of {of_run}: {line}") }
+            };
+            let unknown = known.is_empty().then(|| format!("run of {of_run}: {HOST_UNKNOWN}"));
+            let told = known.iter().map(own).chain(unknown);
+            let new: Vec<_> = told.filter(|line| !all.contains(line)).collect();
+            all.extend(new);
+        }
+        all
+    }
+
+    /// What the host did that their readers have to know.
+    pub(crate) fn warnings(&self) -> Vec<Warning> {
+        let is_late = self.0.iter().any(|run| run.is_real_time != Some(true));
+        let add = |[a, b]: [u64; 2], [c, d]: [u64; 2]| [a.saturating_add(c), b.saturating_add(d)];
+        let sum = |of: fn(&Load) -> Option<[u64; 2]>| {
+            self.0.iter().filter_map(|run| of(&run.load)).reduce(add)
+        };
+        let load = Load { other: sum(|it| it.other), ticks: sum(|it| it.ticks), warmth: None };
+        let stolen = load
+            .processor()
+            .filter(|time| time.stolen_ticks > 0)
+            .map(|time| Warning::Stolen { ticks: time.stolen_ticks, ppm: time.stolen_ppm() });
+        let other = load.other().filter(|load| load.reads > 0 || load.writes > 0);
+        let mut warmth = self.0.iter().filter_map(|run| run.load.warmth()).flatten();
+        let warm = warmth.find(|it| it.is_too_warm());
+        let of_device = other.map(Warning::OtherLoad).into_iter().chain(warm.map(Warning::TooWarm));
+        is_late.then_some(Warning::NotRealTime).into_iter().chain(stolen).chain(of_device).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn run(hour: u32, host: &[&str], is_real_time: bool, other: [u64; 2]) -> RunRecord {
+        let load = Load { other: Some(other), ..Load::default() };
+        RunRecord {
+            when: Some(format!("2026-05-04T{hour:02}:00:00Z")),
+            host: host.iter().map(|&line| line.to_owned()).collect(),
+            is_real_time: Some(is_real_time),
+            load,
+            ..RunRecord::of_options("tidegate profile")
+        }
+    }
+
+    /// Goal: what a run without real-time scheduling beside other load measured is not said to be of
+    /// a quiet host because another run ended it.
+    #[test]
+    fn every_run_has_its_own_host() {
+        let cache = Identity::DEFERS_WRITES;
+        let first = run(3, &["kernel 6", "no real-time scheduling", cache], false, [7, 1]);
+        let second = run(5, &["kernel 6", "real-time scheduling"], true, [2, 0]);
+        let runs = Runs::new(vec![first, second.clone()]);
+        let dates = "2026-05-04T03:00:00Z, gone on with 2026-05-04T05:00:00Z";
+        assert_eq!(runs.when().as_deref(), Some(dates));
+        let expected = [
+            "kernel 6",
+            "run of 2026-05-04T03:00:00Z: no real-time scheduling",
+            cache,
+            "run of 2026-05-04T03:00:00Z: other load: 7 reads, 1 writes completed",
+            "run of 2026-05-04T05:00:00Z: real-time scheduling",
+            "run of 2026-05-04T05:00:00Z: other load: 2 reads, 0 writes completed",
+        ];
+        assert_eq!(runs.host(), expected);
+        let other = Warning::OtherLoad(Completed { reads: 9, writes: 1 });
+        assert_eq!(runs.warnings(), [Warning::NotRealTime, other]);
+        let alone = Runs::new(vec![RunRecord { load: Load::default(), ..second }]);
+        assert_eq!(alone.warnings(), []);
+        assert_eq!(alone.host(), ["kernel 6", "real-time scheduling"]);
+    }
+
+    #[test]
+    fn what_is_not_known_of_a_run_is_said() {
+        let runs = Runs::new(vec![RunRecord::unknown(), run(5, &["kernel 6"], true, [0, 0])]);
+        assert_eq!(runs.host()[0], "run of an unknown time: what the host did was not kept");
+        assert_eq!(runs.warnings(), [Warning::NotRealTime], "nobody knows that it had it");
+        assert!(runs.options().ends_with("after rounds made with options that were not kept; "));
+    }
+}
