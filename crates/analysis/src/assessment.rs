@@ -4,7 +4,8 @@
 //! policies would give and what else would fit is dearer and asked for apart.
 
 use model::{
-    BatchChoice, BatchCost, Contract, Duration, Plan, PolicyName, Sending, Task, Workload,
+    BatchChoice, BatchCost, Contract, Duration, Plan, PolicyName, RequestCharges, Sending, Task,
+    Workload,
 };
 
 use crate::batch_choice::{Choice, Order};
@@ -97,6 +98,13 @@ pub enum Limit {
 }
 
 impl Assessment {
+    /// Whether a bound that is used charges each request its own cost: then the promise holds for a
+    /// drive that keeps A and its costs, which may be less than b(i).
+    pub fn rests_on_costs(&self) -> bool {
+        let mut used = self.tasks.iter().filter_map(|task| task.response_max);
+        self.batch_cost.is_some() || used.any(|(_, name)| name == BoundName::Mixed)
+    }
+
     /// The parameters for simulator and engine that this assessment speaks of.
     pub fn plan(&self, workload: &Workload) -> Plan {
         Plan {
@@ -104,6 +112,7 @@ impl Assessment {
             best_effort_fill: self.best_effort_fill,
             batch_cost: self.batch_cost.clone(),
             best_effort_depth: self.best_effort_depth,
+            charges: RequestCharges::of_workload(workload).filter(|_| self.rests_on_costs()),
             ..Plan::of(workload)
         }
     }
@@ -218,7 +227,7 @@ fn conclude(workload: &Workload, policy: PolicyName, choice: Choice) -> Assessme
     let bounds = shaping::while_in_rhythm(&workload.tasks, choice.bounds);
     let assumptions = choice.assumptions.into_iter();
     let assumptions = assumptions.chain(shaping::note(workload)).chain(deferred::note(workload));
-    let assumptions = assumptions.chain(raised(workload, policy)).collect();
+    let mut assumptions: Vec<String> = assumptions.chain(raised(workload, policy)).collect();
     let assessed = tasks.iter().zip(bounds).map(|(task, bounds)| TaskAssessment {
         bounds,
         response_max: bounds.least(),
@@ -226,6 +235,11 @@ fn conclude(workload: &Workload, policy: PolicyName, choice: Choice) -> Assessme
     });
     let assessed: Vec<TaskAssessment> = assessed.collect();
     let is_proven = assessed.iter().all(|task| task.is_deadline_met);
+    let is_mixed =
+        |task: &TaskAssessment| task.response_max.is_some_and(|(_, name)| name == BoundName::Mixed);
+    if assessed.iter().any(is_mixed) {
+        assumptions.push(by_costs(workload));
+    }
     let full_batch_ns = workload.table.time_max(choice.batch_max).ns();
     // Capacity is that of full batches: where there are none, it stands in nobody's way, and
     // where cost limits them, nobody knows how many requests they hold.
@@ -247,6 +261,15 @@ fn conclude(workload: &Workload, policy: PolicyName, choice: Choice) -> Assessme
         },
         tasks: assessed,
     }
+}
+
+/// What the bound `mixed` takes for granted.
+fn by_costs(workload: &Workload) -> String {
+    format!(
+        "the bound `mixed` holds while no batch of `{}` takes longer than A and the costs of its \
+         requests, which is less than its table where they are small",
+        workload.drive_name
+    )
 }
 
 /// What is to be said of the contract that the policy rests on where it was measured too low.

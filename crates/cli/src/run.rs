@@ -201,7 +201,7 @@ fn print_host(ran: &[Ran<'_>]) {
     outln!();
     outln!(
         "  Lateness: from the instant a job is due to the instant the host releases it; it is part\n  \
-         of the response. An overrun is a batch that took longer than the drive's table says: no\n  \
+         of the response. An overrun is a batch that took longer than the drive file says: no\n  \
          proof holds for what it delays."
     );
     for Ran { result, watch } in ran {
@@ -226,12 +226,12 @@ fn print_end(result: &PolicyResult<'_>, watch: &DeviceWatch) {
 /// completions too, where its lateness is part of what a batch seems to take.
 fn suspect(overrun_max: Option<Duration>, lateness_max: Option<Duration>) -> &'static str {
     match overrun_max {
-        None => "the table was kept, so the host was late: see lateness",
+        None => "the drive file was kept, so the host was late: see lateness",
         Some(overrun) if lateness_max.is_some_and(|lateness| lateness >= overrun) => {
-            "no batch overran the table by more than the host was late, so it may be the host as \
+            "no batch overran the file by more than the host was late, so it may be the host as \
              well as the device: see lateness"
         }
-        Some(_) => "the device broke its table: measure it with more samples",
+        Some(_) => "the device took longer than its file says: measure it with more samples",
     }
 }
 
@@ -298,7 +298,7 @@ mod tests {
             assert!(suspect(ms_2, lateness_max).contains("the host as well as the device"));
         }
         for lateness_max in [None, ms_2] {
-            assert!(suspect(ms_3, lateness_max).contains("the device broke its table"));
+            assert!(suspect(ms_3, lateness_max).contains("the device took longer"));
         }
     }
 }

@@ -92,10 +92,7 @@ pub(crate) fn batch_max(assessment: &Assessment) -> Option<u32> {
 
 /// What of the drive's a proof rests on, in a sentence that says that the drive keeps it.
 pub(crate) fn kept(assessment: &Assessment) -> &'static str {
-    match assessment.batch_cost {
-        Some(_) => "cost model",
-        None => Contract::of(assessment.policy).what(),
-    }
+    if assessment.rests_on_costs() { "cost model" } else { Contract::of(assessment.policy).what() }
 }
 
 /// How batches are limited by cost, none where they are not.

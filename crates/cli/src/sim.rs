@@ -3,9 +3,9 @@
 
 use std::time::Instant;
 
-use analysis::{Assessment, BoundName, assess};
+use analysis::{Assessment, assess};
 use host::{ContractWatch, Length};
-use model::{Class, DriveKind, Duration, PolicyName, RequestCharges, Task, TaskIndex, Workload};
+use model::{Class, DriveKind, Duration, Plan, PolicyName, Task, TaskIndex, Workload};
 use serde_json::{Value, json};
 use sim::SimParams;
 use sim::checkers::{Checkers, Violation};
@@ -99,11 +99,12 @@ fn try_policy<'a>(
     let workload = &input.workload;
     let assessment = assess(workload, policy);
     let plan = assessment.plan(workload);
-    let drive = drive::build(kind, workload, Some(&input.drive), params.seed)
+    let simulated = charged(workload, &assessment);
+    let drive = drive::build(kind, &simulated, Some(&input.drive), params.seed)
         .map_err(|error| Failure::unusable(&error))?;
     let capacity = input.drive.capacity().unwrap_or(params.capacity);
     let params = SimParams { capacity, ..*params };
-    let watch = watch(workload, &assessment);
+    let watch = watch(&plan);
     // Of the other kinds the mechanics in the file tell nothing: their times come from tables.
     let is_mechanical = kind == DriveKind::Mechanical;
     let access = is_mechanical.then(|| drive::access_time(&input.drive)).flatten();
@@ -122,21 +123,27 @@ fn try_policy<'a>(
 }
 
 /// Holds the drive to what the proof charges: where that is each request's own cost, to costs.
-fn watch(workload: &Workload, assessment: &Assessment) -> ContractWatch {
-    let watch = ContractWatch::new(workload.table.clone(), &workload.contracts);
-    let bounds = assessment.tasks.iter().filter_map(|task| task.response_max);
-    let rests_on_costs = bounds.map(|(_, name)| name).any(|name| name == BoundName::Mixed)
-        || assessment.batch_cost.is_some();
-    let charges = RequestCharges::of_workload(workload).filter(|_| rests_on_costs);
-    match charges {
-        Some(charges) => watch.by_costs(charges),
+fn watch(plan: &Plan) -> ContractWatch {
+    let watch = ContractWatch::new(plan.table.clone(), &plan.contracts);
+    match &plan.charges {
+        Some(charges) => watch.by_costs(charges.clone()),
         None => watch,
     }
 }
 
+/// The workload as the pseudo-disk is to serve it: as slow as the proof allows, by costs only
+/// where the proof rests on them.
+fn charged(workload: &Workload, assessment: &Assessment) -> Workload {
+    let mut workload = workload.clone();
+    if !assessment.rests_on_costs() {
+        workload.contracts.costs = None;
+    }
+    workload
+}
+
 fn print_head(workload: &Workload, kind: DriveKind, seed: u64) {
     let what = match kind {
-        DriveKind::Pseudo => "every batch takes the longest its table allows, in random order",
+        DriveKind::Pseudo => "every batch takes the longest that the proof allows, in random order",
         DriveKind::Mechanical => "a hard disk from its mechanics, with its own queue",
         DriveKind::Ssd => "a solid-state drive from its chips, with its own queue",
         DriveKind::Recorded => "batch times are drawn from what was measured",

@@ -116,3 +116,32 @@ fn what_cannot_be_is_refused_at_its_place() {
         assert!(stderr.contains(said) && stderr.contains("w.toml:"), "{stderr}");
     }
 }
+
+/// Goal: the promise names what it rests on. Without a limit the tighter bound is by costs too, and
+/// a drive that keeps only its table may break it.
+#[test]
+fn a_bound_by_costs_says_so_without_a_limit_too() {
+    let folder = folder("", "deadline = \"60ms\"\n");
+    let (code, text, _) = folder.run(&["check", "w.toml"]);
+    assert_eq!(code, 0, "{text}");
+    assert!(text.contains("as long as the drive keeps its cost model"), "{text}");
+    assert!(text.contains("no batch of `d` takes longer than A and the costs"), "{text}");
+    let (_, check) = folder.json(&["check", "w.toml", "--policy", "edf"]);
+    assert!(!check["assumptions"].to_string().contains("A and the costs"), "{check}");
+}
+
+/// Goal: the pseudo-disk is an adversary for every policy. Method: `fifo` is bound by the table of
+/// the largest request, which nobody who knows costs would reach.
+#[test]
+fn the_pseudo_disk_is_as_slow_as_the_proof_of_each_policy_allows() {
+    let folder = folder("", "");
+    let (_, sim) = folder
+        .json(&["sim", "w.toml", "--policy", "fifo,dqf", "--jobs", "20", "--model", "pseudo"]);
+    let longest = |policy: usize| {
+        let tasks = sim["policies"][policy]["tasks"].as_array().unwrap();
+        tasks.iter().map(|task| task["response_ns_max"].as_u64().unwrap()).max().unwrap()
+    };
+    assert_eq!(longest(0), 5 * 30_000_000, "five at b(1), all at once");
+    // Two batches by costs at most, where the table would take 60 ms and more.
+    assert!((34_000_000..=44_000_000).contains(&longest(1)), "{}", longest(1));
+}

@@ -25,15 +25,15 @@ pub struct DeviceWatch {
 
 impl DeviceWatch {
     /// Nothing seen yet; batches are compared with the plan's table, or with the costs of their
-    /// requests where the plan limits these. There is room for `expected` requests outstanding
+    /// requests where the proof charges these. There is room for `expected` requests outstanding
     /// before memory is taken.
     pub(crate) fn new(plan: &Plan, expected: usize) -> Self {
         let batches = BatchWatch::new(plan.table.clone());
         Self {
             host_lateness: Distribution::new(Memory::Beforehand),
             device_time: Distribution::new(Memory::Beforehand),
-            batches: match &plan.batch_cost {
-                Some(cost) => batches.by_costs(cost.charges.clone()),
+            batches: match &plan.charges {
+                Some(charges) => batches.by_costs(charges.clone()),
                 None => batches,
             },
             submitted: vec![Time::ZERO; expected],

@@ -4,7 +4,7 @@
 //! Policies and analyses never meet; they agree on the meaning of these parameters
 //! because both read them here.
 
-use crate::batch_cost::BatchCost;
+use crate::batch_cost::{BatchCost, RequestCharges};
 use crate::batch_table::BatchTable;
 use crate::contracts::Contracts;
 use crate::names::RegulatorName;
@@ -42,6 +42,8 @@ pub struct Plan {
     pub table: BatchTable,
     /// What else it was measured to keep.
     pub contracts: Contracts,
+    /// What batches are held against instead of `table`, where the proof charges requests apart.
+    pub charges: Option<RequestCharges>,
     /// What is wrapped round the policy, the outermost first.
     pub regulators: Vec<RegulatorName>,
     /// What the workload says of policies and regulators.
@@ -65,6 +67,7 @@ impl Plan {
             tasks: workload.tasks.clone(),
             table: workload.table.clone(),
             contracts: workload.contracts.clone(),
+            charges: None,
             regulators: workload.regulators.clone(),
             parameters: workload.parameters.clone(),
         }

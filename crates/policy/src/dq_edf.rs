@@ -43,7 +43,11 @@ impl DqEdf {
 }
 
 impl Policy for DqEdf {
-    fn observe(&mut self, now: Time, event: Event) -> Result<(), Full> {
+    fn observe(&mut self, now: Time, mut event: Event) -> Result<(), Full> {
+        if let Event::Reconfigure(plan) = &mut event {
+            // Only batches in order of release are limited by cost.
+            plan.batch_cost = None;
+        }
         self.batches.observe(now, event)
     }
 

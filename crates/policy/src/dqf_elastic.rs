@@ -41,7 +41,8 @@ impl DqfElastic {
     /// A policy that carries out `plan`.
     pub fn new(plan: &Plan) -> Self {
         Self {
-            dqf: Dqf::of(plan),
+            // Growing batches are proved by count alone.
+            dqf: Dqf::of(&Plan { batch_cost: None, ..plan.clone() }),
             batch_max: plan.batch_max,
             batch_max_in_overload: plan.table.batch_max().min(plan.depth),
             queued_max_in_contract: plan.real_time_pending_max(),
@@ -62,8 +63,9 @@ impl DqfElastic {
 }
 
 impl Policy for DqfElastic {
-    fn observe(&mut self, now: Time, event: Event) -> Result<(), Full> {
-        if let Event::Reconfigure(plan) = &event {
+    fn observe(&mut self, now: Time, mut event: Event) -> Result<(), Full> {
+        if let Event::Reconfigure(plan) = &mut event {
+            plan.batch_cost = None;
             self.batch_max = plan.batch_max;
             self.batch_max_in_overload = plan.table.batch_max().min(plan.depth);
             self.queued_max_in_contract = plan.real_time_pending_max();

@@ -14,7 +14,7 @@ use model::{
     Time, Workload,
 };
 use plain::{at, complete, request};
-use policy::{Decision, Dqf, Event, Policy};
+use policy::{Decision, DqEdf, Dqf, DqfElastic, Event, Policy};
 
 const HARD: Class = Class::Hard;
 const BEST_EFFORT: Class = Class::BestEffort;
@@ -54,7 +54,7 @@ fn policy() -> Dqf {
 }
 
 /// Requests of these names and sizes come.
-fn release(policy: &mut Dqf, class: Class, requests: &[(u64, u64)]) {
+fn release(policy: &mut impl Policy, class: Class, requests: &[(u64, u64)]) {
     for &(id, kib) in requests {
         let request = Request { size: Bytes::from_kib(kib), ..request(id, class) };
         policy.observe(at(0), Event::Release(request)).unwrap();
@@ -62,7 +62,7 @@ fn release(policy: &mut Dqf, class: Class, requests: &[(u64, u64)]) {
 }
 
 /// All that one round of `decide` dispatches: one batch.
-fn round(policy: &mut Dqf, now: Time) -> Vec<u64> {
+fn round(policy: &mut impl Policy, now: Time) -> Vec<u64> {
     let mut batch = Vec::new();
     while let Decision::Dispatch { id, .. } = policy.decide(now) {
         batch.push(id.0);
@@ -206,4 +206,19 @@ fn a_batch_is_late_by_its_costs() {
     release(&mut policy, BEST_EFFORT, &[(102, 4)]);
     complete(&mut policy, at(19), [101]);
     assert_eq!(round(&mut policy, at(19)), [102]);
+}
+
+/// Cost limits batches of `dqf` alone: its kin are proved by count, whatever the plan says.
+#[test]
+fn kin_of_dqf_batch_by_count() {
+    let limited = plan(Some((12, 10)));
+    let all: Vec<(u64, u64)> = (0..5).map(|id| (id, 1024)).collect();
+    let batch = |mut policy: Box<dyn Policy>| {
+        policy.observe(at(0), Event::Reconfigure(Box::new(limited.clone()))).unwrap();
+        release(&mut policy, HARD, &all);
+        round(&mut policy, at(0))
+    };
+    assert_eq!(batch(Box::new(DqfElastic::new(&limited))), [0, 1, 2, 3, 4]);
+    assert_eq!(batch(Box::new(DqEdf::of(&limited))), [0, 1, 2, 3, 4]);
+    assert_eq!(batch(Box::new(Dqf::of(&limited))), [0]);
 }

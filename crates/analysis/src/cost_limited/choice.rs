@@ -64,7 +64,12 @@ impl Question {
         if is_unproved || !fits(least.ns()) {
             return Duration::ZERO;
         }
-        let (mut enough, mut too_much) = (least.ns(), self.system.cost_max.ns() + 1);
+        // A batch of z of the dearest is all that there can be.
+        let dearest = self.system.tasks.iter().map(|mixed| mixed.request_max);
+        let dearest = dearest.fold(least, Duration::max);
+        let all_ns = dearest.ns().saturating_mul(u64::from(self.system.batch_max));
+        let most_ns = self.system.cost_max.ns().min(all_ns);
+        let (mut enough, mut too_much) = (least.ns(), most_ns.saturating_add(1));
         while enough + 1 < too_much {
             let middle = enough + (too_much - enough) / 2;
             if fits(middle) {

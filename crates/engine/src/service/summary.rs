@@ -39,7 +39,7 @@ impl fmt::Display for Summary<'_> {
         }
         let ServiceStatistics { batches, overruns, overrun_max, .. } = self.statistics;
         if batches > 0 {
-            write!(f, "drive: {batches} batches, {overruns} longer than its table says")?;
+            write!(f, "drive: {batches} batches, {overruns} longer than its file says")?;
             if overruns > 0 {
                 write!(f, ", by at most {overrun_max}")?;
             }
