@@ -151,8 +151,9 @@ impl<B: Backing> Core<B> {
 
     /// What was seen so far.
     pub(crate) fn statistics(&self) -> ServiceStatistics {
-        let exports = self.tenants.iter().map(|tenant| tenant.statistics.clone()).collect();
-        self.watch.statistics(self.backing.now(), exports)
+        let now = self.backing.now();
+        let exports = self.tenants.iter().map(|tenant| tenant.seen(now)).collect();
+        self.watch.statistics(now, exports)
     }
 
     /// Takes note of what came back; the instant at which that was.

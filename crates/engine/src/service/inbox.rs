@@ -64,6 +64,18 @@ impl Inbox {
         answered.recv().ok()
     }
 
+    /// The same, unless it takes longer than `time`.
+    pub(crate) fn ask_within(&self, time: std::time::Duration) -> Option<ServiceStatistics> {
+        let (answer, answered) = channel();
+        self.send(Message::Ask(answer));
+        answered.recv_timeout(time).ok()
+    }
+
+    /// Time since the service began.
+    pub(crate) fn now(&self) -> model::Time {
+        self.clock.now()
+    }
+
     /// The last message: what comes later is refused.
     pub(crate) fn stop(&self) {
         {
