@@ -116,8 +116,7 @@ fn export_statistics(
     is_degraded: bool,
 ) -> Value {
     let contract = export.contract.as_ref();
-    let responses: &Distribution =
-        if contract.is_some() { &seen.bounded } else { &seen.responses };
+    let responses: &Distribution = if contract.is_some() { &seen.bounded } else { &seen.responses };
     json!({
         "name": export.name,
         "requests": seen.bounded_counts.count() + seen.best_effort_counts.count(),

@@ -18,7 +18,7 @@
 mod answers;
 mod request;
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 
 use std::io;
 use std::path::Path;

@@ -52,7 +52,8 @@ impl Collector for Snapshot {
 
 impl Snapshot {
     fn service(&self, to: Encoder<'_, '_>) -> fmt::Result {
-        let labels = [("policy", self.view.policy().name()), ("version", env!("CARGO_PKG_VERSION"))];
+        let labels =
+            [("policy", self.view.policy().name()), ("version", env!("CARGO_PKG_VERSION"))];
         to.encode_descriptor("tidegate_service", "What serves", None, MetricType::Info)?
             .encode_info(&labels)?;
         let uptime = seconds(self.view.uptime());
@@ -129,7 +130,8 @@ impl Snapshot {
         self.of_exports(to, "outstanding", "Requests that are not answered", outstanding)?;
         let is_degraded = self.seen.is_degraded();
         let degraded = bounds.iter().map(|bound| bound.map(|_| u64::from(is_degraded)));
-        let help = "Whether the drive broke its table since the start, so that the bound is no more";
+        let help =
+            "Whether the drive broke its table since the start, so that the bound is no more";
         self.of_exports(to, "degraded", help, degraded)
     }
 
@@ -167,12 +169,7 @@ impl Snapshot {
     }
 }
 
-fn gauge(
-    to: Encoder<'_, '_>,
-    name: &str,
-    help: &str,
-    value: impl EncodeGaugeValue,
-) -> fmt::Result {
+fn gauge(to: Encoder<'_, '_>, name: &str, help: &str, value: impl EncodeGaugeValue) -> fmt::Result {
     to.encode_descriptor(name, help, None, MetricType::Gauge)?.encode_gauge(&value)
 }
 

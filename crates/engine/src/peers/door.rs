@@ -10,7 +10,9 @@ use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
 
 use rustix::fs::{Mode, fchmod};
-use rustix::net::{AddressFamily, SocketAddrUnix, SocketFlags, SocketType, bind, listen, socket_with};
+use rustix::net::{
+    AddressFamily, SocketAddrUnix, SocketFlags, SocketType, bind, listen, socket_with,
+};
 
 use super::PEERS_MAX;
 
@@ -82,7 +84,8 @@ impl UnixDoor {
         bind(&socket, &SocketAddrUnix::new(path)?)?;
         let metadata = fs::symlink_metadata(path)?;
         let identity = (metadata.dev(), metadata.ino());
-        let door = Self { listener: socket.into(), path: path.to_owned(), identity, is_lost: false };
+        let door =
+            Self { listener: socket.into(), path: path.to_owned(), identity, is_lost: false };
         // Were a kernel to do otherwise, nobody has been let in yet.
         if metadata.mode() & 0o177 != 0 {
             return Err(Error::other("the file system does not keep others out of a socket"));

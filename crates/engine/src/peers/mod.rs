@@ -149,9 +149,10 @@ impl<D: Door, P: Protocol> Room<D, P> {
                 self.door.look(&*self.say);
                 self.next_look = now + TICK;
             }
-            self.let_in(now);
+            // Those who left make room first.
             let protocol = &mut self.protocol;
             self.peers.retain_mut(|peer| peer.turn(now, protocol) == Fate::Stays);
+            self.let_in(now);
         }
         // What was answered last, for example that it ends, is sent as far as it can be.
         self.peers.iter_mut().for_each(Peer::part);
@@ -193,7 +194,9 @@ impl<D: Door, P: Protocol> Room<D, P> {
         // No more in one turn than there may be: those who are here wait for it.
         for _ in 0..PEERS_MAX {
             match self.door.accept() {
-                Ok(stream) if self.peers.len() < PEERS_MAX => self.peers.push(Peer::new(stream, now)),
+                Ok(stream) if self.peers.len() < PEERS_MAX => {
+                    self.peers.push(Peer::new(stream, now))
+                }
                 Ok(stream) => {
                     let mut peer = Peer::new(stream, now);
                     peer.refuse(&self.protocol, Refusal::TooMany);

@@ -145,20 +145,19 @@ impl<S: Read + Write> Peer<S> {
         self.scanned = self.input.len();
     }
 
-    /// Reads a piece, if there is room for a request.
+    /// Reads what there is, up to a request.
     fn read<P: Protocol>(&mut self) -> Fate {
-        if self.end.is_some() || self.is_silent || self.input.len() > P::REQUEST_MAX {
-            return Fate::Stays;
-        }
         let mut piece = [0; PIECE_BYTES];
-        match self.stream.read(&mut piece) {
-            Ok(0) => self.is_silent = true,
-            Ok(count) => {
-                self.input.extend_from_slice(&piece[..count]);
-                self.scan::<P>();
+        while self.end.is_none() && !self.is_silent && self.input.len() <= P::REQUEST_MAX {
+            match self.stream.read(&mut piece) {
+                Ok(0) => self.is_silent = true,
+                Ok(count) => {
+                    self.input.extend_from_slice(&piece[..count]);
+                    self.scan::<P>();
+                }
+                Err(error) if is_for_later(&error) => break,
+                Err(_) => return Fate::Goes,
             }
-            Err(error) if is_for_later(&error) => {}
-            Err(_) => return Fate::Goes,
         }
         Fate::Stays
     }

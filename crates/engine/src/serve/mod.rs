@@ -11,6 +11,8 @@
 mod overrun_log;
 mod sidelines;
 mod simulated;
+#[cfg(test)]
+mod tests;
 
 use std::fs::File;
 use std::path::{Path, PathBuf};

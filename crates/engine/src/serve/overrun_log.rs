@@ -44,7 +44,10 @@ pub(super) fn start(overruns: Receiver<Overrun>, say: Say) -> std::io::Result<Jo
             line.iter().for_each(|line| say(line));
         }
     };
-    std::thread::Builder::new().name("tidegate-log".to_owned()).stack_size(STACK_BYTES).spawn(listen)
+    std::thread::Builder::new()
+        .name("tidegate-log".to_owned())
+        .stack_size(STACK_BYTES)
+        .spawn(listen)
 }
 
 /// Which lines there are, apart from when.

@@ -65,7 +65,13 @@ pub(crate) struct Watch {
 impl Watch {
     pub(crate) fn new(table: Option<BatchTable>) -> Self {
         let batch_time = Distribution::new(Memory::AsNeeded);
-        Self { batches: table.map(BatchWatch::new), batch_time, in_flight: 0, sent: None, overran: None }
+        Self {
+            batches: table.map(BatchWatch::new),
+            batch_time,
+            in_flight: 0,
+            sent: None,
+            overran: None,
+        }
     }
 
     pub(crate) fn telling(mut self, overran: SyncSender<Overrun>) -> Self {
@@ -92,7 +98,8 @@ impl Watch {
                 let excess = batches.overrun_sum - sum;
                 let time = now.since(sent);
                 // Full where nobody listens: it is counted all the same.
-                let _ = overran.try_send(Overrun { number: batches.overruns, at: now, time, excess });
+                let _ =
+                    overran.try_send(Overrun { number: batches.overruns, at: now, time, excess });
             }
         }
         if self.in_flight == 0

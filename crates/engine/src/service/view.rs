@@ -54,9 +54,8 @@ impl View {
 
     /// Whether notices change anything: only regulators that they steer hear them.
     pub fn hears_notices(&self) -> bool {
-        let hears = |name: &RegulatorName| {
-            matches!(name, RegulatorName::Mdn | RegulatorName::MdnExtended)
-        };
+        let hears =
+            |name: &RegulatorName| matches!(name, RegulatorName::Mdn | RegulatorName::MdnExtended);
         self.shared.params.plan.regulators.iter().any(hears)
     }
 
