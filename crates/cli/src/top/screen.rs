@@ -64,10 +64,12 @@ impl Screen {
             elapsed(number(&self.seen["uptime_ns"]))
         );
         let exports = self.status["exports"].as_array().map_or(&[][..], Vec::as_slice);
-        let guarantee = match exports.iter().any(|export| export["bound_ns"].is_u64()) {
-            false => "best effort only".into(),
-            true if is_degraded => "guarantee DEGRADED: the drive broke its table".red().bold(),
-            true => "guarantee stands".green(),
+        let guarantee = if !exports.iter().any(|export| export["bound_ns"].is_u64()) {
+            "best effort only".into()
+        } else if is_degraded {
+            "guarantee DEGRADED: the drive broke its table".red().bold()
+        } else {
+            "guarantee stands".green()
         };
         Line::from(vec![named.bold(), guarantee])
     }

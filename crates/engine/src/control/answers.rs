@@ -36,7 +36,7 @@ fn ns(time: Option<Duration>) -> Option<u64> {
 
 /// What is offered, and whether what was proved still stands.
 pub(super) fn status(view: &View) -> Result<Value, Fault> {
-    let is_degraded = view.statistics().ok_or_else(no_answer)?.is_degraded();
+    let is_degraded = view.is_degraded(&*view.statistics().ok_or_else(no_answer)?);
     let real_time = view.real_time();
     let exports = view.exports().iter().zip(view.bounds());
     let exports: Vec<Value> =
@@ -81,7 +81,7 @@ fn contract(contract: &ExportContract) -> Value {
 /// What was seen so far.
 pub(super) fn statistics(view: &View) -> Result<Value, Fault> {
     let seen = view.statistics().ok_or_else(no_answer)?;
-    let is_degraded = seen.is_degraded();
+    let is_degraded = view.is_degraded(&seen);
     let exports = view.exports().iter().zip(view.bounds()).zip(&seen.exports);
     let exports: Vec<Value> = exports
         .map(|((export, bound), seen)| export_statistics(export, *bound, seen, is_degraded))

@@ -4,16 +4,16 @@
 //! ```text
 //!   {"do":"status"}       what is offered, what was proved, whether it still stands
 //!   {"do":"statistics"}   what was seen so far
-//!   {"do":"missed","export":"camera-1"}   its tenant missed a deadline   } seed of feedback for
-//!   {"do":"ended","export":"camera-1"}    its stream came to its end     } the regulators
+//!   {"do":"missed","export":"camera-1"}   its tenant missed a deadline   } heard by regulators
+//!   {"do":"ended","export":"camera-1"}    its stream came to its end     } that this steers
 //!   {"do":"stop"}         answer everything, then end
 //! ```
 //! Only the socket's owner gets in (mode 0600). What `stop` does is the caller's: a service does
 //! not know who runs it.
 //!
 //! # Source
-//! The two notices: missed-deadline notification of real-time streams to a shared disk, there as
-//! calls of a library.
+//! The two notices are the calls of missed-deadline notification, in which streams that read a
+//! shared disk through a file system tell it how they are served.
 
 mod answers;
 mod request;

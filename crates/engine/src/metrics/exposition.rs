@@ -62,7 +62,7 @@ impl Snapshot {
         let help = "Whether real-time scheduling and locked memory were granted";
         gauge(to, "tidegate_real_time_granted", help, is_granted)?;
         let help = "Whether the drive broke its table since the start, so that no bound stands";
-        gauge(to, "tidegate_degraded", help, u64::from(self.seen.is_degraded()))
+        gauge(to, "tidegate_degraded", help, u64::from(self.view.is_degraded(&self.seen)))
     }
 
     fn responses(&self, to: Encoder<'_, '_>) -> fmt::Result {
@@ -128,7 +128,7 @@ impl Snapshot {
         self.of_exports(to, "tokens", "Requests that the contract allows at once, now", tokens)?;
         let outstanding = seen.iter().map(|seen| Some(seen.outstanding));
         self.of_exports(to, "outstanding", "Requests that are not answered", outstanding)?;
-        let is_degraded = self.seen.is_degraded();
+        let is_degraded = self.view.is_degraded(&self.seen);
         let degraded = bounds.iter().map(|bound| bound.map(|_| u64::from(is_degraded)));
         let help =
             "Whether the drive broke its table since the start, so that the bound is no more";

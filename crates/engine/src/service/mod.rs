@@ -190,7 +190,7 @@ impl Service {
 
     /// What was seen so far; none when the service ended.
     pub fn statistics(&self) -> Option<ServiceStatistics> {
-        self.shared.inbox.ask()
+        self.shared.inbox.ask(0..self.exports().len(), None)
     }
 
     /// Each batch that took longer than the table says, as it happens; for the first who asks.
@@ -258,7 +258,10 @@ fn serve<B: Backing>(
             match message {
                 Message::Call(call) => calls.push(call),
                 Message::Notice { export, kind } => core.notice(export, kind),
-                Message::Ask(answer) => drop(answer.send(core.statistics())),
+                Message::Ask { exports, answer } => {
+                    // Whoever asked may have gone: that changes nothing.
+                    let _ = answer.send(core.statistics_of(exports));
+                }
                 Message::Stop => is_stopping = true,
             }
         }

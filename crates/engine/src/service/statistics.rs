@@ -29,13 +29,6 @@ pub struct ServiceStatistics {
     pub overrun_max: Duration,
 }
 
-impl ServiceStatistics {
-    /// Whether the drive broke its table: what was proved no longer stands.
-    pub fn is_degraded(&self) -> bool {
-        self.overruns > 0
-    }
-}
-
 /// A batch that took longer than the drive's table says.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Overrun {

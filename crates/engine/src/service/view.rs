@@ -2,7 +2,7 @@
 //! A service as it is seen by who looks and does not use it.
 //!
 //! The service's thread has better things to do than to be looked at: however many ask, it is
-//! asked at most five times a second, and not waited for without end.
+//! asked at most five times a second, for two exports at a time, and not waited for without end.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -14,6 +14,9 @@ use super::{Export, Service, Shared};
 
 /// What was seen so long ago is shown again.
 const RECENT: Duration = Duration::from_ms(200);
+
+/// Exports whose distributions are copied in one go.
+const EXPORTS_AT_ONCE: usize = 2;
 
 /// No answer of the service's thread takes so long.
 const ANSWER_MAX: std::time::Duration = std::time::Duration::from_secs(2);
@@ -64,6 +67,11 @@ impl View {
         self.real_time
     }
 
+    /// Whether the drive broke its table and something was proved that rests on it.
+    pub fn is_degraded(&self, seen: &ServiceStatistics) -> bool {
+        seen.overruns > 0 && self.bounds().iter().any(Option::is_some)
+    }
+
     /// How long it has been at work.
     pub fn uptime(&self) -> Duration {
         self.shared.inbox.now().since(Time::ZERO)
@@ -86,7 +94,14 @@ impl View {
         {
             return Some(seen.clone());
         }
-        let seen = Arc::new(inbox.ask_within(ANSWER_MAX)?);
+        let mut seen = inbox.ask(0..0, Some(ANSWER_MAX))?;
+        // A few at a time: between them the service's thread does its own work.
+        let count = self.exports().len();
+        for first in (0..count).step_by(EXPORTS_AT_ONCE) {
+            let last = count.min(first + EXPORTS_AT_ONCE);
+            seen.exports.extend(inbox.ask(first..last, Some(ANSWER_MAX))?.exports);
+        }
+        let seen = Arc::new(seen);
         *recent = Some((inbox.now(), seen.clone()));
         Some(seen)
     }
