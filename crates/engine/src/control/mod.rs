@@ -110,13 +110,13 @@ impl Protocol for Desk {
 
     fn refusal(&self, why: Refusal) -> Vec<u8> {
         let fault = match why {
-            Refusal::TooLong => {
+            Refusal::Long => {
                 Fault::new("a line of more than 64 KiB", "end each request with a new line")
             }
-            Refusal::TooSlow => {
+            Refusal::Slow => {
                 Fault::new("no whole line within 10 s", "connect when there is something to ask")
             }
-            Refusal::TooMany => Fault::new("too many peers at once", "close others, or try later"),
+            Refusal::Crowded => Fault::new("too many peers at once", "close others, or try later"),
         };
         line(&failed(&fault))
     }

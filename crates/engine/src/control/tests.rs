@@ -69,7 +69,9 @@ impl Bench {
         let service = prepared.open(false).unwrap();
         let (stops, say): (_, Say) = (Arc::new(AtomicU32::new(0)), Arc::new(|_: &str| ()));
         let counted = stops.clone();
-        let stop = move || drop(counted.fetch_add(1, Ordering::Relaxed));
+        let stop = move || {
+            counted.fetch_add(1, Ordering::Relaxed);
+        };
         let control = Control::open(&folder.path().join("ctl"), service.view(), stop, say).unwrap();
         Self { folder, service, stops, control }
     }

@@ -57,12 +57,12 @@ impl Snapshot {
         to.encode_descriptor("tidegate_service", "What serves", None, MetricType::Info)?
             .encode_info(&labels)?;
         let uptime = seconds(self.view.uptime());
-        gauge(to, "tidegate_uptime_seconds", "Time since the service began", uptime)?;
+        gauge(to, "tidegate_uptime_seconds", "Time since the service began", &uptime)?;
         let is_granted = u64::from(self.view.real_time().is_complete());
         let help = "Whether real-time scheduling and locked memory were granted";
-        gauge(to, "tidegate_real_time_granted", help, is_granted)?;
+        gauge(to, "tidegate_real_time_granted", help, &is_granted)?;
         let help = "Whether the drive broke its table since the start, so that no bound stands";
-        gauge(to, "tidegate_degraded", help, u64::from(self.view.is_degraded(&self.seen)))
+        gauge(to, "tidegate_degraded", help, &u64::from(self.view.is_degraded(&self.seen)))
     }
 
     fn responses(&self, to: Encoder<'_, '_>) -> fmt::Result {
@@ -155,7 +155,7 @@ impl Snapshot {
 
     fn drive(&self, to: Encoder<'_, '_>) -> fmt::Result {
         let seen = &self.seen;
-        gauge(to, "tidegate_drive_in_flight", "Requests on the drive", seen.in_flight)?;
+        gauge(to, "tidegate_drive_in_flight", "Requests on the drive", &seen.in_flight)?;
         for (name, help, count) in [
             ("tidegate_drive_batches", "Batches that were compared with the table", seen.batches),
             ("tidegate_drive_overruns", "Batches that took longer than it says", seen.overruns),
@@ -169,8 +169,13 @@ impl Snapshot {
     }
 }
 
-fn gauge(to: Encoder<'_, '_>, name: &str, help: &str, value: impl EncodeGaugeValue) -> fmt::Result {
-    to.encode_descriptor(name, help, None, MetricType::Gauge)?.encode_gauge(&value)
+fn gauge(
+    to: Encoder<'_, '_>,
+    name: &str,
+    help: &str,
+    value: &impl EncodeGaugeValue,
+) -> fmt::Result {
+    to.encode_descriptor(name, help, None, MetricType::Gauge)?.encode_gauge(value)
 }
 
 fn buckets(counts: &ResponseCounts) -> Vec<(f64, u64)> {

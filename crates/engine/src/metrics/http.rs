@@ -47,11 +47,11 @@ impl Protocol for Page {
 
     fn refusal(&self, why: Refusal) -> Vec<u8> {
         match why {
-            Refusal::TooLong => {
+            Refusal::Long => {
                 reply("431 Request Header Fields Too Large", PLAIN, "more than 8 KiB\n", true)
             }
-            Refusal::TooSlow => reply("408 Request Timeout", PLAIN, "no request in 10 s\n", true),
-            Refusal::TooMany => reply("503 Service Unavailable", PLAIN, "too many peers\n", true),
+            Refusal::Slow => reply("408 Request Timeout", PLAIN, "no request in 10 s\n", true),
+            Refusal::Crowded => reply("503 Service Unavailable", PLAIN, "too many peers\n", true),
         }
     }
 }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! The page as a collector of metrics reads it: strictly, by the grammar of OpenMetrics 1.0.
 
+#![expect(clippy::float_cmp, reason = "figures that are whole, or are read as they were written")]
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{Read, Write};
 use std::net::TcpStream;

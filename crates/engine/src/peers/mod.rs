@@ -61,9 +61,12 @@ pub(crate) struct Answer {
 /// Why a peer is let go.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Refusal {
-    TooLong,
-    TooSlow,
-    TooMany,
+    /// Its request is.
+    Long,
+    /// Its request does not come.
+    Slow,
+    /// There are too many.
+    Crowded,
 }
 
 /// What peers and we talk.
@@ -195,11 +198,11 @@ impl<D: Door, P: Protocol> Room<D, P> {
         for _ in 0..PEERS_MAX {
             match self.door.accept() {
                 Ok(stream) if self.peers.len() < PEERS_MAX => {
-                    self.peers.push(Peer::new(stream, now))
+                    self.peers.push(Peer::new(stream, now));
                 }
                 Ok(stream) => {
                     let mut peer = Peer::new(stream, now);
-                    peer.refuse(&self.protocol, Refusal::TooMany);
+                    peer.refuse(&self.protocol, Refusal::Crowded);
                     peer.part();
                 }
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => return,

@@ -81,7 +81,7 @@ impl<S: Read + Write> Peer<S> {
         }
         // Whoever does not read will not be told either.
         if self.output.is_empty() && !self.is_leaving {
-            self.refuse(protocol, Refusal::TooSlow);
+            self.refuse(protocol, Refusal::Slow);
             self.part();
         }
         Fate::Goes
@@ -100,7 +100,7 @@ impl<S: Read + Write> Peer<S> {
         match self.end {
             Some(_) if self.next > now => return Fate::Stays,
             Some(end) => self.answer(now, end, protocol),
-            None if self.input.len() > P::REQUEST_MAX => self.refuse(protocol, Refusal::TooLong),
+            None if self.input.len() > P::REQUEST_MAX => self.refuse(protocol, Refusal::Long),
             // The last request may lack its end.
             None if self.is_silent && !self.input.is_empty() => {
                 self.answer(now, self.input.len(), protocol);
@@ -115,7 +115,7 @@ impl<S: Read + Write> Peer<S> {
     fn answer<P: Protocol>(&mut self, now: Instant, end: usize, protocol: &mut P) {
         let is_too_long = end > P::REQUEST_MAX;
         if is_too_long {
-            return self.refuse(protocol, Refusal::TooLong);
+            return self.refuse(protocol, Refusal::Long);
         }
         let Answer { bytes, is_last } = protocol.answer(&self.input[..end]);
         self.input.drain(..end);

@@ -45,7 +45,7 @@ impl Protocol for Echo {
 struct Bench {
     folder: tempfile::TempDir,
     said: Arc<Mutex<Vec<String>>>,
-    _peers: Peers,
+    peers: Peers,
 }
 
 impl Bench {
@@ -55,7 +55,7 @@ impl Bench {
         let (door, sink) = (UnixDoor::open(&folder.path().join("s")).unwrap(), said.clone());
         let say: Say = Arc::new(move |line: &str| sink.lock().unwrap().push(line.to_owned()));
         let peers = Peers::start("test", door, Echo, say).unwrap();
-        Self { folder, said, _peers: peers }
+        Self { folder, said, peers }
     }
 
     fn path(&self) -> PathBuf {
@@ -89,8 +89,8 @@ fn the_socket_is_its_owners_only_and_goes_with_the_service() {
     assert_eq!(mode & 0o777, 0o600);
     bench.is_well();
     let path = bench.path();
-    let Bench { folder, _peers, .. } = bench;
-    drop(_peers);
+    let Bench { folder, peers, .. } = bench;
+    drop(peers);
     assert!(!path.exists());
     drop(folder);
 }
@@ -114,7 +114,7 @@ fn who_sends_a_line_without_end_is_told_and_let_go() {
     let bench = Bench::new();
     let mut stream = bench.connect();
     let _ = stream.write_all(&vec![b'x'; 64 * LINE_MAX]);
-    assert_eq!(line(&stream), "TooLong\n");
+    assert_eq!(line(&stream), "Long\n");
     bench.is_well();
 }
 
@@ -160,7 +160,7 @@ fn a_thousand_that_come_and_go_and_forty_that_stay_are_harmless() {
         stream.set_read_timeout(Some(Duration::from_millis(50))).unwrap();
         let mut answer = [0; 8];
         let said = (&*stream).read(&mut answer);
-        refused += usize::from(matches!(said, Ok(8) if answer.starts_with(b"TooMany")));
+        refused += usize::from(matches!(said, Ok(8) if answer.starts_with(b"Crowded")));
     }
     assert_eq!(refused, 8);
     drop(silent);
@@ -249,7 +249,7 @@ fn who_sends_no_whole_line_in_time_is_told_and_let_go() {
     }
     assert_eq!(peer.deadline(), begun + PATIENCE);
     assert_eq!(peer.turn(begun + PATIENCE, &mut Echo), Fate::Goes);
-    assert_eq!(wire.output, b"TooSlow\n");
+    assert_eq!(wire.output, b"Slow\n");
 }
 
 #[test]

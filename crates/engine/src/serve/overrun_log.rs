@@ -36,12 +36,16 @@ pub(super) fn start(overruns: Receiver<Overrun>, say: Say) -> std::io::Result<Jo
                     Ok(overrun) => lines.overran(Instant::now(), overrun),
                     Err(RecvTimeoutError::Timeout) => lines.rest(Instant::now()),
                     Err(RecvTimeoutError::Disconnected) => {
-                        lines.rest(now + QUIET).iter().for_each(|line| say(line));
+                        if let Some(line) = lines.rest(now + QUIET) {
+                            say(&line);
+                        }
                         return;
                     }
                 },
             };
-            line.iter().for_each(|line| say(line));
+            if let Some(line) = line {
+                say(&line);
+            }
         }
     };
     std::thread::Builder::new()

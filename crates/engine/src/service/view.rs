@@ -2,7 +2,7 @@
 //! A service as it is seen by who looks and does not use it.
 //!
 //! The service's thread has better things to do than to be looked at: however many ask, it is
-//! asked at most five times a second, for two exports at a time, and not waited for without end.
+//! asked at most five times a second, for one export at a time, and not waited for without end.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -14,9 +14,6 @@ use super::{Export, Service, Shared};
 
 /// What was seen so long ago is shown again.
 const RECENT: Duration = Duration::from_ms(200);
-
-/// Exports whose distributions are copied in one go.
-const EXPORTS_AT_ONCE: usize = 2;
 
 /// No answer of the service's thread takes so long.
 const ANSWER_MAX: std::time::Duration = std::time::Duration::from_secs(2);
@@ -95,11 +92,9 @@ impl View {
             return Some(seen.clone());
         }
         let mut seen = inbox.ask(0..0, Some(ANSWER_MAX))?;
-        // A few at a time: between them the service's thread does its own work.
-        let count = self.exports().len();
-        for first in (0..count).step_by(EXPORTS_AT_ONCE) {
-            let last = count.min(first + EXPORTS_AT_ONCE);
-            seen.exports.extend(inbox.ask(first..last, Some(ANSWER_MAX))?.exports);
+        // One at a time: between them the service's thread does its own work.
+        for index in 0..self.exports().len() {
+            seen.exports.extend(inbox.ask(index..index + 1, Some(ANSWER_MAX))?.exports);
         }
         let seen = Arc::new(seen);
         *recent = Some((inbox.now(), seen.clone()));
