@@ -124,6 +124,7 @@ fn cell(index: usize, text: &str) -> Cell<'static> {
 mod tests {
     use ratatui::Terminal;
     use ratatui::backend::TestBackend;
+    use ratatui::buffer::Cell as Place;
     use serde_json::json;
 
     use super::*;
@@ -146,7 +147,7 @@ mod tests {
         let mut terminal = Terminal::new(TestBackend::new(width, 7)).unwrap();
         terminal.draw(|frame| screen.draw(frame)).unwrap();
         let buffer = terminal.backend().buffer();
-        let symbols: Vec<&str> = buffer.content().iter().map(|cell| cell.symbol()).collect();
+        let symbols: Vec<&str> = buffer.content().iter().map(Place::symbol).collect();
         symbols.chunks(usize::from(width)).map(|row| row.concat().trim_end().to_owned()).collect()
     }
 
