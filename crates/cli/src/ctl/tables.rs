@@ -61,7 +61,7 @@ fn guarantee(status: &Value) -> &'static str {
     } else if is_guaranteed(status) {
         "stands: no response takes longer than its bound"
     } else if status["is_degraded"] == true {
-        "DEGRADED: batches took longer than the drive's table says; measure the drive, and restart"
+        "DEGRADED: a bound was exceeded, or the drive broke its table: see `statistics`, and restart"
     } else {
         "not proved for every contract"
     }

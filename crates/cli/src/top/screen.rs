@@ -67,7 +67,7 @@ impl Screen {
         let guarantee = if !exports.iter().any(|export| export["bound_ns"].is_u64()) {
             "best effort only".into()
         } else if is_degraded {
-            "guarantee DEGRADED: the drive broke its table".red().bold()
+            "guarantee DEGRADED until the next start".red().bold()
         } else {
             "guarantee stands".green()
         };
@@ -182,7 +182,7 @@ mod tests {
         let mut screen = screen();
         screen.update(seen(1, 1, true));
         let lines = drawn(&screen, 100);
-        assert!(lines[0].ends_with("guarantee DEGRADED: the drive broke its table"), "{lines:?}");
+        assert!(lines[0].ends_with("guarantee DEGRADED until the next start"), "{lines:?}");
         assert!(
             lines[5].ends_with("1 longer than its table says, by at most 1.000ms"),
             "{lines:?}"

@@ -36,11 +36,14 @@ fn ns(time: Option<Duration>) -> Option<u64> {
 
 /// What is offered, and whether what was proved still stands.
 pub(super) fn status(view: &View) -> Result<Value, Fault> {
-    let is_degraded = view.is_degraded(&*view.statistics().ok_or_else(no_answer)?);
+    let seen = view.statistics().ok_or_else(no_answer)?;
     let real_time = view.real_time();
-    let exports = view.exports().iter().zip(view.bounds());
-    let exports: Vec<Value> =
-        exports.map(|(export, bound)| export_status(export, *bound, is_degraded)).collect();
+    let exports = view.exports().iter().zip(view.bounds()).enumerate();
+    let exports: Vec<Value> = exports
+        .map(|(index, (export, bound))| {
+            export_status(export, *bound, view.is_export_degraded(index, &seen))
+        })
+        .collect();
     Ok(json!({
         "ok": true,
         "version": env!("CARGO_PKG_VERSION"),
@@ -48,7 +51,7 @@ pub(super) fn status(view: &View) -> Result<Value, Fault> {
         "hears_notices": view.hears_notices(),
         "uptime_ns": view.uptime().ns(),
         "real_time": { "is_granted": real_time.is_complete(), "text": real_time.to_string() },
-        "is_degraded": is_degraded,
+        "is_degraded": view.is_degraded(&seen),
         "exports": exports,
     }))
 }
@@ -62,7 +65,7 @@ fn export_status(export: &ExportSpec, bound: Option<Duration>, is_degraded: bool
         "bound_ns": ns(bound),
         "weight": export.share.weight,
         "limit_bytes_per_s": export.share.limit.map(model::Bandwidth::bytes_per_s),
-        "is_degraded": is_degraded && bound.is_some(),
+        "is_degraded": is_degraded,
     })
 }
 
@@ -81,15 +84,17 @@ fn contract(contract: &ExportContract) -> Value {
 /// What was seen so far.
 pub(super) fn statistics(view: &View) -> Result<Value, Fault> {
     let seen = view.statistics().ok_or_else(no_answer)?;
-    let is_degraded = view.is_degraded(&seen);
-    let exports = view.exports().iter().zip(view.bounds()).zip(&seen.exports);
+    let exports = view.exports().iter().zip(view.bounds()).enumerate();
     let exports: Vec<Value> = exports
-        .map(|((export, bound), seen)| export_statistics(export, *bound, seen, is_degraded))
+        .map(|(index, (export, bound))| {
+            let is_degraded = view.is_export_degraded(index, &seen);
+            export_statistics(export, *bound, &seen.exports[index], is_degraded)
+        })
         .collect();
     Ok(json!({
         "ok": true,
         "uptime_ns": seen.now.ns(),
-        "is_degraded": is_degraded,
+        "is_degraded": view.is_degraded(&seen),
         "exports": exports,
         "drive": {
             "in_flight": seen.in_flight,
@@ -137,6 +142,6 @@ fn export_statistics(
         "response_ns_max": ns(responses.max()),
         "bound_ns": ns(bound),
         "deadline_ns": ns(contract.map(|contract| contract.deadline)),
-        "is_degraded": is_degraded && bound.is_some(),
+        "is_degraded": is_degraded,
     })
 }

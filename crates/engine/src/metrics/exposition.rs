@@ -61,7 +61,7 @@ impl Snapshot {
         let is_granted = u64::from(self.view.real_time().is_complete());
         let help = "Whether real-time scheduling and locked memory were granted";
         gauge(to, "tidegate_real_time_granted", help, &is_granted)?;
-        let help = "Whether the drive broke its table since the start, so that no bound stands";
+        let help = "Whether the bound of any export stands no more, until the next start";
         gauge(to, "tidegate_degraded", help, &u64::from(self.view.is_degraded(&self.seen)))
     }
 
@@ -128,10 +128,11 @@ impl Snapshot {
         self.of_exports(to, "tokens", "Requests that the contract allows at once, now", tokens)?;
         let outstanding = seen.iter().map(|seen| Some(seen.outstanding));
         self.of_exports(to, "outstanding", "Requests that are not answered", outstanding)?;
-        let is_degraded = self.view.is_degraded(&self.seen);
-        let degraded = bounds.iter().map(|bound| bound.map(|_| u64::from(is_degraded)));
+        let degraded = bounds.iter().enumerate().map(|(index, bound)| {
+            bound.map(|_| u64::from(self.view.is_export_degraded(index, &self.seen)))
+        });
         let help =
-            "Whether the drive broke its table since the start, so that the bound is no more";
+            "Whether its bound stands no more: the drive broke its table, or it was exceeded";
         self.of_exports(to, "degraded", help, degraded)
     }
 

@@ -64,9 +64,17 @@ impl View {
         self.real_time
     }
 
-    /// Whether the drive broke its table and something was proved that rests on it.
+    /// Whether what was proved of any export no longer stands.
     pub fn is_degraded(&self, seen: &ServiceStatistics) -> bool {
-        seen.overruns > 0 && self.bounds().iter().any(Option::is_some)
+        (0..self.exports().len()).any(|index| self.is_export_degraded(index, seen))
+    }
+
+    /// Whether what was proved of this export no longer stands: the drive broke its table, or a
+    /// response exceeded the bound although it did not, because the host itself came late.
+    pub fn is_export_degraded(&self, index: usize, seen: &ServiceStatistics) -> bool {
+        self.bounds()[index].is_some_and(|bound| {
+            seen.overruns > 0 || seen.exports[index].bounded.max() > Some(bound)
+        })
     }
 
     /// How long it has been at work.
