@@ -196,6 +196,21 @@ fn a_service_that_ended_is_said_to_have() {
     drop(control);
 }
 
+/// Goal: a host that comes late breaks a promise too, though the drive kept its table. Method: a
+/// response above its bound, written into what was seen.
+#[test]
+fn an_exceeded_bound_degrades_its_export_without_an_overrun() {
+    let bench = Bench::new();
+    let (view, bound) = (bench.service.view(), bench.service.bounds()[0].unwrap());
+    let mut seen = (*view.statistics().unwrap()).clone();
+    assert_eq!(seen.overruns, 0);
+    seen.exports[0].bounded.record(bound);
+    assert!(!view.is_degraded(&seen));
+    seen.exports[0].bounded.record(bound + model::Duration::from_ns(1));
+    seen.exports[1].responses.record(bound + bound);
+    assert!(view.is_export_degraded(0, &seen) && !view.is_export_degraded(1, &seen));
+}
+
 /// Goal: peers that ask for all they can delay no client. Method: ten of them without pause
 /// while a client measures; the drive takes 1 ms, and the slowest of 50 calls may take ten times
 /// that on a busy machine, not the seconds that ten peers' answers would.
