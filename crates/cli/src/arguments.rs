@@ -36,6 +36,10 @@ pub(crate) enum Command {
     Run(RunArguments),
     /// Put a disk behind block exports, each with a contract, for programs that know nothing of it.
     Serve(ServeArguments),
+    /// Ask a running service, or tell it something, through its control socket.
+    Ctl(CtlArguments),
+    /// Watch a running service live.
+    Top(TopArguments),
     /// Look at simulated drives, import them, and compare them with real ones.
     Drive(DriveArguments),
 }
@@ -77,6 +81,44 @@ pub(crate) struct ServeArguments {
     /// Check, print the command that would serve, and do nothing.
     #[arg(long)]
     pub(crate) print: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct CtlArguments {
+    /// The control socket of a service, or its serve file, which names it.
+    #[arg(value_name = "SOCKET|FILE")]
+    pub(crate) target: PathBuf,
+    /// What to ask, or to tell.
+    #[arg(value_name = "VERB")]
+    pub(crate) verb: CtlVerb,
+    /// The export that it is about.
+    #[arg(value_name = "EXPORT")]
+    pub(crate) export: Option<String>,
+    /// Print the answer as it came, one JSON object.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// What a service is asked or told.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum CtlVerb {
+    /// What is offered, what was proved, and whether it still stands: exit code 0 if it does.
+    Status,
+    /// What was seen so far: responses, misses, the drive.
+    Statistics,
+    /// The tenant of EXPORT missed a deadline of its own.
+    Missed,
+    /// The stream of EXPORT came to its end.
+    Ended,
+    /// Answer what is outstanding, then end.
+    Stop,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct TopArguments {
+    /// The control socket of a service, or its serve file, which names it.
+    #[arg(value_name = "SOCKET|FILE")]
+    pub(crate) target: PathBuf,
 }
 
 /// How long to go on.

@@ -8,6 +8,7 @@ mod addition;
 mod arguments;
 mod broken_contract;
 mod check;
+mod ctl;
 mod drive;
 mod failure;
 mod input;
@@ -31,6 +32,7 @@ mod sim;
 mod soft;
 mod structure_text;
 mod text_file;
+mod top;
 
 use std::process::ExitCode;
 
@@ -46,6 +48,8 @@ fn main() -> ExitCode {
         Command::Profile(arguments) => profile::profile(arguments),
         Command::Run(arguments) => run::run(arguments),
         Command::Serve(arguments) => serve::serve(arguments),
+        Command::Ctl(arguments) => ctl::ctl(arguments),
+        Command::Top(arguments) => top::top(arguments),
         Command::Drive(arguments) => drive::drive(arguments),
     };
     match outcome {

@@ -65,9 +65,12 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+pub mod control;
 mod device_watch;
 mod limits;
+pub mod metrics;
 mod params;
+mod peers;
 mod ring_executor;
 mod run;
 pub mod serve;
@@ -78,5 +81,6 @@ pub use host::BatchWatch;
 pub use host::{Length, Run, RunEnd};
 pub use limits::Limits;
 pub use params::{RunError, RunParams};
+pub use peers::Say;
 pub use ring_executor::{ExecutorError, RingExecutor};
 pub use run::{DeviceRun, run};

@@ -12,6 +12,8 @@ mod listen;
 mod raw;
 mod workload;
 
+use std::net::SocketAddr;
+
 use toml::Spanned;
 
 use crate::batch_table::BatchTable;
@@ -80,6 +82,10 @@ pub struct ServeFile {
     pub drive: Option<Named>,
     /// Where clients come in.
     pub listen: Listen,
+    /// The socket at which the service is asked and told; none: it is not.
+    pub control: Option<Named>,
+    /// Where its metrics are read, on this machine; none: nowhere.
+    pub metrics: Option<SocketAddr>,
     /// Nothing is ever written to the store.
     pub is_read_only: bool,
     /// The largest request of best effort, if the file says it.
@@ -115,6 +121,8 @@ impl ServeFile {
         }
         let backing = listen::read_backing(raw.backing, raw.simulate, raw.store)?;
         let listen = listen::read_listen(raw.socket, raw.listen, raw.tls)?;
+        let control = listen::read_control(raw.control, &listen)?;
+        let metrics = listen::read_metrics(raw.metrics)?;
         let size_max = raw.size_max.as_ref().map(sized).transpose()?;
         let size_max = size_max.or(largest_contract(&raw.export));
         let has_policy = raw.policy.is_some();
@@ -146,6 +154,8 @@ impl ServeFile {
             backing,
             drive: raw.drive,
             listen,
+            control,
+            metrics,
             is_read_only: raw.read_only,
             size_max,
             exports,

@@ -112,6 +112,16 @@ fn a_store_without_contracts_needs_no_drive() {
 }
 
 #[test]
+fn control_and_metrics_are_off_unless_they_are_written() {
+    let file = parse(&format!("{HEAD}{BACKUP}"));
+    assert_eq!((file.control, file.metrics), (None, None));
+    let ways = "control = \"serve.ctl\"\nmetrics = \"[::1]:9464\"\n";
+    let file = parse(&format!("{HEAD}{ways}{BACKUP}"));
+    assert_eq!(file.control.unwrap().get_ref(), "serve.ctl");
+    assert_eq!(file.metrics, Some("[::1]:9464".parse().unwrap()));
+}
+
+#[test]
 fn faults_are_named_where_they_stand() {
     let with = |more: &str| format!("{HEAD}{more}{CAMERA}");
     let export = |from: &str, to: &str| format!("{HEAD}{}", CAMERA.replace(from, to));
@@ -124,6 +134,12 @@ fn faults_are_named_where_they_stand() {
         (with("listen = \"0.0.0.0\"\n"), "without a port", "\"0.0.0.0\""),
         (with("socket = \"a\"\nlisten = \"127.0.0.1:1\"\n"), "both a socket", "\"127.0.0.1:1\""),
         (with("[tls]\npsk = \"k\"\n"), "guarded by its permissions", ""),
+        (with("metrics = \"0.0.0.0:9464\"\n"), "this machine only", "\"0.0.0.0:9464\""),
+        (with("metrics = \"[::]:9464\"\n"), "127.0.0.1:9464", "\"[::]:9464\""),
+        (with("metrics = \"9464\"\n"), "no address and port", "\"9464\""),
+        (with("metrics = \"127.0.0.1:0\"\n"), "write a port", "\"127.0.0.1:0\""),
+        (with("socket = \"a\"\ncontrol = \"a\"\n"), "of its own", "\"a\""),
+        (with("control = \"\"\n"), "of its own", "\"\""),
         (with("hull = 3\n"), "unknown field", "hull"),
         (export("camera", ""), "a name that is empty", "\"\""),
         (export("requests = 2", "requests = 0"), "0 requests", "0"),

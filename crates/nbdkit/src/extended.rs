@@ -128,7 +128,9 @@ fn of_client() -> Option<engine::service::Export> {
 }
 
 extern "C" fn cleanup() {
-    let service = with_state(|state| state.service.take());
+    let (service, sidelines) = with_state(|state| (state.service.take(), state.sidelines.take()));
+    // Nobody looks any more.
+    drop(sidelines);
     if let Some(summary) = service.as_ref().and_then(|service| service.summary()) {
         eprint!("{summary}");
     }

@@ -4,7 +4,7 @@
 //! ```text
 //!   nbdkit tidegate config=serve.toml [force=1]
 //!   config ........ the file's name
-//!   after_fork .... Prepared::open: the service's thread begins
+//!   after_fork .... Prepared::open: the service's thread begins; control socket, metrics
 //!   open .......... the export of the name that the client asked for
 //!   pread, pwrite, flush, zero ... block in nbdkit's thread until the service answers
 //!   cleanup ....... everything is answered, the service ends
@@ -17,7 +17,7 @@ mod extended;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use engine::serve::Prepared;
+use engine::serve::{Prepared, Sidelines};
 use engine::service::{CallError, Export, Service};
 use nbdkit::{Error, Flags, FuaFlags, Result, Server};
 
@@ -27,9 +27,11 @@ struct State {
     config: Option<PathBuf>,
     is_forced: bool,
     service: Option<Arc<Service>>,
+    sidelines: Option<Sidelines>,
 }
 
-static STATE: Mutex<State> = Mutex::new(State { config: None, is_forced: false, service: None });
+static STATE: Mutex<State> =
+    Mutex::new(State { config: None, is_forced: false, service: None, sidelines: None });
 
 fn with_state<T>(act: impl FnOnce(&mut State) -> T) -> T {
     act(&mut STATE.lock().unwrap_or_else(PoisonError::into_inner))
@@ -112,7 +114,13 @@ impl Server for Connection {
             with_state(|state| (state.config.clone().unwrap_or_default(), state.is_forced));
         let prepared = Prepared::read(&config).map_err(fault)?;
         let service = prepared.open(is_forced).map_err(fault)?;
-        with_state(|state| state.service = Some(Arc::new(service)));
+        let say = Arc::new(|line: &str| eprintln!("tidegate: {line}"));
+        // The server takes no new clients from there on, and ends when the others are answered.
+        let sidelines = prepared.stand_by(&service, nbdkit::shutdown, say).map_err(fault)?;
+        with_state(|state| {
+            state.service = Some(Arc::new(service));
+            state.sidelines = Some(sidelines);
+        });
         Ok(())
     }
 

@@ -4,10 +4,15 @@
 //! ```text
 //!   Prepared::read   the file, its drive, the proof     nothing is opened yet
 //!   Prepared::open   the store, the exports in it       the service runs
+//!   Prepared::stand_by   control socket, metrics, warnings   it can be seen and told
 //! ```
 //! The command line reads and prints; the server's plugin reads and opens. Both see the same.
 
+mod overrun_log;
+mod sidelines;
 mod simulated;
+#[cfg(test)]
+mod tests;
 
 use std::fs::File;
 use std::path::{Path, PathBuf};
@@ -22,6 +27,7 @@ use model::{
 
 use crate::service::{DeviceBacking, Service, ServiceError, ServiceParams};
 
+pub use sidelines::Sidelines;
 pub use simulated::SimulatedBacking;
 
 /// Requests on a store of which nothing is known.
@@ -72,6 +78,14 @@ pub enum ServeError {
     Store {
         /// Which.
         path: PathBuf,
+        /// Why.
+        source: std::io::Error,
+    },
+    /// What is to stand beside the service cannot be had.
+    #[error("cannot open {what}: {source}")]
+    Sideline {
+        /// Which of it.
+        what: String,
         /// Why.
         source: std::io::Error,
     },
@@ -173,7 +187,7 @@ impl Prepared {
     ///
     /// # Errors
     /// [`ServeError`], before anything is served.
-    pub fn open(self, is_forced: bool) -> Result<Service, ServeError> {
+    pub fn open(&self, is_forced: bool) -> Result<Service, ServeError> {
         if !self.is_proven() && !is_forced {
             return Err(ServeError::NotProven {
                 reason: "not every contract can be kept; `tidegate serve` says which, and what \

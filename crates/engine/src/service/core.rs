@@ -12,6 +12,7 @@
 //! b(n) and at most one flush more, whoever asked: that is what the proof charges.
 
 use std::collections::{HashMap, VecDeque};
+use std::ops::Range;
 
 use device::{IoBuffer, IoError};
 use model::{Class, Lba, Op, Outcome, Request, RequestId, Tag, Time};
@@ -149,10 +150,11 @@ impl<B: Backing> Core<B> {
         self.tell(now, Event::Notice { task, kind });
     }
 
-    /// What was seen so far.
-    pub(crate) fn statistics(&self) -> ServiceStatistics {
-        let exports = self.tenants.iter().map(|tenant| tenant.statistics.clone()).collect();
-        self.watch.statistics(self.backing.now(), exports)
+    /// What was seen so far, of these exports.
+    pub(crate) fn statistics_of(&self, exports: Range<usize>) -> ServiceStatistics {
+        let now = self.backing.now();
+        let exports = self.tenants[exports].iter().map(|tenant| tenant.seen(now)).collect();
+        self.watch.statistics(now, exports)
     }
 
     /// Takes note of what came back; the instant at which that was.
@@ -358,6 +360,10 @@ impl<B: Backing> Core<B> {
 
 #[cfg(test)]
 impl<B: Backing> Core<B> {
+    pub(crate) fn statistics(&self) -> ServiceStatistics {
+        self.statistics_of(0..self.tenants.len())
+    }
+
     pub(crate) fn backing(&self) -> &B {
         &self.backing
     }

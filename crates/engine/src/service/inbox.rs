@@ -4,6 +4,7 @@
 //! A call is stamped with its arrival under the lock, so that the order of arrival is the order
 //! of stamps. What is sent to a service that ended is dropped, and says so to its client.
 
+use std::ops::Range;
 use std::sync::mpsc::{Sender, channel};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -17,8 +18,15 @@ use super::statistics::ServiceStatistics;
 #[derive(Debug)]
 pub(crate) enum Message {
     Call(Call),
-    Notice { export: usize, kind: NoticeKind },
-    Ask(Sender<ServiceStatistics>),
+    Notice {
+        export: usize,
+        kind: NoticeKind,
+    },
+    /// What was seen of these exports, and of the drive.
+    Ask {
+        exports: Range<usize>,
+        answer: Sender<ServiceStatistics>,
+    },
     Stop,
 }
 
@@ -57,11 +65,23 @@ impl Inbox {
         self.waker.ring();
     }
 
-    /// What the service saw so far.
-    pub(crate) fn ask(&self) -> Option<ServiceStatistics> {
+    /// What the service saw so far of these exports; none when it ended, or takes longer.
+    pub(crate) fn ask(
+        &self,
+        exports: Range<usize>,
+        at_most: Option<std::time::Duration>,
+    ) -> Option<ServiceStatistics> {
         let (answer, answered) = channel();
-        self.send(Message::Ask(answer));
-        answered.recv().ok()
+        self.send(Message::Ask { exports, answer });
+        match at_most {
+            Some(time) => answered.recv_timeout(time).ok(),
+            None => answered.recv().ok(),
+        }
+    }
+
+    /// Time since the service began.
+    pub(crate) fn now(&self) -> model::Time {
+        self.clock.now()
     }
 
     /// The last message: what comes later is refused.

@@ -19,6 +19,7 @@ mod device_backing;
 mod inbox;
 mod ordering;
 mod pool;
+mod response_counts;
 mod rounds;
 mod shares;
 mod statistics;
@@ -26,8 +27,10 @@ mod summary;
 mod tenant;
 #[cfg(test)]
 mod tests;
+mod view;
 
-use std::sync::Arc;
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 
 use device::realtime::{self, RealTime};
@@ -44,10 +47,15 @@ use self::statistics::Watch;
 pub use self::backing::{Backing, Move, Moved};
 pub use self::call::CallError;
 pub use self::device_backing::DeviceBacking;
-pub use self::statistics::ServiceStatistics;
+pub use self::response_counts::ResponseCounts;
+pub use self::statistics::{Overrun, ServiceStatistics};
 pub use self::summary::Summary;
 pub use self::tenant::ExportStatistics;
+pub use self::view::View;
 pub use model::{ExportContract, ExportSpec};
+
+/// Overruns that wait for whoever hears of them.
+const OVERRUNS_WAITING_MAX: usize = 256;
 
 /// What a service is made of.
 #[derive(Debug, Clone)]
@@ -103,6 +111,7 @@ struct Shared {
     params: ServiceParams,
     inbox: Inbox,
     pool: Pool,
+    recent: view::Recent,
 }
 
 /// A service at work; dropping it ends it.
@@ -110,6 +119,7 @@ struct Shared {
 pub struct Service {
     shared: Arc<Shared>,
     real_time: RealTime,
+    overruns: Mutex<Option<Receiver<Overrun>>>,
     thread: Option<JoinHandle<Result<(), RingError>>>,
 }
 
@@ -133,18 +143,22 @@ impl Service {
         let clock = Clock::start();
         let pool = Pool::new(params.size_max);
         let inbox = Inbox::new(clock, waker.clone());
-        let shared = Arc::new(Shared { params, inbox, pool });
-        let (ready, is_ready) = std::sync::mpsc::sync_channel(1);
+        let shared = Arc::new(Shared { params, inbox, pool, recent: view::Recent::default() });
+        let (ready, is_ready) = sync_channel(1);
+        let (overran, overruns) = sync_channel(OVERRUNS_WAITING_MAX);
         let of_thread = shared.clone();
         let thread = std::thread::Builder::new()
             .name("tidegate".to_owned())
             .spawn(move || {
                 let _closing = Closing(&of_thread.inbox);
-                serve(&of_thread, || make(clock, waker), &ready)
+                serve(&of_thread, || make(clock, waker), &ready, overran)
             })
             .map_err(ServiceError::Thread)?;
         match is_ready.recv() {
-            Ok(real_time) => Ok(Self { shared, real_time, thread: Some(thread) }),
+            Ok(real_time) => {
+                let overruns = Mutex::new(Some(overruns));
+                Ok(Self { shared, real_time, overruns, thread: Some(thread) })
+            }
             // It ended before it began: why, the thread tells.
             Err(_) => match thread.join() {
                 Ok(Err(source)) => Err(source.into()),
@@ -177,7 +191,14 @@ impl Service {
 
     /// What was seen so far; none when the service ended.
     pub fn statistics(&self) -> Option<ServiceStatistics> {
-        self.shared.inbox.ask()
+        self.shared.inbox.ask(0..self.exports().len(), None)
+    }
+
+    /// Each batch that took longer than the table says, as it happens; for the first who asks.
+    /// It ends with the service, which waits for nobody: what is not fetched in time is missing
+    /// here and counted in [`ServiceStatistics::overruns`].
+    pub fn overruns(&self) -> Option<Receiver<Overrun>> {
+        self.overruns.lock().unwrap_or_else(PoisonError::into_inner).take()
     }
 
     /// Answers what is outstanding, then ends. New calls are refused from here on.
@@ -219,13 +240,15 @@ impl Drop for Closing<'_> {
 fn serve<B: Backing>(
     shared: &Shared,
     make: impl FnOnce() -> Result<B, RingError>,
-    ready: &std::sync::mpsc::SyncSender<RealTime>,
+    ready: &SyncSender<RealTime>,
+    overran: SyncSender<Overrun>,
 ) -> Result<(), RingError> {
     let params = &shared.params;
     let ServiceParams { exports, policy, plan, is_measured, window, .. } = params;
     let policy = policy::build(*policy, plan, params.access_time()).expect("built before");
     let table = is_measured.then(|| plan.table.clone());
-    let mut core = Core::new(make()?, policy, exports, *window as usize, Watch::new(table));
+    let watch = Watch::new(table).by_costs(plan.charges.clone()).telling(overran);
+    let mut core = Core::new(make()?, policy, exports, *window as usize, watch);
     // Whoever waits for it may have gone: that changes nothing.
     let _ = ready.send(realtime::request(realtime::PRIORITY));
     let (mut messages, mut calls) = (Vec::new(), Vec::new());
@@ -236,7 +259,10 @@ fn serve<B: Backing>(
             match message {
                 Message::Call(call) => calls.push(call),
                 Message::Notice { export, kind } => core.notice(export, kind),
-                Message::Ask(answer) => drop(answer.send(core.statistics())),
+                Message::Ask { exports, answer } => {
+                    // Whoever asked may have gone: that changes nothing.
+                    let _ = answer.send(core.statistics_of(exports));
+                }
                 Message::Stop => is_stopping = true,
             }
         }

@@ -108,7 +108,7 @@ mod tests {
         assert!(admit(&mut ordering, 5, Op::Read, 3, 1));
         assert!(!admit(&mut ordering, 6, Op::Write, 3, 1));
         assert_eq!(released(&mut ordering, 1), [3]);
-        assert_eq!(released(&mut ordering, 4), []);
+        assert_eq!(released(&mut ordering, 4), [0; 0]);
         assert_eq!(released(&mut ordering, 5), [6]);
     }
 
@@ -124,6 +124,6 @@ mod tests {
         assert_eq!(released(&mut ordering, 1), [2]);
         assert_eq!(released(&mut ordering, 2), [3]);
         assert_eq!(released(&mut ordering, 3), [4]);
-        assert_eq!(released(&mut ordering, 4), []);
+        assert_eq!(released(&mut ordering, 4), [0; 0]);
     }
 }

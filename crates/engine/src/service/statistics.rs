@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! What a service tells about itself while it runs.
 
+use std::sync::mpsc::SyncSender;
+
 use host::{BatchWatch, Distribution, Memory, Observer};
-use model::{BatchTable, Outcome, Request, Time};
+use model::{BatchTable, Duration, Outcome, Request, RequestCharges, Time};
 
 use super::tenant::ExportStatistics;
 
@@ -22,9 +24,22 @@ pub struct ServiceStatistics {
     /// Those of them that took longer than it allows.
     pub overruns: u64,
     /// By how much they did in all.
-    pub overrun_sum: model::Duration,
+    pub overrun_sum: Duration,
     /// The most by which one did.
-    pub overrun_max: model::Duration,
+    pub overrun_max: Duration,
+}
+
+/// A batch that took longer than the drive's table says.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Overrun {
+    /// The how manieth, from 1 on.
+    pub number: u64,
+    /// When it was done, since the service began.
+    pub at: Time,
+    /// What it took.
+    pub time: Duration,
+    /// By how much that was too long.
+    pub excess: Duration,
 }
 
 /// Watches the drive.
@@ -36,12 +51,33 @@ pub(crate) struct Watch {
     in_flight: u32,
     /// When the batch on the drive was sent, if an idle drive got it.
     sent: Option<Time>,
+    /// Who hears of overruns, and does not keep this thread waiting.
+    overran: Option<SyncSender<Overrun>>,
 }
 
 impl Watch {
     pub(crate) fn new(table: Option<BatchTable>) -> Self {
         let batch_time = Distribution::new(Memory::AsNeeded);
-        Self { batches: table.map(BatchWatch::new), batch_time, in_flight: 0, sent: None }
+        Self {
+            batches: table.map(BatchWatch::new),
+            batch_time,
+            in_flight: 0,
+            sent: None,
+            overran: None,
+        }
+    }
+
+    /// Batches are compared with A and what their requests are charged, where the proof does so.
+    pub(crate) fn by_costs(mut self, charges: Option<RequestCharges>) -> Self {
+        if let Some(charges) = charges {
+            self.batches = self.batches.map(|batches| batches.by_costs(charges));
+        }
+        self
+    }
+
+    pub(crate) fn telling(mut self, overran: SyncSender<Overrun>) -> Self {
+        self.overran = Some(overran);
+        self
     }
 
     pub(crate) fn dispatched(&mut self, now: Time, batch: &[Request]) {
@@ -55,7 +91,17 @@ impl Watch {
     pub(crate) fn completed(&mut self, now: Time, request: &Request, outcome: Outcome) {
         self.in_flight -= 1;
         if let Some(batches) = &mut self.batches {
+            let (count, sum) = (batches.overruns, batches.overrun_sum);
             batches.completed(now, request, outcome);
+            if batches.overruns > count
+                && let Some((overran, sent)) = self.overran.as_ref().zip(self.sent)
+            {
+                let excess = batches.overrun_sum - sum;
+                let time = now.since(sent);
+                // Full where nobody listens: it is counted all the same.
+                let _ =
+                    overran.try_send(Overrun { number: batches.overruns, at: now, time, excess });
+            }
         }
         if self.in_flight == 0
             && let Some(sent) = self.sent.take()

@@ -7,6 +7,7 @@ use host::{Distribution, Memory};
 use model::{Class, Duration, TaskIndex, Time};
 
 use super::ordering::Ordering;
+use super::response_counts::ResponseCounts;
 use model::{Beyond, ExportContract as Contract};
 
 /// What is known of an export's service.
@@ -18,6 +19,12 @@ pub struct ExportStatistics {
     /// From the instant at which the contract allowed a request to its answer: what a bound
     /// speaks of. Empty for best effort.
     pub bounded: Distribution,
+    /// The same in classes.
+    pub bounded_counts: ResponseCounts,
+    /// Responses of best effort, in classes: what rode beyond a contract too.
+    pub best_effort_counts: ResponseCounts,
+    /// Requests that the contract allows at once, now.
+    pub tokens: u32,
     /// Requests within the contract that were answered after their deadline.
     pub misses: u64,
     /// Requests beyond the contract.
@@ -37,6 +44,9 @@ impl Default for ExportStatistics {
         Self {
             responses: Distribution::new(Memory::AsNeeded),
             bounded: Distribution::new(Memory::AsNeeded),
+            bounded_counts: ResponseCounts::default(),
+            best_effort_counts: ResponseCounts::default(),
+            tokens: 0,
             misses: 0,
             beyond: 0,
             failed: 0,
@@ -98,15 +108,25 @@ impl Tenant {
         Admission { class: Class::Hard, eligible, due: Some(released + contract.deadline) }
     }
 
+    /// What was seen of it so far.
+    pub(crate) fn seen(&self, now: Time) -> ExportStatistics {
+        let back = self.tokens.partition_point(|&back| back <= now);
+        let tokens = u32::try_from(back).expect("as many as the contract has requests");
+        ExportStatistics { tokens, ..self.statistics.clone() }
+    }
+
     /// A request that was admitted so was answered.
     pub(crate) fn answered(&mut self, now: Time, released: Time, admission: Admission) {
         if admission.class == Class::BestEffort {
-            self.statistics.responses.record(now.since(released));
+            let response = now.since(released);
+            self.statistics.responses.record(response);
+            self.statistics.best_effort_counts.record(response);
             return;
         }
         let contract = self.contract.as_ref().expect("real time has a contract");
         let bounded: Duration = now.since(admission.eligible);
         self.statistics.bounded.record(bounded);
+        self.statistics.bounded_counts.record(bounded);
         if admission.eligible == released {
             self.statistics.responses.record(bounded);
         }

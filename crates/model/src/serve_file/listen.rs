@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Where the data are and where clients come in, as it is written.
 
+use std::net::SocketAddr;
 use std::ops::Range;
 
 use toml::Spanned;
@@ -80,6 +81,41 @@ pub(super) fn read_listen(
             Ok(Listen::Tcp { address, tls })
         }
     }
+}
+
+/// Where the service is controlled from: not where its clients come in.
+pub(super) fn read_control(
+    control: Option<Named>,
+    listen: &Listen,
+) -> Result<Option<Named>, FileError> {
+    let Some(control) = control else { return Ok(None) };
+    let is_taken =
+        matches!(listen, Listen::Unix(Some(socket)) if socket.get_ref() == control.get_ref());
+    if is_taken || control.get_ref().is_empty() {
+        return Err(FileError::new(
+            control.span(),
+            "control needs a socket of its own",
+            "write for example control = \"serve.ctl\"",
+        ));
+    }
+    Ok(Some(control))
+}
+
+/// Where metrics are read.
+pub(super) fn read_metrics(metrics: Option<Named>) -> Result<Option<SocketAddr>, FileError> {
+    let Some(metrics) = metrics else { return Ok(None) };
+    let (fault, help) = match metrics.get_ref().parse::<SocketAddr>() {
+        Ok(address) if !address.ip().is_loopback() => (
+            "metrics are given to this machine only: they tell everything about every export",
+            "write metrics = \"127.0.0.1:9464\", and let a proxy guard it for others",
+        ),
+        Ok(address) if address.port() == 0 => {
+            ("nobody would know at which port metrics are", "write a port, for example 9464")
+        }
+        Ok(address) => return Ok(Some(address)),
+        Err(_) => ("no address and port", "write metrics = \"127.0.0.1:9464\""),
+    };
+    Err(FileError::new(metrics.span(), fault, help))
 }
 
 fn read_tls(span: Range<usize>, tls: RawTls) -> Result<Tls, FileError> {

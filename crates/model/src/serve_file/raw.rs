@@ -18,6 +18,8 @@ pub(super) struct RawServe {
     pub(super) socket: Option<Spanned<String>>,
     pub(super) listen: Option<Spanned<String>>,
     pub(super) tls: Option<Spanned<RawTls>>,
+    pub(super) control: Option<Spanned<String>>,
+    pub(super) metrics: Option<Spanned<String>>,
     #[serde(default)]
     pub(super) read_only: bool,
     pub(super) size_max: Option<Spanned<Bytes>>,

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! The other end of a control socket.
+
+use std::fs;
+use std::io::{self, BufRead as _, BufReader, Read as _, Write as _};
+use std::os::unix::fs::FileTypeExt as _;
+use std::os::unix::net::UnixStream;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use model::ServeFile;
+use serde_json::Value;
+
+use crate::failure::Failure;
+
+/// No answer takes so long.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// No answer is so long: whatever listens there, it is no service.
+const ANSWER_BYTES_MAX: u64 = 256 << 20;
+
+/// A connection to a service.
+#[derive(Debug)]
+pub(crate) struct Client {
+    path: PathBuf,
+    stream: BufReader<UnixStream>,
+}
+
+impl Client {
+    /// Connects to a control socket, or to the one that a serve file names.
+    pub(crate) fn open(target: &Path) -> Result<Self, Failure> {
+        let path = socket_of(target)?;
+        let unreachable = |error: io::Error| {
+            let why = match error.kind() {
+                io::ErrorKind::NotFound | io::ErrorKind::ConnectionRefused => {
+                    "no service listens there: is it running, and was its socket removed?"
+                }
+                io::ErrorKind::PermissionDenied => {
+                    "only the user who runs the service may: try as that user, or as root"
+                }
+                _ => "is it a control socket?",
+            };
+            Failure::environment(&NotReached { path: path.clone(), error, why })
+        };
+        let stream = UnixStream::connect(&path).map_err(unreachable)?;
+        stream.set_read_timeout(Some(PATIENCE)).map_err(unreachable)?;
+        stream.set_write_timeout(Some(PATIENCE)).map_err(unreachable)?;
+        Ok(Self { path: path.clone(), stream: BufReader::new(stream) })
+    }
+
+    /// The answer to a request, as it came.
+    pub(crate) fn ask_line(&mut self, request: &Value) -> Result<String, Failure> {
+        let mut exchange = || -> io::Result<String> {
+            self.stream.get_mut().write_all(format!("{request}\n").as_bytes())?;
+            let mut line = String::new();
+            self.stream.by_ref().take(ANSWER_BYTES_MAX).read_line(&mut line)?;
+            if line.ends_with('\n') { Ok(line) } else { Err(io::ErrorKind::UnexpectedEof.into()) }
+        };
+        let line = exchange().map_err(|error| {
+            let why = "it ended, or it does not answer in time";
+            Failure::environment(&NotReached { path: self.path.clone(), error, why })
+        })?;
+        Ok(line.trim_end().to_owned())
+    }
+
+    /// What an answer says, unless it says no.
+    pub(crate) fn understand(&self, line: &str) -> Result<Value, Failure> {
+        let answer: Value = serde_json::from_str(line).unwrap_or_default();
+        match answer["ok"].as_bool() {
+            Some(true) => Ok(answer),
+            Some(false) => {
+                Err(Failure::input(super::text(&answer["error"]), super::text(&answer["help"])))
+            }
+            None => Err(Failure::input(
+                format!("what listens at {} does not answer as a service", self.path.display()),
+                "name the socket that the serve file has under `control`",
+            )),
+        }
+    }
+
+    /// Asks, and reads the answer.
+    pub(crate) fn ask(&mut self, request: &Value) -> Result<Value, Failure> {
+        let line = self.ask_line(request)?;
+        self.understand(&line)
+    }
+}
+
+/// The service was not reached.
+#[derive(Debug, thiserror::Error)]
+#[error("cannot ask the service at {}: {error}; {why}", path.display())]
+struct NotReached {
+    path: PathBuf,
+    error: io::Error,
+    why: &'static str,
+}
+
+/// The socket itself, or that of the file.
+fn socket_of(target: &Path) -> Result<PathBuf, Failure> {
+    let is_file = fs::metadata(target).is_ok_and(|found| !found.file_type().is_socket());
+    if !is_file {
+        return Ok(target.to_owned());
+    }
+    let text = fs::read_to_string(target).map_err(|error| {
+        Failure::input(
+            format!("cannot read {}: {error}", target.display()),
+            "name a control socket, or the serve file that names it",
+        )
+    })?;
+    let file =
+        ServeFile::parse(&text).map_err(|error| Failure::in_file(target, text.clone(), &error))?;
+    match &file.control {
+        Some(named) => Ok(target.parent().unwrap_or(Path::new("")).join(named.get_ref())),
+        None => Err(Failure::input(
+            format!("{} names no control socket", target.display()),
+            "add the line control = \"serve.ctl\" above its exports, and start it again",
+        )),
+    }
+}

@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! A service's answers for people.
+
+use model::{Bytes, Duration};
+use serde_json::Value;
+
+use crate::show::{self, labelled, out, outln};
+
+/// A text that came over a socket: it must not move the cursor.
+pub(crate) fn text(value: &Value) -> String {
+    let is_safe = |c: char| if c.is_control() { '?' } else { c };
+    value.as_str().unwrap_or("?").chars().map(is_safe).collect()
+}
+
+/// A count.
+pub(crate) fn number(value: &Value) -> u64 {
+    value.as_u64().unwrap_or_default()
+}
+
+/// A time of so many nanoseconds, `-` where there is none.
+pub(crate) fn time(value: &Value) -> String {
+    show::bound(value.as_u64().map(Duration::from_ns))
+}
+
+fn list(value: &Value) -> &[Value] {
+    value.as_array().map_or(&[], Vec::as_slice)
+}
+
+/// Whether everything that was agreed is proved, and still stands.
+pub(super) fn is_guaranteed(status: &Value) -> bool {
+    let is_kept = |export: &Value| {
+        export["contract"].is_null()
+            || (export["bound_ns"].is_u64() && export["is_degraded"] == false)
+    };
+    list(&status["exports"]).iter().all(is_kept)
+}
+
+pub(super) fn print_status(status: &Value) {
+    labelled("Policy", &text(&status["policy"]));
+    labelled("Running for", &elapsed(number(&status["uptime_ns"])));
+    labelled("Host", &text(&status["real_time"]["text"]));
+    labelled("Guarantee", guarantee(status));
+    outln!();
+    let exports = list(&status["exports"]);
+    let cells = |of: fn(&Value) -> String| exports.iter().map(of).collect::<Vec<_>>();
+    let columns = [
+        ("export", cells(|export| text(&export["name"]))),
+        ("contract", cells(contract)),
+        ("beyond it", cells(beyond)),
+        ("size", cells(|export| Bytes::new(number(&export["size_bytes"])).to_string())),
+        ("deadline", cells(|export| time(&export["contract"]["deadline_ns"]))),
+        ("bound", cells(|export| time(&export["bound_ns"]))),
+    ];
+    out!("{}", show::columns(&columns, 3));
+}
+
+fn guarantee(status: &Value) -> &'static str {
+    let has_contract = |export: &Value| !export["contract"].is_null();
+    if !list(&status["exports"]).iter().any(has_contract) {
+        "none was asked for"
+    } else if is_guaranteed(status) {
+        "stands: no response takes longer than its bound"
+    } else if status["is_degraded"] == true {
+        "DEGRADED: a bound was exceeded, or the drive broke its table: see `statistics`, and restart"
+    } else {
+        "not proved for every contract"
+    }
+}
+
+fn contract(export: &Value) -> String {
+    let terms = &export["contract"];
+    let access = if export["is_read_only"] == true { "read-only, " } else { "" };
+    if terms.is_null() {
+        return format!("{access}best effort, weight {}", number(&export["weight"]));
+    }
+    let what = terms["op"].as_str().map_or("reads or writes".to_owned(), |op| format!("{op}s"));
+    let size = Bytes::new(number(&terms["size_bytes_max"]));
+    let period = Duration::from_ns(number(&terms["period_ns"]));
+    format!("{access}{} {what} of {size} each {period}", number(&terms["requests"]))
+}
+
+fn beyond(export: &Value) -> String {
+    export["contract"]["beyond"].as_str().unwrap_or("-").to_owned()
+}
+
+pub(super) fn print_statistics(seen: &Value) {
+    let exports = list(&seen["exports"]);
+    let cells = |of: fn(&Value) -> String| exports.iter().map(of).collect::<Vec<_>>();
+    let columns = [
+        ("export", cells(|export| text(&export["name"]))),
+        ("requests", cells(|export| number(&export["requests"]).to_string())),
+        ("misses", cells(|export| number(&export["misses"]).to_string())),
+        ("beyond", cells(|export| number(&export["beyond"]).to_string())),
+        ("failed", cells(|export| number(&export["failed"]).to_string())),
+        ("outstanding", cells(|export| number(&export["outstanding"]).to_string())),
+        ("tokens", cells(tokens)),
+        ("p50", cells(|export| time(&export["response_ns_p50"]))),
+        ("p99", cells(|export| time(&export["response_ns_p99"]))),
+        ("p99.9", cells(|export| time(&export["response_ns_p999"]))),
+        ("max", cells(|export| time(&export["response_ns_max"]))),
+        ("bound", cells(|export| time(&export["bound_ns"]))),
+        ("data", cells(|export| megabytes(number(&export["transferred_bytes"])))),
+        ("flushes", cells(|export| number(&export["flushes"]).to_string())),
+    ];
+    outln!("In {}:", elapsed(number(&seen["uptime_ns"])));
+    outln!();
+    out!("{}", show::columns(&columns, 1));
+    outln!();
+    labelled("Drive", &drive(&seen["drive"]));
+}
+
+/// `3 of 4`.
+pub(crate) fn tokens(export: &Value) -> String {
+    match number(&export["tokens_max"]) {
+        0 => "-".to_owned(),
+        most => format!("{} of {most}", number(&export["tokens"])),
+    }
+}
+
+/// What the drive does and did.
+pub(crate) fn drive(drive: &Value) -> String {
+    let overruns = number(&drive["overruns"]);
+    let worst = match overruns {
+        0 => String::new(),
+        _ => format!(", by at most {}", time(&drive["overrun_ns_max"])),
+    };
+    format!(
+        "{} in flight; {} batches, longest {}; {overruns} longer than its table says{worst}",
+        number(&drive["in_flight"]),
+        number(&drive["batches"]),
+        time(&drive["batch_ns_max"]),
+    )
+}
+
+pub(super) fn print_heard(answer: &Value) {
+    if answer["is_heard"] == true {
+        outln!("It is heard by the regulator of best effort.");
+    } else {
+        outln!("It changes nothing: no regulator of this service is steered by notices (mdn is).");
+    }
+}
+
+fn megabytes(bytes: u64) -> String {
+    format!("{}.{}MB", bytes / 1_000_000, bytes / 100_000 % 10)
+}
+
+/// `1:02:03`.
+pub(crate) fn elapsed(ns: u64) -> String {
+    let seconds = ns / 1_000_000_000;
+    format!("{}:{:02}:{:02}", seconds / 3600, seconds / 60 % 60, seconds % 60)
+}

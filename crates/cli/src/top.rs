@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! `tidegate top`: what a service does, each second, until somebody has seen enough.
+//!
+//! Whatever ends it, the terminal is as it was: a guard restores it on every way out, and a panic
+//! does so before it speaks.
+
+mod screen;
+
+use std::io::IsTerminal as _;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use ratatui::DefaultTerminal;
+use ratatui::crossterm::event::{self, Event, KeyCode, KeyEventKind, KeyModifiers};
+use serde_json::json;
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+
+use crate::Answer;
+use crate::arguments::TopArguments;
+use crate::ctl::Client;
+use crate::failure::Failure;
+
+use screen::Screen;
+
+/// Between two looks at the service.
+const REFRESH: Duration = Duration::from_secs(1);
+
+/// A signal is noticed so soon.
+const NOTICED: Duration = Duration::from_millis(100);
+
+/// Runs the command.
+pub(crate) fn top(arguments: &TopArguments) -> Result<Answer, Failure> {
+    let mut client = Client::open(&arguments.target)?;
+    let status = client.ask(&json!({ "do": "status" }))?;
+    if !std::io::stdout().is_terminal() {
+        return Err(Failure::input(
+            "the live view needs a terminal",
+            "`tidegate ctl .. statistics --json` is for scripts",
+        ));
+    }
+    let is_over = Arc::new(AtomicBool::new(false));
+    for signal in [SIGINT, SIGTERM, SIGHUP] {
+        let registered = signal_hook::flag::register(signal, is_over.clone());
+        registered.map_err(|error| Failure::environment(&error))?;
+    }
+    let mut terminal = ratatui::try_init().map_err(|error| Failure::environment(&error))?;
+    let restoring = Restoring;
+    let seen = watch(&mut terminal, &mut client, Screen::new(status), &is_over);
+    drop(restoring);
+    seen.map(|()| Answer::Yes)
+}
+
+/// Gives the terminal back.
+struct Restoring;
+
+impl Drop for Restoring {
+    fn drop(&mut self) {
+        ratatui::restore();
+    }
+}
+
+fn watch(
+    terminal: &mut DefaultTerminal,
+    client: &mut Client,
+    mut screen: Screen,
+    is_over: &AtomicBool,
+) -> Result<(), Failure> {
+    let failed = |error: std::io::Error| Failure::environment(&error);
+    let mut next = Instant::now();
+    while !is_over.load(Ordering::Relaxed) {
+        let now = Instant::now();
+        if now >= next {
+            screen.update(client.ask(&json!({ "do": "statistics" }))?);
+            // Not in arrears after a pause.
+            next = now + REFRESH;
+        }
+        terminal.draw(|frame| screen.draw(frame)).map_err(failed)?;
+        let pause = next.saturating_duration_since(Instant::now()).min(NOTICED);
+        if event::poll(pause).map_err(failed)? && is_end(&event::read().map_err(failed)?) {
+            return Ok(());
+        }
+    }
+    Ok(())
+}
+
+/// Whether somebody has seen enough: q, Escape or Ctrl-C.
+fn is_end(event: &Event) -> bool {
+    let Event::Key(key) = event else { return false };
+    let is_ctrl_c = key.code == KeyCode::Char('c') && key.modifiers.contains(KeyModifiers::CONTROL);
+    let is_quit = matches!(key.code, KeyCode::Char('q' | 'Q') | KeyCode::Esc);
+    key.kind == KeyEventKind::Press && (is_quit || is_ctrl_c)
+}
+
+#[cfg(test)]
+mod tests {
+    use ratatui::crossterm::event::KeyEvent;
+
+    use super::*;
+
+    #[test]
+    fn q_escape_and_ctrl_c_end_it_and_nothing_else_does() {
+        let key = |code, modifiers| Event::Key(KeyEvent::new(code, modifiers));
+        assert!(is_end(&key(KeyCode::Char('q'), KeyModifiers::NONE)));
+        assert!(is_end(&key(KeyCode::Esc, KeyModifiers::NONE)));
+        assert!(is_end(&key(KeyCode::Char('c'), KeyModifiers::CONTROL)));
+        assert!(!is_end(&key(KeyCode::Char('c'), KeyModifiers::NONE)));
+        assert!(!is_end(&Event::Resize(80, 24)));
+    }
+}

@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! `tidegate ctl` and `tidegate top` through the binary, on a service that nbdkit runs.
+//!
+//! The tests with a service need nbdkit and the plugin beside the binary; they say so and pass
+//! where one is missing.
+
+mod common;
+
+use std::io::{Read, Write};
+use std::net::{TcpListener, TcpStream};
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use common::Folder;
+use serde_json::Value;
+
+const SERVE: &str = "simulate = \"sata-ssd\"\ncontrol = \"s.ctl\"\nmetrics = \"127.0.0.1:PORT\"\n\
+    [[export]]\nname = \"camera\"\nsize = \"8MiB\"\nread_only = true\n\
+    contract = { period = \"300ms\", size_max = \"128KiB\", op = \"read\" }\n\
+    [[export]]\nname = \"rest\"\nsize = \"8MiB\"\nread_only = true\nbest_effort = true\n";
+
+/// A server at work; killed when the test ends.
+struct Server {
+    child: Child,
+    port: u16,
+}
+
+impl Server {
+    /// `None`, with its reason, where it cannot be had.
+    fn start(folder: &Folder) -> Option<Self> {
+        if Command::new("nbdkit").arg("--version").output().is_err() {
+            println!("skipped: nbdkit is not installed");
+            return None;
+        }
+        let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+        folder.file("s.toml", &SERVE.replace("PORT", &port.to_string()));
+        let (code, _, stderr) = folder.run(&["serve", "s.toml", "--print"]);
+        if stderr.contains("is not where it belongs") {
+            println!("skipped: {stderr}");
+            return None;
+        }
+        assert_eq!(code, 0, "{stderr}");
+        let mut command = folder.command(&["serve", "s.toml"]);
+        let child = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
+        let mut server = Self { child, port };
+        let begun = Instant::now();
+        while folder.run(&["ctl", "s.ctl", "status"]).0 == 3 {
+            let ended = server.child.try_wait().unwrap();
+            assert!(ended.is_none() && begun.elapsed() < Duration::from_mins(1), "{ended:?}");
+            std::thread::sleep(Duration::from_millis(20));
+        }
+        Some(server)
+    }
+
+    /// What it said, once it ended by itself.
+    fn ended(mut self) -> (Option<i32>, String) {
+        let mut said = String::new();
+        self.child.stderr.take().unwrap().read_to_string(&mut said).unwrap();
+        (self.child.wait().unwrap().code(), said)
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+#[test]
+fn a_service_is_asked_and_told_and_stopped() {
+    let folder = Folder::new();
+    let Some(server) = Server::start(&folder) else { return };
+    // The serve file leads to the socket, the socket itself too.
+    let (code, stdout, stderr) = folder.run(&["ctl", "s.toml", "status"]);
+    let is_degraded = stdout.contains("DEGRADED");
+    assert_eq!(code, i32::from(is_degraded), "{stdout}{stderr}");
+    for said in ["dqf", "camera", "1 reads of 128KiB each 300ms", "best effort, weight 1"] {
+        assert!(stdout.contains(said), "{said}: {stdout}");
+    }
+    let (code, seen) = folder.json(&["ctl", "s.ctl", "statistics"]);
+    assert_eq!((code, &seen["exports"][1]["name"]), (0, &Value::from("rest")));
+    let (code, stdout, _) = folder.run(&["ctl", "s.ctl", "statistics"]);
+    assert!(code == 0 && stdout.contains("in flight"), "{stdout}");
+    let (code, stdout, _) = folder.run(&["ctl", "s.ctl", "missed", "camera"]);
+    assert!(code == 0 && stdout.contains("changes nothing"), "{stdout}");
+    let (code, _, stderr) = folder.run(&["ctl", "s.ctl", "ended", "nobody"]);
+    assert!(code == 2 && stderr.contains("no export of that name"), "{stderr}");
+    let (code, answer) = folder.json(&["ctl", "s.ctl", "missed", "rest"]);
+    assert_eq!((code, &answer["ok"]), (2, &Value::Bool(false)));
+    let mut stream = TcpStream::connect(("127.0.0.1", server.port)).unwrap();
+    stream.write_all(b"GET /metrics HTTP/1.1\r\n\r\n").unwrap();
+    let mut page = String::new();
+    stream.read_to_string(&mut page).unwrap();
+    assert!(page.contains("tidegate_export_bound_seconds{export=\"camera\"}"), "{page}");
+    let (code, stdout, stderr) = folder.run(&["ctl", "s.toml", "stop"]);
+    assert!(code == 0 && stdout.contains("ends"), "{stdout}{stderr}");
+    let (code, said) = server.ended();
+    assert_eq!(code, Some(0), "{said}");
+    assert!(said.contains("camera: 0 requests"), "{said}");
+    assert!(!folder.path().join("s.ctl").exists());
+}
+
+#[test]
+fn what_cannot_be_asked_is_said() {
+    let folder = Folder::new();
+    for (arguments, code, said) in [
+        (&["ctl", "s.ctl", "status"][..], 3, "no service listens there"),
+        (&["ctl", "s.ctl", "missed"], 2, "about one export"),
+        (&["ctl", "s.ctl", "stop", "camera"], 2, "about all exports"),
+        (&["ctl", "s.ctl", "dance"], 2, "possible values"),
+        (&["ctl", "plain.toml", "status"], 2, "names no control socket"),
+        (&["ctl", "faulty.toml", "status"], 2, "nothing is exported"),
+        (&["top", "s.ctl"], 3, "no service listens there"),
+        (&["top", "plain.toml"], 2, "names no control socket"),
+    ] {
+        folder.file("plain.toml", &SERVE.replace("control = \"s.ctl\"\n", "").replace("PORT", "1"));
+        folder.file("faulty.toml", "control = \"s.ctl\"\n");
+        let (found, _, stderr) = folder.run(arguments);
+        assert_eq!(found, code, "{arguments:?}: {stderr}");
+        assert!(stderr.contains(said), "{arguments:?}: {stderr}");
+    }
+}
+
+/// Goal: the live view gives the terminal back, whatever ends it. Method: `script` makes a
+/// terminal; its last bytes leave the other screen and show the cursor.
+#[test]
+fn the_live_view_gives_the_terminal_back() {
+    let folder = Folder::new();
+    if Command::new("script").arg("--version").output().is_err() {
+        println!("skipped: script (util-linux) is not installed");
+        return;
+    }
+    let Some(server) = Server::start(&folder) else { return };
+    let (_, _, stderr) = folder.run(&["top", "s.ctl"]);
+    assert!(stderr.contains("needs a terminal"), "{stderr}");
+    for (keys, is_signal) in [(&b"q"[..], false), (b"\x03", false), (b"", true)] {
+        let screen = viewed(folder.path(), keys, is_signal);
+        assert!(screen.contains("camera"), "{screen:?}");
+        let (_, after) = screen.rsplit_once("\u{1b}[?1049l").expect("it leaves its screen");
+        assert!(screen.contains("\u{1b}[?1049h") && after.contains("\u{1b}[?25h"), "{screen:?}");
+    }
+    drop(server);
+}
+
+/// What `tidegate top` showed until these keys, or a signal.
+fn viewed(folder: &Path, keys: &[u8], is_signal: bool) -> String {
+    let program = env!("CARGO_BIN_EXE_tidegate");
+    let how = if is_signal {
+        // A shell gives what runs in the background another input, unless it is told.
+        format!("exec 3<&0; '{program}' top s.ctl <&3 & sleep 2; kill -TERM $!; wait")
+    } else {
+        format!("exec '{program}' top s.ctl")
+    };
+    let guarded = format!("stty rows 24 cols 120; {how}");
+    let mut child = Command::new("script")
+        .args(["-q", "-e", "-c", &guarded, "/dev/null"])
+        .current_dir(folder)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut stdin = child.stdin.take().unwrap();
+    let mut stdout = child.stdout.take().unwrap();
+    let (mut screen, mut piece) = (Vec::new(), [0; 4096]);
+    let mut is_sent = false;
+    while let Ok(count @ 1..) = stdout.read(&mut piece) {
+        screen.extend_from_slice(&piece[..count]);
+        if !is_sent && String::from_utf8_lossy(&screen).contains("camera") {
+            stdin.write_all(keys).unwrap();
+            is_sent = true;
+        }
+    }
+    child.wait().unwrap();
+    String::from_utf8_lossy(&screen).into_owned()
+}

@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! The control socket of a service: one JSON object on each line, there and back.
+//!
+//! ```text
+//!   {"do":"status"}       what is offered, what was proved, whether it still stands
+//!   {"do":"statistics"}   what was seen so far
+//!   {"do":"missed","export":"camera-1"}   its tenant missed a deadline   } heard by regulators
+//!   {"do":"ended","export":"camera-1"}    its stream came to its end     } that this steers
+//!   {"do":"stop"}         answer everything, then end
+//! ```
+//! Only the socket's owner gets in (mode 0600). What `stop` does is the caller's: a service does
+//! not know who runs it.
+//!
+//! # Source
+//! The two notices are the calls of missed-deadline notification, in which streams that read a
+//! shared disk through a file system tell it how they are served.
+
+mod answers;
+mod request;
+#[cfg(test)]
+pub(crate) mod tests;
+
+use std::io;
+use std::path::Path;
+
+use policy::NoticeKind;
+use serde_json::json;
+
+use self::answers::{Fault, failed, statistics, status};
+use self::request::Request;
+use crate::peers::{Answer, Peers, Protocol, Refusal, Say, UnixDoor};
+use crate::service::View;
+
+/// The longest line of a request.
+const LINE_BYTES_MAX: usize = 64 << 10;
+
+/// A control socket that is open; dropping it closes it.
+#[derive(Debug)]
+pub struct Control {
+    _peers: Peers,
+}
+
+impl Control {
+    /// Opens a control socket at `path` for a service. `stop` is called when somebody asks for
+    /// the end, on the control socket's thread, and should not wait for it.
+    ///
+    /// # Errors
+    /// When there can be no socket at that path, or no thread.
+    pub fn open(
+        path: &Path,
+        view: View,
+        stop: impl Fn() + Send + 'static,
+        say: Say,
+    ) -> io::Result<Self> {
+        let desk = Desk { view, stop: Box::new(stop) };
+        let peers = Peers::start("tidegate-ctl", UnixDoor::open(path)?, desk, say)?;
+        Ok(Self { _peers: peers })
+    }
+}
+
+/// What answers requests.
+struct Desk {
+    view: View,
+    stop: Box<dyn Fn() + Send>,
+}
+
+impl Desk {
+    fn reply(&self, request: &Request) -> Result<serde_json::Value, Fault> {
+        match request {
+            Request::Status => status(&self.view),
+            Request::Statistics => statistics(&self.view),
+            Request::Missed { export } => self.notice(export, NoticeKind::DeadlineMissed),
+            Request::Ended { export } => self.notice(export, NoticeKind::StreamEnded),
+            Request::Stop => {
+                (self.stop)();
+                Ok(json!({ "ok": true }))
+            }
+        }
+    }
+
+    fn notice(&self, name: &str, kind: NoticeKind) -> Result<serde_json::Value, Fault> {
+        let Some(export) = self.view.export(name) else {
+            return Err(Fault::new("there is no export of that name", "`status` lists them"));
+        };
+        if export.spec().contract.is_none() {
+            return Err(Fault::new(
+                "an export without a contract has no deadlines",
+                "name one that has a contract",
+            ));
+        }
+        export.notice(kind);
+        // Who reports is to know whether that changes anything.
+        Ok(json!({ "ok": true, "is_heard": self.view.hears_notices() }))
+    }
+}
+
+impl Protocol for Desk {
+    const REQUEST_MAX: usize = LINE_BYTES_MAX;
+
+    fn end(input: &[u8], scanned: usize) -> Option<usize> {
+        let rest = input.get(scanned..)?;
+        rest.iter().position(|&byte| byte == b'\n').map(|at| scanned + at + 1)
+    }
+
+    fn answer(&mut self, request: &[u8]) -> Answer {
+        let reply = Request::parse(request).and_then(|request| self.reply(&request));
+        let reply = reply.unwrap_or_else(|fault| failed(&fault));
+        Answer { bytes: line(&reply), is_last: false }
+    }
+
+    fn refusal(&self, why: Refusal) -> Vec<u8> {
+        let fault = match why {
+            Refusal::Long => {
+                Fault::new("a line of more than 64 KiB", "end each request with a new line")
+            }
+            Refusal::Slow => {
+                Fault::new("no whole line within 10 s", "connect when there is something to ask")
+            }
+            Refusal::Crowded => Fault::new("too many peers at once", "close others, or try later"),
+        };
+        line(&failed(&fault))
+    }
+}
+
+fn line(value: &serde_json::Value) -> Vec<u8> {
+    let mut line = value.to_string().into_bytes();
+    line.push(b'\n');
+    line
+}

@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! What the page says: names with their units, a label for each export.
+//!
+//! # Source
+//! OpenMetrics 1.0. The text itself is made by the crate `prometheus-client`.
+
+use std::fmt;
+use std::sync::Arc;
+
+use model::Duration;
+use prometheus_client::collector::Collector;
+use prometheus_client::encoding::{DescriptorEncoder, EncodeGaugeValue, NoLabelSet};
+use prometheus_client::metrics::MetricType;
+use prometheus_client::registry::Registry;
+
+use crate::service::{ExportStatistics, ResponseCounts, ServiceStatistics, View};
+
+/// The page; none when the service does not answer.
+pub(super) fn exposition(view: &View) -> Option<String> {
+    let seen = view.statistics()?;
+    let mut registry = Registry::default();
+    registry.register_collector(Box::new(Snapshot { view: view.clone(), seen }));
+    let mut text = String::new();
+    // Writing into a text cannot fail.
+    prometheus_client::encoding::text::encode(&mut text, &registry).ok()?;
+    Some(text)
+}
+
+/// A service at one instant.
+#[derive(Debug)]
+struct Snapshot {
+    view: View,
+    seen: Arc<ServiceStatistics>,
+}
+
+fn seconds(time: Duration) -> f64 {
+    std::time::Duration::from_nanos(time.ns()).as_secs_f64()
+}
+
+type Encoder<'a, 'b> = &'a mut DescriptorEncoder<'b>;
+
+impl Collector for Snapshot {
+    fn encode(&self, mut encoder: DescriptorEncoder) -> fmt::Result {
+        let to = &mut encoder;
+        self.service(to)?;
+        self.responses(to)?;
+        self.counters(to)?;
+        self.gauges(to)?;
+        self.drive(to)
+    }
+}
+
+impl Snapshot {
+    fn service(&self, to: Encoder<'_, '_>) -> fmt::Result {
+        let labels =
+            [("policy", self.view.policy().name()), ("version", env!("CARGO_PKG_VERSION"))];
+        to.encode_descriptor("tidegate_service", "What serves", None, MetricType::Info)?
+            .encode_info(&labels)?;
+        let uptime = seconds(self.view.uptime());
+        gauge(to, "tidegate_uptime_seconds", "Time since the service began", &uptime)?;
+        let is_granted = u64::from(self.view.real_time().is_complete());
+        let help = "Whether real-time scheduling and locked memory were granted";
+        gauge(to, "tidegate_real_time_granted", help, &is_granted)?;
+        let help = "Whether the bound of any export stands no more, until the next start";
+        gauge(to, "tidegate_degraded", help, &u64::from(self.view.is_degraded(&self.seen)))
+    }
+
+    fn responses(&self, to: Encoder<'_, '_>) -> fmt::Result {
+        let help = "Response times: of the contract from when it allows a request, of best effort \
+                    from arrival";
+        let name = "tidegate_export_response_seconds";
+        let mut metric = to.encode_descriptor(name, help, None, MetricType::Histogram)?;
+        for (export, seen) in self.view.exports().iter().zip(&self.seen.exports) {
+            let name = export.name.as_str();
+            let kinds = [
+                ("contract", &seen.bounded_counts, export.contract.is_some()),
+                ("best_effort", &seen.best_effort_counts, true),
+            ];
+            for (kind, counts, is_possible) in kinds {
+                if !is_possible {
+                    continue;
+                }
+                let labels = [("export", name), ("kind", kind)];
+                metric.encode_family(&labels)?.encode_histogram::<NoLabelSet>(
+                    seconds(counts.sum()),
+                    counts.count(),
+                    &buckets(counts),
+                    None,
+                )?;
+            }
+        }
+        Ok(())
+    }
+
+    fn counters(&self, to: Encoder<'_, '_>) -> fmt::Result {
+        type Pick = fn(&ExportStatistics) -> u64;
+        let counters: [(&str, &str, Pick); 5] = [
+            ("misses", "Requests within the contract answered after their deadline", |seen| {
+                seen.misses
+            }),
+            ("beyond", "Requests beyond the contract", |seen| seen.beyond),
+            ("failed", "Requests that the store failed", |seen| seen.failed),
+            ("flushes", "Flushes, and writes that had to be durable", |seen| seen.flushes),
+            ("transferred_bytes", "Bytes read and written", |seen| seen.bytes),
+        ];
+        for (what, help, pick) in counters {
+            let name = format!("tidegate_export_{what}");
+            let mut metric = to.encode_descriptor(&name, help, None, MetricType::Counter)?;
+            for (export, seen) in self.view.exports().iter().zip(&self.seen.exports) {
+                let labels = [("export", export.name.as_str())];
+                metric
+                    .encode_family(&labels)?
+                    .encode_counter::<NoLabelSet, _, u64>(&pick(seen), None)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn gauges(&self, to: Encoder<'_, '_>) -> fmt::Result {
+        let (exports, bounds) = (self.view.exports(), self.view.bounds());
+        let contracts = || exports.iter().map(|export| export.contract.as_ref());
+        let proved = bounds.iter().map(|bound| bound.map(seconds));
+        self.of_exports(to, "bound_seconds", "Proved: no response takes longer", proved)?;
+        let deadlines = contracts().map(|contract| contract.map(|it| seconds(it.deadline)));
+        self.of_exports(to, "deadline_seconds", "Agreed: no response may take longer", deadlines)?;
+        let seen = &self.seen.exports;
+        let tokens = contracts().zip(seen).map(|(contract, seen)| contract.map(|_| seen.tokens));
+        self.of_exports(to, "tokens", "Requests that the contract allows at once, now", tokens)?;
+        let outstanding = seen.iter().map(|seen| Some(seen.outstanding));
+        self.of_exports(to, "outstanding", "Requests that are not answered", outstanding)?;
+        let degraded = bounds.iter().enumerate().map(|(index, bound)| {
+            bound.map(|_| u64::from(self.view.is_export_degraded(index, &self.seen)))
+        });
+        let help =
+            "Whether its bound stands no more: the drive broke its table, or it was exceeded";
+        self.of_exports(to, "degraded", help, degraded)
+    }
+
+    /// A gauge of each export that has a value.
+    fn of_exports<T: EncodeGaugeValue>(
+        &self,
+        to: Encoder<'_, '_>,
+        what: &str,
+        help: &str,
+        values: impl Iterator<Item = Option<T>>,
+    ) -> fmt::Result {
+        let name = format!("tidegate_export_{what}");
+        let mut metric = to.encode_descriptor(&name, help, None, MetricType::Gauge)?;
+        for (export, value) in self.view.exports().iter().zip(values) {
+            if let Some(value) = value {
+                metric.encode_family(&[("export", export.name.as_str())])?.encode_gauge(&value)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn drive(&self, to: Encoder<'_, '_>) -> fmt::Result {
+        let seen = &self.seen;
+        gauge(to, "tidegate_drive_in_flight", "Requests on the drive", &seen.in_flight)?;
+        for (name, help, count) in [
+            ("tidegate_drive_batches", "Batches that were compared with the table", seen.batches),
+            ("tidegate_drive_overruns", "Batches that took longer than it says", seen.overruns),
+        ] {
+            to.encode_descriptor(name, help, None, MetricType::Counter)?
+                .encode_counter::<NoLabelSet, _, u64>(&count, None)?;
+        }
+        let (name, help) = ("tidegate_drive_overrun_seconds", "By how much they did in all");
+        to.encode_descriptor(name, help, None, MetricType::Counter)?
+            .encode_counter::<NoLabelSet, _, u64>(&seconds(seen.overrun_sum), None)
+    }
+}
+
+fn gauge(
+    to: Encoder<'_, '_>,
+    name: &str,
+    help: &str,
+    value: &impl EncodeGaugeValue,
+) -> fmt::Result {
+    to.encode_descriptor(name, help, None, MetricType::Gauge)?.encode_gauge(value)
+}
+
+fn buckets(counts: &ResponseCounts) -> Vec<(f64, u64)> {
+    let limit = |limit: Option<Duration>| limit.map_or(f64::INFINITY, seconds);
+    counts.classes().map(|(longest, count)| (limit(longest), count)).collect()
+}

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! As much of HTTP as one page needs (RFC 9112): a head, an answer, the end.
+
+use super::exposition::exposition;
+use crate::peers::{Answer, Protocol, Refusal};
+use crate::service::View;
+
+/// What the text is, in the standard's words.
+const CONTENT_TYPE: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
+
+const PLAIN: &str = "text/plain; charset=utf-8";
+
+/// The page.
+pub(super) struct Page {
+    pub(super) view: View,
+}
+
+impl Protocol for Page {
+    const REQUEST_MAX: usize = 8 << 10;
+
+    /// Heads end with an empty line.
+    fn end(input: &[u8], scanned: usize) -> Option<usize> {
+        // An end may have begun before.
+        let from = scanned.saturating_sub(3);
+        let rest = input.get(from..)?;
+        let long = rest.windows(4).position(|bytes| bytes == b"\r\n\r\n").map(|at| from + at + 4);
+        let short = rest.windows(2).position(|bytes| bytes == b"\n\n").map(|at| from + at + 2);
+        long.into_iter().chain(short).min()
+    }
+
+    fn answer(&mut self, request: &[u8]) -> Answer {
+        let text = String::from_utf8_lossy(request);
+        let mut words = text.lines().next().unwrap_or_default().split_ascii_whitespace();
+        let (method, target) = (words.next().unwrap_or_default(), words.next());
+        let path = target.map(|target| target.split('?').next().unwrap_or_default());
+        let is_http = words.next().is_some_and(|version| version.starts_with("HTTP/1."));
+        let bytes = match (method, path) {
+            _ if !is_http => reply("400 Bad Request", PLAIN, "no request of HTTP/1.1\n", true),
+            ("GET" | "HEAD", Some("/metrics")) => self.page(method == "GET"),
+            ("GET" | "HEAD", _) => {
+                reply("404 Not Found", PLAIN, "there is /metrics\n", method == "GET")
+            }
+            _ => reply("405 Method Not Allowed\r\nAllow: GET, HEAD", PLAIN, "GET only\n", true),
+        };
+        Answer { bytes, is_last: true }
+    }
+
+    fn refusal(&self, why: Refusal) -> Vec<u8> {
+        match why {
+            Refusal::Long => {
+                reply("431 Request Header Fields Too Large", PLAIN, "more than 8 KiB\n", true)
+            }
+            Refusal::Slow => reply("408 Request Timeout", PLAIN, "no request in 10 s\n", true),
+            Refusal::Crowded => reply("503 Service Unavailable", PLAIN, "too many peers\n", true),
+        }
+    }
+}
+
+impl Page {
+    fn page(&self, has_body: bool) -> Vec<u8> {
+        match exposition(&self.view) {
+            Some(text) => reply("200 OK", CONTENT_TYPE, &text, has_body),
+            None => {
+                reply("503 Service Unavailable", PLAIN, "the service does not answer\n", has_body)
+            }
+        }
+    }
+}
+
+fn reply(status: &str, content_type: &str, text: &str, has_body: bool) -> Vec<u8> {
+    let body = if has_body { text } else { "" };
+    format!(
+        "HTTP/1.1 {status}\r\nContent-Type: {content_type}\r\nContent-Length: {}\r\n\
+         Connection: close\r\n\r\n{body}",
+        text.len()
+    )
+    .into_bytes()
+}

@@ -1,0 +1,275 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! Hostile peers: each does its worst, and a good one beside it is answered all the same.
+//!
+//! The protocol here echoes lines. Peers that wait for a time-out are tested on a peer alone, with
+//! instants that are made up.
+
+use std::io::{self, BufRead, BufReader, Read, Write};
+use std::os::unix::fs::PermissionsExt;
+use std::os::unix::net::UnixStream;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+
+use super::door::{Door, UnixDoor};
+use super::peer::{Fate, Peer};
+use super::*;
+
+/// Answers a line with itself, and `flood` with more than a socket holds.
+struct Echo;
+
+const LINE_MAX: usize = 1000;
+
+const FLOOD_BYTES: usize = 8 << 20;
+
+impl Protocol for Echo {
+    const REQUEST_MAX: usize = LINE_MAX;
+
+    fn end(input: &[u8], scanned: usize) -> Option<usize> {
+        input[scanned..].iter().position(|&byte| byte == b'\n').map(|at| scanned + at + 1)
+    }
+
+    fn answer(&mut self, request: &[u8]) -> Answer {
+        let bytes = match request {
+            b"flood\n" => vec![b'f'; FLOOD_BYTES],
+            other => other.to_vec(),
+        };
+        Answer { bytes, is_last: request == b"bye\n" }
+    }
+
+    fn refusal(&self, why: Refusal) -> Vec<u8> {
+        format!("{why:?}\n").into_bytes()
+    }
+}
+
+struct Bench {
+    folder: tempfile::TempDir,
+    said: Arc<Mutex<Vec<String>>>,
+    peers: Peers,
+}
+
+impl Bench {
+    fn new() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let said = Arc::new(Mutex::new(Vec::new()));
+        let (door, sink) = (UnixDoor::open(&folder.path().join("s")).unwrap(), said.clone());
+        let say: Say = Arc::new(move |line: &str| sink.lock().unwrap().push(line.to_owned()));
+        let peers = Peers::start("test", door, Echo, say).unwrap();
+        Self { folder, said, peers }
+    }
+
+    fn path(&self) -> PathBuf {
+        self.folder.path().join("s")
+    }
+
+    fn connect(&self) -> UnixStream {
+        let stream = UnixStream::connect(self.path()).unwrap();
+        stream.set_read_timeout(Some(Duration::from_secs(5))).unwrap();
+        stream
+    }
+
+    /// A good peer is answered.
+    fn is_well(&self) {
+        let mut stream = self.connect();
+        stream.write_all(b"well?\n").unwrap();
+        assert_eq!(line(&stream), "well?\n");
+    }
+}
+
+fn line(stream: &UnixStream) -> String {
+    let mut line = String::new();
+    BufReader::new(stream).read_line(&mut line).unwrap();
+    line
+}
+
+#[test]
+fn the_socket_is_its_owners_only_and_goes_with_the_service() {
+    let bench = Bench::new();
+    let mode = std::fs::metadata(bench.path()).unwrap().permissions().mode();
+    assert_eq!(mode & 0o777, 0o600);
+    bench.is_well();
+    let path = bench.path();
+    let Bench { folder, peers, .. } = bench;
+    drop(peers);
+    assert!(!path.exists());
+    drop(folder);
+}
+
+#[test]
+fn a_socket_that_was_left_behind_is_replaced_and_nothing_else_is() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("s");
+    let left = std::os::unix::net::UnixListener::bind(&path).unwrap();
+    let error = UnixDoor::open(&path).expect_err("somebody listens");
+    assert_eq!(error.kind(), io::ErrorKind::AddrInUse);
+    drop(left);
+    drop(UnixDoor::open(&path).expect("nobody listens"));
+    std::fs::write(&path, "precious").unwrap();
+    assert_eq!(UnixDoor::open(&path).unwrap_err().kind(), io::ErrorKind::AlreadyExists);
+    assert_eq!(std::fs::read(&path).unwrap(), b"precious");
+}
+
+#[test]
+fn who_sends_a_line_without_end_is_told_and_let_go() {
+    let bench = Bench::new();
+    let mut stream = bench.connect();
+    let _ = stream.write_all(&vec![b'x'; 64 * LINE_MAX]);
+    assert_eq!(line(&stream), "Long\n");
+    bench.is_well();
+}
+
+#[test]
+fn who_does_not_read_keeps_nobody_waiting() {
+    let bench = Bench::new();
+    let mut greedy = bench.connect();
+    greedy.write_all(&b"flood\n".repeat(100)).unwrap();
+    for _ in 0..20 {
+        bench.is_well();
+    }
+    // It gets its answer when it reads, whole.
+    let mut answer = vec![0; FLOOD_BYTES];
+    greedy.read_exact(&mut answer).unwrap();
+    assert!(answer.iter().all(|&byte| byte == b'f'));
+}
+
+#[test]
+fn who_closes_its_half_is_answered_also_without_a_last_new_line() {
+    let bench = Bench::new();
+    let mut stream = bench.connect();
+    stream.write_all(b"one\ntwo").unwrap();
+    stream.shutdown(std::net::Shutdown::Write).unwrap();
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).unwrap();
+    assert_eq!(answer, "one\ntwo");
+}
+
+#[test]
+fn a_thousand_that_come_and_go_and_forty_that_stay_are_harmless() {
+    let bench = Bench::new();
+    for round in 0..1000 {
+        let mut stream = bench.connect();
+        if round % 2 == 0 {
+            let _ = stream.write_all(b"half a li");
+        }
+    }
+    bench.is_well();
+    let silent: Vec<UnixStream> = (0..PEERS_MAX + 8).map(|_| bench.connect()).collect();
+    // Those that are too many are told, whoever they are.
+    let mut refused = 0;
+    for stream in &silent {
+        stream.set_read_timeout(Some(Duration::from_millis(50))).unwrap();
+        let mut answer = [0; 8];
+        let said = (&*stream).read(&mut answer);
+        refused += usize::from(matches!(said, Ok(8) if answer.starts_with(b"Crowded")));
+    }
+    assert_eq!(refused, 8);
+    drop(silent);
+    let is_answered = |_| {
+        let mut stream = bench.connect();
+        let _ = stream.write_all(b"well?\n");
+        line(&stream) == "well?\n"
+    };
+    assert!((0..100).any(is_answered), "places are free again");
+}
+
+#[test]
+fn who_asks_without_pause_is_answered_at_our_pace() {
+    let bench = Bench::new();
+    let begun = Instant::now();
+    let mut stream = bench.connect();
+    stream.write_all(&b"again\n".repeat(50)).unwrap();
+    let mut answers = vec![0; 300];
+    stream.read_exact(&mut answers).unwrap();
+    assert!(begun.elapsed() >= 49 * PACE, "{:?}", begun.elapsed());
+}
+
+#[test]
+fn a_socket_that_is_removed_is_said_once_and_those_inside_go_on() {
+    let bench = Bench::new();
+    let mut stream = bench.connect();
+    std::fs::remove_file(bench.path()).unwrap();
+    let begun = Instant::now();
+    while bench.said.lock().unwrap().is_empty() && begun.elapsed() < Duration::from_secs(5) {
+        std::thread::yield_now();
+        stream.write_all(b"still?\n").unwrap();
+        assert_eq!(line(&stream), "still?\n");
+    }
+    let said = bench.said.lock().unwrap();
+    assert!(
+        matches!(&said[..], [only] if only.contains("was removed: serving goes on")),
+        "{said:?}"
+    );
+}
+
+/// A stream of a test: what it has to read, and how much it takes.
+#[derive(Default)]
+struct Wire {
+    input: Vec<u8>,
+    output: Vec<u8>,
+    room: usize,
+}
+
+impl Read for &mut Wire {
+    fn read(&mut self, data: &mut [u8]) -> io::Result<usize> {
+        if self.input.is_empty() {
+            return Err(io::ErrorKind::WouldBlock.into());
+        }
+        let count = data.len().min(self.input.len());
+        data[..count].copy_from_slice(&self.input[..count]);
+        self.input.drain(..count);
+        Ok(count)
+    }
+}
+
+impl Write for &mut Wire {
+    fn write(&mut self, data: &[u8]) -> io::Result<usize> {
+        let count = data.len().min(self.room);
+        if count == 0 {
+            return Err(io::ErrorKind::WouldBlock.into());
+        }
+        self.room -= count;
+        self.output.extend_from_slice(&data[..count]);
+        Ok(count)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+#[test]
+fn who_sends_no_whole_line_in_time_is_told_and_let_go() {
+    let begun = Instant::now();
+    let mut wire = Wire { input: b"hal".to_vec(), room: 1000, ..Wire::default() };
+    let mut peer = Peer::new(&mut wire, begun);
+    for second in 0..10 {
+        assert_eq!(peer.turn(begun + Duration::from_secs(second), &mut Echo), Fate::Stays);
+        // A byte each second is no whole line.
+        peer.stream.input.push(b'f');
+    }
+    assert_eq!(peer.deadline(), begun + PATIENCE);
+    assert_eq!(peer.turn(begun + PATIENCE, &mut Echo), Fate::Goes);
+    assert_eq!(wire.output, b"Slow\n");
+}
+
+#[test]
+fn who_reads_no_answer_in_time_is_let_go_and_whoever_asks_in_time_stays() {
+    let begun = Instant::now();
+    let after = |second| begun + Duration::from_secs(second);
+    let mut wire = Wire { input: b"a\n".to_vec(), room: 2, ..Wire::default() };
+    let mut peer = Peer::new(&mut wire, begun);
+    assert_eq!(peer.turn(after(8), &mut Echo), Fate::Stays);
+    assert_eq!(peer.turn(after(16), &mut Echo), Fate::Stays);
+    peer.stream.input = b"b\n".to_vec();
+    assert_eq!(peer.turn(after(17), &mut Echo), Fate::Stays);
+    assert_eq!(peer.turn(after(26), &mut Echo), Fate::Stays);
+    assert_eq!(peer.turn(after(27), &mut Echo), Fate::Goes);
+    assert_eq!(wire.output, b"a\n");
+}
+
+#[test]
+fn the_door_itself_never_blocks() {
+    let folder = tempfile::tempdir().unwrap();
+    let door = UnixDoor::open(&folder.path().join("s")).unwrap();
+    assert_eq!(door.accept().unwrap_err().kind(), io::ErrorKind::WouldBlock);
+}

@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! Overruns as they are said: each at once, but no more than a line each second.
+//!
+//! A drive that breaks its table often does it hundreds of times each second, and nobody reads
+//! hundreds of lines; what was kept back is counted in the next line. The service's thread only
+//! drops each event into a channel: whoever reads the log slowly delays nothing.
+
+use std::sync::mpsc::{Receiver, RecvTimeoutError};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant, SystemTime};
+
+use crate::peers::Say;
+use crate::service::Overrun;
+
+/// Between two lines.
+const QUIET: Duration = Duration::from_secs(1);
+
+/// The thread needs little, and its stack may be locked into memory.
+const STACK_BYTES: usize = 128 << 10;
+
+/// Says overruns until their service ends.
+///
+/// # Errors
+/// When no thread is to be had.
+pub(super) fn start(overruns: Receiver<Overrun>, say: Say) -> std::io::Result<JoinHandle<()>> {
+    let listen = move || {
+        let mut lines = Lines::default();
+        loop {
+            let now = Instant::now();
+            let line = match lines.due(now) {
+                None => match overruns.recv() {
+                    Ok(overrun) => lines.overran(Instant::now(), overrun),
+                    Err(_) => return,
+                },
+                Some(time) => match overruns.recv_timeout(time) {
+                    Ok(overrun) => lines.overran(Instant::now(), overrun),
+                    Err(RecvTimeoutError::Timeout) => lines.rest(Instant::now()),
+                    Err(RecvTimeoutError::Disconnected) => {
+                        if let Some(line) = lines.rest(now + QUIET) {
+                            say(&line);
+                        }
+                        return;
+                    }
+                },
+            };
+            if let Some(line) = line {
+                say(&line);
+            }
+        }
+    };
+    std::thread::Builder::new()
+        .name("tidegate-log".to_owned())
+        .stack_size(STACK_BYTES)
+        .spawn(listen)
+}
+
+/// Which lines there are, apart from when.
+#[derive(Debug, Default)]
+struct Lines {
+    /// No line before this.
+    next: Option<Instant>,
+    /// The number of the last overrun that was told, alone or in a count.
+    told: u64,
+    /// The worst and the last of those that were not.
+    kept_back: Option<(Overrun, Overrun)>,
+}
+
+impl Lines {
+    /// How long until there is a line, if something waits for it.
+    fn due(&self, now: Instant) -> Option<Duration> {
+        let next = self.kept_back.and(self.next)?;
+        Some(next.saturating_duration_since(now))
+    }
+
+    fn overran(&mut self, now: Instant, overrun: Overrun) -> Option<String> {
+        if self.next.is_some_and(|next| now < next) {
+            let worst = self.kept_back.map_or(overrun, |(worst, _)| {
+                if overrun.excess > worst.excess { overrun } else { worst }
+            });
+            self.kept_back = Some((worst, overrun));
+            return None;
+        }
+        if self.kept_back.is_some() {
+            // Its line is due and comes first; this one waits for the next.
+            let line = self.rest(now);
+            self.kept_back = Some((overrun, overrun));
+            return line;
+        }
+        self.next = Some(now + QUIET);
+        // Numbers that never came were lost where they wait: told too.
+        let lost = overrun.number - self.told - 1;
+        self.told = overrun.number;
+        let more = if lost > 0 { format!(", and {lost} more before it") } else { String::new() };
+        Some(format!(
+            "warning: {}: a batch took {}, {} longer than the drive's table says (overrun {}{more}); \
+             until the next start no bound is guaranteed",
+            at(overrun.at),
+            overrun.time,
+            overrun.excess,
+            overrun.number,
+        ))
+    }
+
+    /// What was kept back, in one line.
+    fn rest(&mut self, now: Instant) -> Option<String> {
+        if self.next.is_some_and(|next| now < next) {
+            return None;
+        }
+        let (worst, last) = self.kept_back.take()?;
+        self.next = Some(now + QUIET);
+        let count = last.number - self.told;
+        self.told = last.number;
+        Some(format!(
+            "warning: {}: {count} more batches took too long, the worst by {} ({} overruns in all)",
+            at(last.at),
+            worst.excess,
+            last.number,
+        ))
+    }
+}
+
+/// The time of day, to be found in other logs, and since the start.
+fn at(since_start: model::Time) -> String {
+    let ms = since_start.ns() / 1_000_000;
+    let now = humantime::format_rfc3339_millis(SystemTime::now());
+    format!("{now}, {}.{:03} s after the start", ms / 1_000, ms % 1_000)
+}
+
+#[cfg(test)]
+mod tests {
+    use model::{Duration as Time, Time as Instant_};
+
+    use super::*;
+
+    fn overrun(number: u64, excess_ms: u64) -> Overrun {
+        let time = Time::from_ms(10 + excess_ms);
+        Overrun { number, at: Instant_::from_ns(1), time, excess: Time::from_ms(excess_ms) }
+    }
+
+    #[test]
+    fn the_first_is_said_at_once_and_others_are_counted() {
+        let (mut lines, begun) = (Lines::default(), Instant::now());
+        let after = |ms| begun + Duration::from_millis(ms);
+        let line = lines.overran(after(0), overrun(1, 3)).expect("the first");
+        assert!(line.contains("took 13ms, 3ms longer") && line.contains("(overrun 1)"), "{line}");
+        assert_eq!(lines.due(after(1)), None);
+        assert_eq!(lines.overran(after(10), overrun(2, 9)), None);
+        assert_eq!(lines.overran(after(20), overrun(5, 4)), None);
+        assert_eq!(lines.due(after(20)), Some(Duration::from_millis(980)));
+        let line = lines.rest(after(1000)).expect("it is time");
+        assert!(line.contains("4 more batches") && line.contains("the worst by 9ms"), "{line}");
+        assert_eq!((lines.rest(after(3000)), lines.due(after(3000))), (None, None));
+        let line = lines.overran(after(3000), overrun(9, 1)).expect("long after");
+        assert!(line.contains("(overrun 9, and 3 more before it)"), "{line}");
+    }
+
+    #[test]
+    fn a_thousand_in_a_second_are_two_lines() {
+        let (mut lines, begun) = (Lines::default(), Instant::now());
+        let said = (1..=1000).filter(|&number| {
+            let now = begun + Duration::from_millis(number);
+            lines.overran(now, overrun(number, 1)).is_some()
+        });
+        assert_eq!(said.count(), 1);
+        assert!(lines.rest(begun + Duration::from_millis(1001)).unwrap().contains("999 more"));
+    }
+}

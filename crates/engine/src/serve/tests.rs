@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! What stands beside a service: seen where the file says, and degraded when the drive breaks its
+//! table, on a drive that does so and on one that does not.
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::{TcpListener, TcpStream};
+use std::os::unix::net::UnixStream;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::{Duration as Wall, Instant};
+
+use drive::PseudoDisk;
+
+use super::*;
+use crate::peers::Say;
+
+const SERVE: &str = r#"
+simulate = "disk.drive.toml"
+size_max = "16KiB"
+control = "serve.ctl"
+metrics = "127.0.0.1:PORT"
+
+[[export]]
+name = "camera"
+size = "1MiB"
+contract = { period = "20s", requests = 4, size_max = "16KiB" }
+
+[[export]]
+name = "rest"
+size = "1MiB"
+best_effort = true
+"#;
+
+const DRIVE: &str = r#"
+name = "disk"
+kind = "pseudo"
+depth = 2
+flush_ns_max = 0
+[[batch]]
+op = "read"
+size = "16KiB"
+ns_max = [TABLE, TABLE]
+[[batch]]
+op = "write"
+size = "16KiB"
+ns_max = [TABLE, TABLE]
+"#;
+
+struct Bench {
+    folder: tempfile::TempDir,
+    service: Service,
+    sidelines: Sidelines,
+    said: Arc<Mutex<Vec<String>>>,
+    is_stopped: Arc<AtomicBool>,
+}
+
+impl Bench {
+    /// On a drive that takes so long for each batch, beside what its table says.
+    fn new(table_ms: u64, batch_ms: u64) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+        let file = folder.path().join("serve.toml");
+        std::fs::write(&file, SERVE.replace("PORT", &port.to_string())).unwrap();
+        let drive = DRIVE.replace("TABLE", &format!("{}", table_ms * 1_000_000));
+        std::fs::write(folder.path().join("disk.drive.toml"), drive).unwrap();
+        let prepared = Prepared::read(&file).unwrap();
+        let size = Bytes::from_kib(2048);
+        let params = prepared.params(Layout { size, alignment: SIMULATED_ALIGNMENT }).unwrap();
+        let table = BatchTable::new(&[Duration::from_ms(batch_ms); 2]).unwrap();
+        let disk = PseudoDisk::new(2, table, 1);
+        let make = move |clock, waker| {
+            let store = memory_file(size).expect("memory");
+            Ok(SimulatedBacking::new(Box::new(disk), store, clock, waker))
+        };
+        let service = Service::start(params, make).unwrap();
+        let said = Arc::new(Mutex::new(Vec::new()));
+        let sink = said.clone();
+        let say: Say = Arc::new(move |line: &str| sink.lock().unwrap().push(line.to_owned()));
+        let is_stopped = Arc::new(AtomicBool::new(false));
+        let stopped = is_stopped.clone();
+        let stop = move || stopped.store(true, Ordering::Relaxed);
+        let sidelines = prepared.stand_by(&service, stop, say).unwrap();
+        Self { folder, service, sidelines, said, is_stopped }
+    }
+
+    fn write(&self, count: u64) {
+        let camera = self.service.export("camera").unwrap();
+        for block in 0..count {
+            camera.write(block * 4096, &[1; 4096], false).unwrap();
+        }
+    }
+
+    fn ask(&self, verb: &str) -> serde_json::Value {
+        let mut stream = UnixStream::connect(self.folder.path().join("serve.ctl")).unwrap();
+        writeln!(stream, "{{\"do\":\"{verb}\"}}").unwrap();
+        let mut line = String::new();
+        BufReader::new(stream).read_line(&mut line).unwrap();
+        serde_json::from_str(&line).unwrap()
+    }
+
+    fn page(&self) -> String {
+        let mut stream = TcpStream::connect(self.sidelines.metrics_address().unwrap()).unwrap();
+        stream.write_all(b"GET /metrics HTTP/1.1\r\n\r\n").unwrap();
+        let mut text = String::new();
+        stream.read_to_string(&mut text).unwrap();
+        text
+    }
+}
+
+#[test]
+fn a_drive_that_breaks_its_table_degrades_the_guarantee_and_is_said_once_a_second() {
+    let bench = Bench::new(20, 45);
+    bench.write(4);
+    let status = bench.ask("status");
+    assert_eq!(status["is_degraded"], true, "{status}");
+    assert_eq!(status["exports"][0]["is_degraded"], true);
+    // Best effort was promised nothing.
+    assert_eq!(status["exports"][1]["is_degraded"], false);
+    let seen = bench.ask("statistics");
+    assert_eq!(seen["drive"]["overruns"], 4, "{seen}");
+    assert!(seen["drive"]["overrun_ns_max"].as_u64() >= Some(25_000_000), "{seen}");
+    let page = bench.page();
+    for line in [
+        "tidegate_degraded 1\n",
+        "tidegate_export_degraded{export=\"camera\"} 1\n",
+        "tidegate_drive_overruns_total 4\n",
+    ] {
+        assert!(page.contains(line), "{line}{page}");
+    }
+    let Bench { service, said, .. } = bench;
+    service.stop().unwrap();
+    let begun = Instant::now();
+    while said.lock().unwrap().len() < 2 && begun.elapsed() < Wall::from_secs(5) {
+        std::thread::yield_now();
+    }
+    let said = said.lock().unwrap();
+    let [first, second] = &said[..] else { panic!("{said:?}") };
+    assert!(first.contains("longer than the drive's table says (overrun 1)"), "{first}");
+    assert!(second.contains("3 more batches took too long"), "{second}");
+}
+
+#[test]
+fn a_drive_that_keeps_its_table_degrades_nothing() {
+    let bench = Bench::new(1_000, 1);
+    bench.write(4);
+    let status = bench.ask("status");
+    assert_eq!(status["is_degraded"], false, "{status}");
+    assert!(bench.page().contains("tidegate_export_degraded{export=\"camera\"} 0\n"));
+    assert_eq!(*bench.said.lock().unwrap(), [] as [&str; 0]);
+    assert_eq!(bench.ask("stop")["ok"], true);
+    assert!(bench.is_stopped.load(Ordering::Relaxed));
+    let Bench { folder, sidelines, .. } = bench;
+    drop(sidelines);
+    assert!(!folder.path().join("serve.ctl").exists());
+}
+
+#[test]
+fn what_cannot_be_opened_is_named() {
+    let bench = Bench::new(1_000, 1);
+    let file = bench.folder.path().join("serve.toml");
+    let prepared = Prepared::read(&file).unwrap();
+    let say: Say = Arc::new(|_: &str| ());
+    let error = prepared.stand_by(&bench.service, || (), say).unwrap_err().to_string();
+    assert!(error.contains("serve.ctl: another service listens there"), "{error}");
+}
