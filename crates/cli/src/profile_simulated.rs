@@ -74,12 +74,13 @@ pub(crate) fn run(arguments: &ProfileArguments) -> Result<(), Failure> {
         measured.file.mechanics = None;
         return output.publish(&measured.file, &measured);
     }
-    let whole = with_tables(file, measured.file.clone(), measured.is_endless);
+    let whole = with_tables(file, measured.file.clone());
     output.publish(&whole, &measured)
 }
 
 /// The drive with the tables that were measured in place of its own of the same section.
-fn with_tables(file: DriveFile, measured: DriveFile, is_endless: bool) -> DriveFile {
+fn with_tables(file: DriveFile, measured: DriveFile) -> DriveFile {
+    let is_endless = file.is_starvation_endless || measured.is_starvation_endless;
     let or = |new: Vec<MeasuredTable>, old| if new.is_empty() { old } else { new };
     let hows = [file.identity.how, measured.identity.how];
     let how = hows.into_iter().flatten().collect::<Vec<_>>().join("; ");
@@ -90,7 +91,8 @@ fn with_tables(file: DriveFile, measured: DriveFile, is_endless: bool) -> DriveF
         priority: or(measured.priority, file.priority),
         single: measured.single,
         throughput: measured.throughput,
-        // Costs are of the tables that they were fitted to.
+        // Costs are of the batches that they were fitted to.
+        mixed: if measured.batch.is_empty() { file.mixed } else { measured.mixed },
         cost: if measured.batch.is_empty() { file.cost } else { measured.cost },
         fit: addition::joined(file.fit, measured.fit),
         starvation_of: if measured.starvation_max.is_some() {
@@ -99,6 +101,7 @@ fn with_tables(file: DriveFile, measured: DriveFile, is_endless: bool) -> DriveF
             file.starvation_of
         },
         starvation_max: measured.starvation_max.or(file.starvation_max).filter(|_| !is_endless),
+        is_starvation_endless: is_endless,
         ..file
     }
 }
