@@ -125,6 +125,18 @@ pub(crate) fn with_tables_of(
     (file, (!said.is_empty()).then(|| said.join("; ")))
 }
 
+/// A new file of what was `measured`, its drains raised to those from `starts`: they may come from
+/// the file of a simulated drive; and what is to be said where it has none.
+pub(crate) fn with_drains_of(
+    measured: &DriveFile,
+    starts: &[StartTimes],
+) -> (DriveFile, Option<String>) {
+    let mut file = measured.clone();
+    let raised = tables::raise_drains(&mut file.drain, starts);
+    let said: Vec<String> = raised.into_iter().filter_map(Result::err).collect();
+    (file, (!said.is_empty()).then(|| said.join("; ")))
+}
+
 /// What was fitted before and now, table by table; what is in both is as it is now.
 pub(crate) fn joined(known: Option<toml::Table>, new: Option<toml::Table>) -> Option<toml::Table> {
     let (Some(mut known), Some(new)) = (known.clone(), new.clone()) else { return new.or(known) };

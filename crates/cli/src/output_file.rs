@@ -110,7 +110,8 @@ impl OutputFile {
         if self.existing.is_some() {
             self.add(measured, starts)
         } else {
-            self.write_new(measured).map(|()| None)
+            let (file, said) = addition::with_drains_of(measured, starts);
+            self.write_new(&file).map(|()| said)
         }
     }
 

@@ -77,6 +77,9 @@ fn adversaries_raise_the_drains_of_an_earlier_measurement() {
     assert!(after.drain[0].ns_max.iter().zip(&before).any(|(after, before)| after > before));
     assert!(after.drain[0].ns_max.iter().zip(&before).all(|(after, before)| after >= before));
     assert!(after.identity.how.unwrap().contains("drains of reads of 128KiB raised"));
+    let more = ["--only=batch,drain-adversary", "--samples=4", "--size=1MiB", "-o", "e.toml"];
+    let (code, _, stderr) = folder.run(&[&["profile", drive, "--depth=3"], &more[..]].concat());
+    assert!(code == 0 && stderr.contains("no [[drain]] of reads of 1MiB"), "{stderr}");
 }
 
 /// Goal: what is added last is covered like what was there first. Method: costs of 8 KiB from two

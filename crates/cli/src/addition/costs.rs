@@ -128,7 +128,9 @@ fn fitted(widest: &CostModel, file: &DriveFile) -> Option<CostModel> {
     });
     let point = |(batch, ns): (Vec<(usize, u32)>, u64)| {
         let mut counts = vec![0; of.len()];
-        batch.into_iter().for_each(|(index, count)| counts[index] += count);
+        for (index, count) in batch {
+            counts[index] += count;
+        }
         Point { counts, highest: Duration::from_ns(ns) }
     };
     let points: Vec<Point> = pure.chain(mixed).map(point).collect();
