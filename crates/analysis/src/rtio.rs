@@ -115,9 +115,10 @@ impl Question<'_> {
     /// `R = starvation_max` for every task: a request is sent when it is released.
     ///
     /// # Source
-    /// RTAS 2008, section 3.1, for one request. For n: best effort takes at most K - n slots,
-    /// and as long as R is within every period, at most n real-time requests are released and
-    /// not complete, so there is a slot for each when it comes.
+    /// RTAS 2008, section 3.1, for one request. For n: best effort takes at most D - n slots, where
+    /// D <= K requests were on the drive when the bound was measured. As long as R is within every
+    /// period, at most n real-time requests are released and not complete: there is a slot for each
+    /// when it comes, and never more than D are on the drive.
     ///
     /// # Assumptions
     /// R <= p_i for every task: checked. Equality will do, as completions are observed before
@@ -128,12 +129,18 @@ impl Question<'_> {
              nothing against it: measure `starvation` with them, give starvation_ns_max in the \
              drive file, or name `rtio-limit`",
         )?;
+        let depth = self.measured_depth(self.workload.contracts.starvation_depth);
+        let best_effort_depth = depth.checked_sub(self.requests).ok_or(
+            "the tasks can release more requests together than were on the drive when its \
+             starvation bound was measured: measure `starvation` with a larger --depth",
+        )?;
         let assumption = format!(
             "the bound rests on the drive's starvation bound: no request stays on the drive for \
-             longer than {response}, whatever else is sent"
+             longer than {response}, whatever else is sent{}",
+            self.limited_to(depth)
         );
         let promise = Promise::of(Some(response), self.is_within_periods(response));
-        Ok(self.choice(self.workload.depth - self.requests, promise, vec![assumption]))
+        Ok(self.choice(best_effort_depth, promise, vec![assumption]))
     }
 
     /// `rtio-drain` and `rtio-limit`, with the depth of best effort that `depth` picks from 0
@@ -217,7 +224,8 @@ impl Question<'_> {
     /// the drive is kept full.
     ///
     /// # Assumptions
-    /// n is within the table. Best effort is at most K - n deep.
+    /// n is within the table. Best effort is at most D - n deep, where D <= K requests were on the
+    /// drive when the table was measured.
     fn by_priority(&self) -> Result<Choice, &'static str> {
         let priority = self.workload.contracts.priority.as_ref().ok_or(
             "the drive has no times for requests with its own priority: measure them with \
@@ -230,18 +238,41 @@ impl Question<'_> {
         }
         let tag = self.workload.parameters.rtio_priority.tag.name();
         let promise = self.in_rounds(|requests| priority.time_max(requests));
-        let best_effort_depth = self.workload.depth - self.requests;
+        let depth = self.measured_depth(self.workload.contracts.priority_depth);
+        let best_effort_depth = depth.checked_sub(self.requests).ok_or(
+            "the tasks can release more requests together than were on the drive when its times \
+             with priority were measured: measure `priority` with a larger --depth",
+        )?;
         if self.tasks.is_empty() {
             return Ok(self.choice(best_effort_depth, promise, Vec::new()));
         }
         let mut assumptions = vec![format!(
             "the bound rests on the drive's own priority: {} sent together with the tag `{tag}`, \
-             while none like them is on the drive, are back within {}, whatever else is sent",
+             while none like them is on the drive, are back within {}, whatever else is sent{}",
             self.requests,
-            priority.time_max(self.requests)
+            priority.time_max(self.requests),
+            self.limited_to(depth)
         )];
         assumptions.extend(dishonour(priority.time_max(1), self.workload.table.time_max(1)));
         Ok(self.choice(best_effort_depth, promise, assumptions))
+    }
+
+    /// D: how many requests may be on the drive for a contract that was `measured` with so many to
+    /// say anything. Nothing is asked of it without tasks.
+    fn measured_depth(&self, measured: Option<u32>) -> u32 {
+        let depth = self.workload.depth;
+        if self.tasks.is_empty() { depth } else { measured.map_or(depth, |it| it.min(depth)) }
+    }
+
+    /// What is to be said of a depth below that of the drive.
+    fn limited_to(&self, depth: u32) -> String {
+        if depth == self.workload.depth {
+            return String::new();
+        }
+        format!(
+            ", with at most {depth} on it as when that was measured: it accepts {}",
+            self.workload.depth
+        )
     }
 
     fn in_rounds(&self, round_time_max: impl Fn(u32) -> Duration) -> Promise {

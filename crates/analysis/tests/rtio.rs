@@ -167,6 +167,35 @@ fn priority_is_promised_by_the_times_of_the_drive() {
     assert!(matches!(four.answer, Answer::NotApplicable { .. }));
 }
 
+/// Goal: a contract of the drive is not stretched beyond the number of requests with which it was
+/// measured. Method: 5 of 20, with up to 6 requests of real time.
+#[test]
+fn contracts_hold_at_the_depth_at_which_they_were_measured() {
+    let contracts = "starvation_ns_max = 90_000_000\npriority_ns_max = [12_000_000, 20_000_000]\n";
+    let at = |count, depth| {
+        let sources = format!("{}{BACKUP}", tasks(count, "1s"));
+        let mut workload = workload(contracts, &sources);
+        workload.contracts.starvation_depth = depth;
+        workload.contracts.priority_depth = depth;
+        [PolicyName::Rtio, PolicyName::RtioPriority].map(|policy| assess(&workload, policy))
+    };
+    for (depth, expected) in [(None, 18), (Some(20), 18), (Some(99), 18), (Some(5), 3)] {
+        for it in at(2, depth) {
+            assert_eq!((&it.answer, it.best_effort_depth), (&Answer::Proven, expected));
+            let is_said = it.assumptions[0].contains("at most 5 on it");
+            assert_eq!(is_said, depth == Some(5), "{:?}", it.assumptions);
+        }
+    }
+    for it in at(2, Some(1)) {
+        assert!(
+            matches!(it.answer, Answer::NotApplicable { reason } if reason.contains("--depth"))
+        );
+    }
+    let alone = at(5, Some(5));
+    assert_eq!((&alone[0].answer, alone[0].best_effort_depth), (&Answer::Proven, 0));
+    assert!(matches!(at(6, Some(5))[0].answer, Answer::NotApplicable { .. }));
+}
+
 /// Two services of 10 ms: 20 ms is honour, a nanosecond more is not.
 #[test]
 fn drive_that_does_not_honour_priority_is_named() {

@@ -2,14 +2,18 @@
 //! Adds a measured table to a drive file that exists.
 //!
 //! A drive file is about one device: a table of another one is refused. What the file says
-//! of its origin stays, and what is added says its own.
+//! of its origin stays, and what is added says its own. What was seen is not forgotten: of tables
+//! of the same kind the longest times stay.
 
 mod costs;
+mod starvation;
+mod tables;
 
 use std::path::Path;
 
-use model::drive_file::{Identity, MeasuredTable, Throughput};
-use model::{DriveFile, Op};
+use measure::StartTimes;
+use model::DriveFile;
+use model::drive_file::{Identity, Throughput};
 
 use crate::failure::Failure;
 
@@ -45,24 +49,39 @@ pub(crate) fn check_device(
     ))
 }
 
-/// `existing` with the tables of `measured`, which replace those of the same kind; and what is to
-/// be said of its costs.
+/// `existing` with what was `measured`, drains from these `starts` among it; and what is to be said
+/// of what became of both.
 pub(crate) fn with_tables_of(
     existing: &DriveFile,
     measured: &DriveFile,
+    starts: &[StartTimes],
 ) -> (DriveFile, Option<String>) {
     let mut file = existing.clone();
+    tables::keep_depths(&mut file, measured.depth);
     let sections = [
         ("", &mut file.batch, &measured.batch),
         ("drains of ", &mut file.drain, &measured.drain),
         ("priority of ", &mut file.priority, &measured.priority),
     ];
-    let mut added: Vec<String> = Vec::new();
+    let (mut added, mut said): (Vec<String>, Vec<String>) = Default::default();
     for (section, known, tables) in sections {
         for table in tables {
-            added.push(format!("{section}{}", name_of_table(known, table)));
-            known.retain(|known| !is_same_kind(known, table));
-            known.push(table.clone());
+            let name = format!("{section}{}", tables::name(table));
+            let samples = tables::samples(table);
+            if let Some(old) = known.iter_mut().find(|old| tables::is_same_kind(old, table)) {
+                added.push(format!("{name} measured again{samples}"));
+                said.extend(tables::kept_of(old, table).map(|kept| format!("{name}: {kept}")));
+                *old = tables::merged(old, table);
+            } else {
+                added.push(format!("{name}{samples}"));
+                known.push(table.clone());
+            }
+        }
+    }
+    for kind in tables::raise_drains(&mut file.drain, starts) {
+        match kind {
+            Ok(raised) => added.push(raised),
+            Err(nothing) => said.push(nothing),
         }
     }
     for single in &measured.single {
@@ -79,30 +98,26 @@ pub(crate) fn with_tables_of(
         file.throughput.retain(|known| !is_it(known));
         file.throughput.push(flow.clone());
     }
-    let mut said = None;
-    if !measured.batch.is_empty() {
-        (file.cost, said) = costs::joined(file.cost.as_ref(), measured.cost.as_ref(), &file.batch);
+    costs::add_mixed(&mut file.mixed, &measured.mixed);
+    if !measured.batch.is_empty() || !measured.mixed.is_empty() {
+        let (cost, of_costs) = costs::joined(file.cost.as_ref(), measured.cost.as_ref(), &file);
+        file.cost = cost;
+        said.extend(of_costs);
     }
     if measured.mechanics.is_some() {
         added.push("mechanics".to_owned());
         file.mechanics.clone_from(&measured.mechanics);
     }
     file.fit = joined(file.fit.take(), measured.fit.clone());
-    if let Some(starved) = measured.starvation_max {
+    if measured.starvation_max.is_some() || measured.is_starvation_endless {
         added.push("starvation".to_owned());
-        // One figure for all requests: the greatest holds for each.
-        let is_general = file.starvation_max.is_some() && file.starvation_of.is_empty();
-        file.starvation_max = file.starvation_max.max(Some(starved));
-        let new = measured.starvation_of.iter();
-        let known = file.starvation_of.clone();
-        let new = new.filter(|kind| !is_general && !known.contains(kind));
-        file.starvation_of.extend(new);
     }
     if let Some(flush) = measured.flush_max {
         added.push("flush".to_owned());
         // Of whatever writes, a flush may follow them: the greatest holds.
         file.flush_max = file.flush_max.max(Some(flush));
     }
+    said.extend(starvation::add(&mut file, measured));
     let how = (!added.is_empty()).then(|| how_of(&added, &measured.identity));
     let hows: Vec<_> = file.identity.how.take().into_iter().chain(how).collect();
     file.identity.how = (!hows.is_empty()).then(|| hows.join("; "));
@@ -112,7 +127,19 @@ pub(crate) fn with_tables_of(
             file.identity.host.push(line.clone());
         }
     }
-    (file, said)
+    (file, (!said.is_empty()).then(|| said.join("; ")))
+}
+
+/// A new file of what was `measured`, its drains raised to those from `starts`: they may come from
+/// the file of a simulated drive; and what is to be said where it has none.
+pub(crate) fn with_drains_of(
+    measured: &DriveFile,
+    starts: &[StartTimes],
+) -> (DriveFile, Option<String>) {
+    let mut file = measured.clone();
+    let raised = tables::raise_drains(&mut file.drain, starts);
+    let said: Vec<String> = raised.into_iter().filter_map(Result::err).collect();
+    (file, (!said.is_empty()).then(|| said.join("; ")))
 }
 
 /// What was fitted before and now, table by table; what is in both is as it is now.
@@ -137,27 +164,12 @@ fn how_of(added: &[String], measured: &Identity) -> String {
     )
 }
 
-/// `writes of 128KiB measured again`.
-fn name_of_table(existing: &[MeasuredTable], table: &MeasuredTable) -> String {
-    let is_again = existing.iter().any(|known| is_same_kind(known, table));
-    format!(
-        "{}s of {}{}",
-        table.op.map_or("request", Op::name),
-        table.size.unwrap_or_default(),
-        if is_again { " measured again" } else { "" },
-    )
-}
-
-fn is_same_kind(a: &MeasuredTable, b: &MeasuredTable) -> bool {
-    (a.op, a.size) == (b.op, b.size)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     fn sum_of(existing: &DriveFile, measured: &DriveFile) -> DriveFile {
-        with_tables_of(existing, measured).0
+        with_tables_of(existing, measured, &[]).0
     }
 
     fn drive(op: &str, ns_max: &str, when: &str) -> DriveFile {
@@ -183,10 +195,10 @@ mod tests {
     }
 
     #[test]
-    fn a_table_of_the_same_kind_is_replaced_and_that_is_said() {
+    fn a_table_of_the_same_kind_is_joined_and_that_is_said() {
         let sum = sum_of(&drive("read", "[1, 2]", "May"), &drive("read", "[7]", "June"));
         assert_eq!((sum.depth, sum.batch.len()), (2, 1));
-        assert_eq!(sum.batch[0].ns_max, [7]);
+        assert_eq!(sum.batch[0].ns_max, [7, 2]);
         let how = sum.identity.how.unwrap();
         assert!(how.contains("reads of 128KiB measured again, June: "), "{how}");
     }

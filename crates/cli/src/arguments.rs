@@ -170,7 +170,8 @@ pub(crate) struct ProfileArguments {
     /// Where the drive file goes, a new file; it is printed if this is left out.
     #[arg(short, long, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
-    /// Add the tables to the drive file that exists at --output, for example writes to reads.
+    /// Add the tables to the drive file that exists at --output, for example writes to reads; of
+    /// tables of the same requests the longest times of both stay.
     #[arg(long, requires = "output")]
     pub(crate) add: bool,
     /// Go on with a measurement that was interrupted: its samples lie beside --output.
@@ -195,7 +196,7 @@ pub(crate) struct ProfileArguments {
     /// priority: requests of the drive's own priority; simulated drives only.
     /// flush: how long a flush takes when the device's cache is full of writes of each --size;
     /// it writes, whatever --op says, and so needs --allow-writes.
-    /// drain-adversary: drains with requests far apart; shown and not written; about twenty
+    /// drain-adversary: drains with requests far apart; raise the drains of the file; about twenty
     /// times as long as batch.
     #[arg(long, value_name = "A,B,..", value_delimiter = ',', value_parser = experiment, verbatim_doc_comment)]
     pub(crate) only: Vec<Experiment>,

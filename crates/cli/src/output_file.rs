@@ -22,6 +22,7 @@ use std::path::{Path, PathBuf};
 use std::thread::sleep;
 use std::time::Duration;
 
+use measure::StartTimes;
 use model::DriveFile;
 use model::drive_file::Identity;
 use tempfile::NamedTempFile;
@@ -110,17 +111,18 @@ impl OutputFile {
         DriveFile::parse(&text_file::read(&self.path).ok()?).ok()
     }
 
-    /// Puts the measured tables in place; `is_endless`: no starvation bounds the device, whatever
-    /// stood there. Gives what is to be said of the file as it is now.
+    /// Puts the measured tables in place; drains from `starts` raise those that stand there. Gives
+    /// what is to be said of the file as it is now.
     pub(crate) fn publish(
         &self,
         measured: &DriveFile,
-        is_endless: bool,
+        starts: &[StartTimes],
     ) -> Result<Option<String>, Failure> {
         if self.existing.is_some() {
-            self.add(measured, is_endless)
+            self.add(measured, starts)
         } else {
-            self.write_new(measured).map(|()| None)
+            let (file, said) = addition::with_drains_of(measured, starts);
+            self.write_new(&file).map(|()| said)
         }
     }
 
@@ -138,13 +140,12 @@ impl OutputFile {
         }
     }
 
-    fn add(&self, measured: &DriveFile, is_endless: bool) -> Result<Option<String>, Failure> {
+    fn add(&self, measured: &DriveFile, starts: &[StartTimes]) -> Result<Option<String>, Failure> {
         // Read again: somebody may have added to it, and the file as it was is not the file.
         let (held, existing) = self.lock_existing()?;
         addition::check_device(&self.named, &existing.identity, &measured.identity)?;
         let replace = || {
-            let (mut whole, said) = addition::with_tables_of(&existing, measured);
-            whole.starvation_max = whole.starvation_max.filter(|_| !is_endless);
+            let (whole, said) = addition::with_tables_of(&existing, measured, starts);
             let file = self.filled(&whole)?;
             file.as_file().set_permissions(held.metadata()?.permissions())?;
             file.persist(&self.path)?;
@@ -309,7 +310,7 @@ mod tests {
         let (folder, path) = folder();
         let output = prepare(&path, false).unwrap();
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0, "nothing before the end");
-        output.publish(&drive("read"), false).unwrap();
+        output.publish(&drive("read"), &[]).unwrap();
         assert_eq!(read(&path), drive("read"));
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
         let usual = folder.path().join("usual");
@@ -323,8 +324,8 @@ mod tests {
     fn a_file_that_came_up_meanwhile_stays() {
         let (_folder, path) = folder();
         let [first, second] = [prepare(&path, false).unwrap(), prepare(&path, false).unwrap()];
-        first.publish(&drive("read"), false).unwrap();
-        assert!(second.publish(&drive("write"), false).is_err());
+        first.publish(&drive("read"), &[]).unwrap();
+        assert!(second.publish(&drive("write"), &[]).is_err());
         assert_eq!(read(&path), drive("read"));
     }
 
@@ -335,7 +336,7 @@ mod tests {
         let outputs = [("read", prepare(&path, true)), ("write", prepare(&path, true))];
         std::thread::scope(|scope| {
             for (op, output) in outputs {
-                scope.spawn(move || output.unwrap().publish(&drive(op), false).unwrap());
+                scope.spawn(move || output.unwrap().publish(&drive(op), &[]).unwrap());
             }
         });
         assert_eq!(read(&path).batch.len(), 3);
@@ -348,7 +349,7 @@ mod tests {
         fs::set_permissions(&path, Permissions::from_mode(0o640)).unwrap();
         let link = folder.path().join("link");
         symlink("d.toml", &link).unwrap();
-        prepare(&link, true).unwrap().publish(&drive("write"), false).unwrap();
+        prepare(&link, true).unwrap().publish(&drive("write"), &[]).unwrap();
         assert!(fs::symlink_metadata(&link).unwrap().is_symlink());
         assert_eq!(read(&path).batch.len(), 2);
         assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o640);
@@ -402,7 +403,7 @@ mod tests {
         let mut foreign = drive("write");
         foreign.identity.model = Some("N".to_owned());
         assert!(output.check_device(&foreign.identity).is_err());
-        assert!(output.publish(&foreign, false).is_err());
+        assert!(output.publish(&foreign, &[]).is_err());
         assert_eq!(read(&path), drive("read"));
     }
 }

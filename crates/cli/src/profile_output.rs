@@ -91,7 +91,7 @@ impl Output {
         for warning in &measured.warnings {
             eprintln!("{:<12} {warning}", "Warning");
         }
-        let put = self.file.as_ref().map(|file| file.publish(whole, measured.is_endless));
+        let put = self.file.as_ref().map(|file| file.publish(whole, &measured.starts));
         let (said, failure) = match put.transpose() {
             Ok(said) => (said.flatten(), None),
             Err(failure) => (None, Some(failure)),

@@ -77,12 +77,13 @@ pub(crate) fn run(arguments: &ProfileArguments) -> Result<(), Failure> {
         measured.file.mechanics = None;
         return output.publish(&measured.file, &measured);
     }
-    let whole = with_tables(file, measured.file.clone(), measured.is_endless);
+    let whole = with_tables(file, measured.file.clone());
     output.publish(&whole, &measured)
 }
 
 /// The drive with the tables that were measured in place of its own of the same section.
-fn with_tables(file: DriveFile, measured: DriveFile, is_endless: bool) -> DriveFile {
+fn with_tables(file: DriveFile, measured: DriveFile) -> DriveFile {
+    let is_endless = file.is_starvation_endless || measured.is_starvation_endless;
     let or = |new: Vec<MeasuredTable>, old| if new.is_empty() { old } else { new };
     let is_of_device = Origin::of(&file.identity) == Origin::Simulation;
     let said = if is_of_device { "simulated: " } else { "" };
@@ -96,7 +97,8 @@ fn with_tables(file: DriveFile, measured: DriveFile, is_endless: bool) -> DriveF
         priority: or(measured.priority, file.priority),
         single: measured.single,
         throughput: measured.throughput,
-        // Costs are of the tables that they were fitted to.
+        // Costs are of the batches that they were fitted to.
+        mixed: if measured.batch.is_empty() { file.mixed } else { measured.mixed },
         cost: if measured.batch.is_empty() { file.cost } else { measured.cost },
         fit: addition::joined(file.fit, measured.fit),
         starvation_of: if measured.starvation_max.is_some() {
@@ -106,6 +108,7 @@ fn with_tables(file: DriveFile, measured: DriveFile, is_endless: bool) -> DriveF
         },
         starvation_max: measured.starvation_max.or(file.starvation_max).filter(|_| !is_endless),
         flush_max: measured.flush_max.or(file.flush_max),
+        is_starvation_endless: is_endless,
         ..file
     }
 }

@@ -309,7 +309,11 @@ fn costs_stay_when_other_kinds_are_added() {
     assert!(!said.contains("[cost]"), "{said}");
     assert_eq!(costs().len(), 3, "they are kept");
     let said = run(&["--only=batch", "--size=64KiB", "--add"]);
-    assert!(said.contains("[cost] speaks of reads of 4KiB and reads of 128KiB only"), "{said}");
+    assert!(
+        said.contains("[cost] has figures of reads of 4KiB and reads of 128KiB only"),
+        "{said}"
+    );
+    assert!(said.contains("reads of 64KiB are charged as larger ones"), "{said}");
     assert!(said.contains("--only batch,mixed --op read --size 4KiB,64KiB,128KiB --add"), "{said}");
     assert_eq!(costs().len(), 3);
     run(&["--only=batch,mixed", "--size=4KiB,64KiB,128KiB", "--add"]);

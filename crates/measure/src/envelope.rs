@@ -17,6 +17,9 @@ use thiserror::Error;
 use crate::float;
 use crate::kind::Kind;
 
+/// How models of costs begin to say how they were found if they were found here.
+pub const FITTED: &str = "a linear programme over the longest batches measured";
+
 /// The longest time of the batches that were made up alike.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Point {
@@ -229,10 +232,7 @@ impl From<Envelope> for CostModel {
             switch_max: None,
             fua_max: None,
             batch_max: Some(envelope.batch_max),
-            how: Some(format!(
-                "a linear programme over the longest batches measured, {percent:.2} % above one \
-                 of them at most"
-            )),
+            how: Some(format!("{FITTED}, {percent:.2} % above one of them at most")),
             samples: None,
         }
     }

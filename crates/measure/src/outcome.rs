@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! From what the experiments gave to a drive file: tables, fits, and what is to be said of them.
 
-use model::drive_file::{Identity, MeasuredTable};
+use model::drive_file::{Identity, MeasuredTable, MixedBatches, MixedKind};
 use model::mechanics::{Mechanics, Queue};
 use model::{CostModel, DriveFile, DriveKind, Duration, Op};
 
@@ -32,6 +32,9 @@ pub(crate) fn finish(
     said.extend(found.samples.and_then(few_samples));
     said.extend(warnings);
     let is_cancelled = found.is_cancelled;
+    let how = identity.how.clone().filter(|_| is_cancelled);
+    let how = how.map(|how| how + &interrupted(found.samples)).or(identity.how);
+    let identity = Identity { how, ..identity };
     let (starts, findings, is_endless) =
         (found.starts.clone(), found.findings.clone(), found.is_endless);
     let cost = cost(params, &found).transpose().unwrap_or_else(|error| {
@@ -79,6 +82,18 @@ enum CostsError {
     /// Nothing covers what was measured.
     #[error(transparent)]
     Envelope(#[from] EnvelopeError),
+}
+
+/// The batches of several kinds, if any was measured.
+fn mixed(params: &ProfileParams, found: &Found) -> Option<MixedBatches> {
+    let request = |kind: &Kind| MixedKind { op: kind.op, size: kind.size };
+    let (counts, longest): (Vec<_>, Vec<_>) = found.mixed.iter().cloned().unzip();
+    (!counts.is_empty()).then(|| MixedBatches {
+        samples: found.samples.map(u64::from),
+        request: params.kinds.iter().map(request).collect(),
+        counts,
+        ns_max: longest.into_iter().map(Duration::ns).collect(),
+    })
 }
 
 /// What was found out that no table holds: what the samples tell, in words; what the device is
@@ -133,6 +148,7 @@ fn drive_file(params: &ProfileParams, identity: Identity, found: Found) -> Drive
     let mechanics = mechanics(&found);
     let fit = fit(&found, mechanics.as_deref());
     let flush_max = flush::longest(params, &found.flush);
+    let mixed = mixed(params, &found).into_iter().collect();
     DriveFile {
         name: params.name.clone(),
         kind: DriveKind::Recorded,
@@ -143,14 +159,25 @@ fn drive_file(params: &ProfileParams, identity: Identity, found: Found) -> Drive
         priority: found.priority,
         single: found.single,
         throughput: found.throughput,
+        mixed,
         cost: None,
         starvation_max: found.starvation_max,
         starvation_of: found.starvation_of,
         flush_max,
+        starvation_depth: None,
+        is_starvation_endless: found.is_endless,
         mechanics,
         ssd: None,
         fit,
     }
+}
+
+/// How many samples there really are: options tell how many were asked for.
+fn interrupted(samples: Option<u32>) -> String {
+    samples.map_or_else(
+        || "; interrupted".to_owned(),
+        |count| format!("; interrupted with {count} samples of each at least"),
+    )
 }
 
 fn few_samples(samples: u32) -> Option<Warning> {

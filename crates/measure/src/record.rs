@@ -58,6 +58,7 @@ pub(crate) fn table(kind: Kind, ways: usize, cells: &[Vec<Sample>]) -> Option<Me
             ns(greatest(&|summary| summary.quantiles[index]))
         }),
         samples: Some(u64::from(samples)),
+        depth: None,
         confidence: Some(confidence::statement(samples)),
     })
 }

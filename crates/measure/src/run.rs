@@ -179,6 +179,7 @@ impl Run<'_> {
                     priority::sample(subject, places, depth, count, random)
                 })?;
                 let table = found.table(rounds, 1, &measured);
+                let table = table.map(|it| MeasuredTable { depth: Some(depth), ..it });
                 found.priority.extend(table);
             }
             Experiment::Starvation => self.starve(kind, subject, found)?,
@@ -359,7 +360,7 @@ impl Run<'_> {
         let known = found.starvation_max.max(starved);
         found.starvation_max = known.filter(|_| !found.is_endless);
         let Kind { op, size } = kind;
-        found.starvation_of.extend(starved.map(|_| StarvedKind { op, size }));
+        found.starvation_of.extend(starved.map(|_| StarvedKind { op, size, depth: Some(depth) }));
         Ok(())
     }
 

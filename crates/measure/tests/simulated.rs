@@ -130,6 +130,8 @@ fn a_stop_keeps_what_was_measured() {
     assert_eq!(profile.file.batch[0].samples, Some(2));
     let expected = cancelled(2, 8);
     assert_eq!(profile.warnings[0], expected);
+    let how = profile.file.identity.how.expect("it says how");
+    assert!(how.ends_with("interrupted with 2 samples of each at least"), "{how}");
 }
 
 /// Goal: whatever was measured before a stop is written down, as a shorter table that a

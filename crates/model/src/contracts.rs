@@ -16,12 +16,17 @@ pub struct Contracts {
     pub drain: Option<BatchTable>,
     /// The longest time from dispatch to completion of a request, whatever else is sent.
     pub starvation_max: Option<Duration>,
+    /// With how many requests on the device that was measured: it says nothing of more. None: with
+    /// as many as it accepts.
+    pub starvation_depth: Option<u32>,
     /// Whether it is known where the device keeps its sectors and how it moves, so that access
     /// times can be told.
     pub are_positions_known: bool,
     /// The longest time of q requests sent with the drive's own priority to a device without
     /// others of that priority, while other requests keep it full.
     pub priority: Option<BatchTable>,
+    /// With how many requests on the device `priority` was measured, as `starvation_depth`.
+    pub priority_depth: Option<u32>,
     /// What batches of different requests take, where the workload has different ones.
     pub costs: Option<CostModel>,
     /// b(i) at quantiles that were measured, the lowest first.

@@ -77,8 +77,19 @@ impl CostModel {
 
     /// `A + n c`: the longest time of a batch of `count` requests of one kind.
     pub fn batch_of_one_kind(&self, op: Op, size: Bytes, count: u32) -> Option<Duration> {
-        let ns = self.cost(op, size)?.ns().checked_mul(u64::from(count))?;
-        Some(Duration::from_ns(ns.checked_add(self.positioning_max.ns())?))
+        self.batch_of([(op, size, count)])
+    }
+
+    /// `A + sum n c`: the longest time of a batch of n requests of each of these kinds, changes of
+    /// direction not counted; none if no known size covers one of them.
+    pub fn batch_of(
+        &self,
+        requests: impl IntoIterator<Item = (Op, Bytes, u32)>,
+    ) -> Option<Duration> {
+        let mut requests = requests.into_iter();
+        requests.try_fold(self.positioning_max, |sum, (op, size, count)| {
+            sum.checked_add(self.cost(op, size)?.checked_mul(u64::from(count))?)
+        })
     }
 
     /// The first measured batch that took longer than this model says: the model is refuted.

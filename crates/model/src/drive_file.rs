@@ -22,7 +22,9 @@ mod cost_section;
 mod observations;
 
 use cost_section::RawCost;
-pub use observations::{FlowPlace, SingleTimes, SlowPlace, StarvedKind, Throughput};
+pub use observations::{
+    FlowPlace, MixedBatches, MixedKind, SingleTimes, SlowPlace, StarvedKind, Throughput,
+};
 
 /// Which simulated drive stands for a device.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -71,12 +73,19 @@ pub struct DriveFile {
     pub single: Vec<SingleTimes>,
     /// What flows of requests move.
     pub throughput: Vec<Throughput>,
+    /// The longest times of batches of different requests.
+    pub mixed: Vec<MixedBatches>,
     /// What batches of different requests take.
     pub cost: Option<CostModel>,
     /// The longest a request was starved by others.
     pub starvation_max: Option<Duration>,
     /// The requests with which that was measured; empty where it holds for all.
     pub starvation_of: Vec<StarvedKind>,
+    /// How many requests were on the drive then, where `starvation_of` does not say it; none: as
+    /// many as it accepts.
+    pub starvation_depth: Option<u32>,
+    /// Whether a request was seen to wait without end: then no starvation bounds the drive.
+    pub is_starvation_endless: bool,
     /// The longest FLUSH.
     pub flush_max: Option<Duration>,
     /// What a hard disk is made of.
@@ -138,6 +147,8 @@ pub struct MeasuredTable {
     pub samples: Option<u64>,
     /// What that number of samples allows to say.
     pub confidence: Option<String>,
+    /// How many requests were on the drive, in a table of priority; none: as many as it accepts.
+    pub depth: Option<u32>,
     /// `ns_max` through its running maximum.
     pub table: BatchTable,
 }
@@ -162,6 +173,10 @@ struct RawDrive {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     starvation_of: Vec<StarvedKind>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    starvation_depth: Option<u32>,
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    starvation_endless: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
     flush_ns_max: Option<u64>,
     #[serde(default)]
     identity: Identity,
@@ -175,6 +190,8 @@ struct RawDrive {
     single: Vec<SingleTimes>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     throughput: Vec<Throughput>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    mixed: Vec<MixedBatches>,
     #[serde(skip_serializing_if = "Option::is_none")]
     cost: Option<Spanned<RawCost>>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -194,6 +211,8 @@ struct RawTable {
     samples: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     confidence: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    depth: Option<u32>,
     ns_max: Spanned<Vec<u64>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     ns_p999: Option<Spanned<Vec<u64>>>,
@@ -259,13 +278,22 @@ impl DriveFile {
                 "measure the drive with `tidegate profile`, or give a [[batch]] with op, size, ns_max",
             ));
         }
+        if raw.starvation_endless && raw.starvation_ns_max.is_some() {
+            return Err(FileError::new(
+                0..0,
+                "starvation_endless says that a request was never served, starvation_ns_max that \
+                 each is",
+                "leave one of them out",
+            ));
+        }
         let batch = read_tables(raw.batch, "batch", depth)?;
         let faults = raw.single.iter().find_map(SingleTimes::fault);
         let faults = faults.or_else(|| raw.throughput.iter().find_map(Throughput::fault));
+        let faults = faults.or_else(|| raw.mixed.iter().find_map(MixedBatches::fault));
         if let Some(fault) = faults {
             return Err(FileError::new(0..0, fault, "measure it again, or leave it out"));
         }
-        let cost = raw.cost.map(|cost| cost_section::read(cost, &batch)).transpose()?;
+        let cost = raw.cost.map(|cost| cost_section::read(cost, &batch, &raw.mixed)).transpose()?;
         Ok(Self {
             name: raw.name,
             kind: raw.kind,
@@ -277,8 +305,11 @@ impl DriveFile {
             priority: read_tables(raw.priority, "priority", depth)?,
             single: raw.single,
             throughput: raw.throughput,
+            mixed: raw.mixed,
             starvation_max: raw.starvation_ns_max.map(Duration::from_ns),
             starvation_of: raw.starvation_of,
+            starvation_depth: raw.starvation_depth,
+            is_starvation_endless: raw.starvation_endless,
             flush_max: raw.flush_ns_max.map(Duration::from_ns),
             mechanics: raw.mechanics.map(read_mechanics).transpose()?,
             ssd: raw.ssd.map(read_ssd).transpose()?,
@@ -298,10 +329,15 @@ impl DriveFile {
             || self.identity.host.iter().any(|line| line == Identity::DEFERS_WRITES)
     }
 
-    /// Whether the starvation bound was measured with such requests, or with larger ones.
-    pub fn covers_starvation(&self, op: Op, size: Bytes) -> bool {
-        let of = &self.starvation_of;
-        of.is_empty() || of.iter().any(|kind| kind.op == op && kind.size >= size)
+    /// With how many requests on the drive the starvation bound was measured for such requests, or
+    /// for larger ones; none where it was not.
+    pub fn starvation_depth_of(&self, op: Op, size: Bytes) -> Option<u32> {
+        let unsaid = self.starvation_depth.unwrap_or(self.depth);
+        if self.starvation_of.is_empty() {
+            return Some(unsaid);
+        }
+        let covering = self.starvation_of.iter().filter(|it| it.op == op && it.size >= size);
+        covering.map(|kind| kind.depth.unwrap_or(unsaid)).max()
     }
 
     /// How much the drive holds, where the file says it.
@@ -326,6 +362,8 @@ impl DriveFile {
             depth: Spanned::new(0..0, self.depth),
             starvation_ns_max: self.starvation_max.map(Duration::ns),
             starvation_of: self.starvation_of.clone(),
+            starvation_depth: self.starvation_depth,
+            starvation_endless: self.is_starvation_endless,
             flush_ns_max: self.flush_max.map(Duration::ns),
             identity: self.identity.clone(),
             batch: self.batch.iter().map(write_table).collect(),
@@ -333,6 +371,7 @@ impl DriveFile {
             priority: self.priority.iter().map(write_table).collect(),
             single: self.single.clone(),
             throughput: self.throughput.clone(),
+            mixed: self.mixed.clone(),
             cost: self.cost.as_ref().map(|cost| Spanned::new(0..0, cost_section::write(cost))),
             mechanics: self.mechanics.clone().map(|section| Spanned::new(0..0, section)),
             ssd: self.ssd.clone().map(|ssd| Spanned::new(0..0, ssd)),
@@ -418,6 +457,7 @@ fn read_table(raw: RawTable, section: &str, depth: u32) -> Result<MeasuredTable,
         quantiles_ns: quantiles.map(|list| list.map_or_else(Vec::new, Spanned::into_inner)),
         samples: raw.samples,
         confidence: raw.confidence,
+        depth: raw.depth,
     })
 }
 
@@ -449,6 +489,7 @@ fn write_table(table: &MeasuredTable) -> RawTable {
         size: Spanned::new(0..0, SizeText(table.size.expect("a table of a drive file has a size"))),
         samples: table.samples,
         confidence: table.confidence.clone(),
+        depth: table.depth,
         ns_max: spanned(&table.ns_max),
         ns_p999: measured(p999),
         ns_p99: measured(p99),

@@ -118,6 +118,44 @@ fn starvation_holds_for_requests_like_those_it_was_measured_with() {
     assert!(!known(small, &["read"]));
 }
 
+/// A drive file keeps with how many requests a contract was measured; what it does not say means
+/// as many as the drive accepts.
+#[test]
+fn contracts_say_how_deep_they_were_measured() {
+    let of = |depth: &str| {
+        let kind = |op: &str, depth: &str| format!("{{ op = \"{op}\", size = \"4KiB\"{depth} }}");
+        let lines = format!("starvation_of = [{}, {}]\n", kind("read", depth), kind("write", ""));
+        let priority = |op: &str, depth: &str| {
+            format!("[[priority]]\nop = \"{op}\"\nsize = \"4KiB\"\nns_max = [30]\n{depth}\n")
+        };
+        let depth = depth.trim_start_matches(", ");
+        let tables = priority("read", depth) + &priority("write", "");
+        let text = caching("").to_toml();
+        let text =
+            text.replacen("depth = 2", &format!("depth = 9\nstarvation_ns_max = 50\n{lines}"), 1);
+        let drive = DriveFile::parse(&(text + &tables)).unwrap();
+        assert_eq!(DriveFile::parse(&drive.to_toml()).unwrap(), drive);
+        let of = |ops: &[&str]| {
+            let contracts = bound(&drive, ops).contracts;
+            (contracts.starvation_depth, contracts.priority_depth)
+        };
+        [of(&["read"]), of(&["write"]), of(&["read", "write"])]
+    };
+    assert_eq!(of(", depth = 3"), [(Some(3), Some(3)), (Some(9), None), (Some(3), Some(3))]);
+    assert_eq!(of(""), [(Some(9), None); 3]);
+}
+
+#[test]
+fn a_drive_that_starves_without_end_has_no_starvation_bound() {
+    let text = caching("").to_toml();
+    let with = |line: &str| text.replacen("depth = 2", &format!("depth = 2\n{line}"), 1);
+    let drive = DriveFile::parse(&with("starvation_endless = true")).unwrap();
+    assert_eq!(DriveFile::parse(&drive.to_toml()).unwrap(), drive);
+    assert_eq!(bound(&drive, &["read"]).contracts.starvation_max, None);
+    assert!(DriveFile::parse(&with("starvation_endless = true\nstarvation_ns_max = 9")).is_err());
+    assert!(DriveFile::parse(&with("starvation_endless = false\nstarvation_ns_max = 9")).is_ok());
+}
+
 #[derive(serde::Deserialize)]
 struct StarvedOf {
     #[serde(default)]

@@ -2,42 +2,84 @@
 //! `[cost]` of a drive file that is added to: what stays true of it.
 //!
 //! ```text
-//!   kinds of one within those of the other .... the greater, figure by figure: covers all that
-//!                                               either was fitted to
-//!   otherwise ................................. the one that speaks of more kinds
-//!   then ...................................... A is raised until each [[batch]] is covered
+//!   kinds of one within those of the other .... all kinds of the other
+//!   otherwise ................................. those of the one that speaks of more
+//!   then ...................................... fitted again to all batches of these kinds that
+//!                                               the file has; the greater, figure by figure, where
+//!                                               a model was not fitted to what the file has
+//!   then ...................................... A is raised until every batch is covered of which
+//!                                               the model says anything
 //!   of one kind, in a file of several ......... none: it says no more than its table
 //! ```
 //!
 //! Batches that mix the kinds of both were measured by nobody, and do not follow from batches of
 //! either: costs of all kinds are never made up. What is not covered is said.
 
+use measure::Kind;
+use measure::envelope::{self, FITTED, Point};
 use model::cost::RequestCost;
-use model::drive_file::MeasuredTable;
-use model::{Bytes, CostModel, Duration, Op};
+use model::drive_file::{MeasuredTable, MixedBatches, MixedKind};
+use model::{Bytes, CostModel, DriveFile, Duration, Op};
 
 /// Of what costs are.
 type CostKind = (Op, Bytes);
 
-/// The costs of a file with these `tables`, of those it had and those of the tables that are new;
-/// and what is to be said of them.
+/// Adds batches of several kinds to those that were `known`: of each the longest time.
+pub(super) fn add_mixed(known: &mut Vec<MixedBatches>, new: &[MixedBatches]) {
+    for batches in new {
+        match known.iter_mut().find(|it| it.request == batches.request) {
+            Some(known) => add_batches(known, batches),
+            None => known.push(batches.clone()),
+        }
+    }
+}
+
+fn add_batches(known: &mut MixedBatches, new: &MixedBatches) {
+    let has = |it: &MixedBatches, counts| it.counts.contains(counts);
+    let is_in_new = known.counts.iter().all(|counts| has(new, counts));
+    let is_in_known = new.counts.iter().all(|counts| has(known, counts));
+    // As many as stand behind each batch at least.
+    known.samples = match (is_in_new, is_in_known) {
+        (true, true) => known.samples.max(new.samples),
+        (true, false) => new.samples,
+        (false, true) => known.samples,
+        (false, false) => known.samples.min(new.samples),
+    };
+    for (counts, &ns) in new.counts.iter().zip(&new.ns_max) {
+        if let Some(at) = known.counts.iter().position(|it| it == counts) {
+            known.ns_max[at] = known.ns_max[at].max(ns);
+        } else {
+            known.counts.push(counts.clone());
+            known.ns_max.push(ns);
+        }
+    }
+}
+
+/// The costs of a `file` that has all tables and batches by now, of those it had and those of what
+/// is new; and what is to be said of them.
 pub(super) fn joined(
     known: Option<&CostModel>,
     new: Option<&CostModel>,
-    tables: &[MeasuredTable],
+    file: &DriveFile,
 ) -> (Option<CostModel>, Option<String>) {
-    let all = kinds_of_tables(tables);
+    let all = kinds_of_tables(&file.batch);
+    let is_known_by_batches = known.into_iter().chain(new).all(|it| is_of_batches(it, file));
     let best = match (known, new) {
-        (Some(known), Some(new)) if is_within(new, known) || is_within(known, new) => {
-            Some(greater_of(known, new))
-        }
-        (Some(known), Some(new)) if new.requests.len() > known.requests.len() => Some(new.clone()),
-        (known, new) => known.or(new).cloned(),
+        (Some(known), Some(new)) if is_within(new, known) => Some((known, Some(new))),
+        (Some(known), Some(new)) if is_within(known, new) => Some((new, Some(known))),
+        (Some(known), Some(new)) if new.requests.len() > known.requests.len() => Some((new, None)),
+        (known, new) => known.or(new).map(|it| (it, None)),
     };
-    let costs = best.filter(|it| it.requests.len() > 1 || all.len() < 2);
-    let costs = costs.map(|costs| raised(costs, tables));
-    let covers = |&(op, size): &CostKind| {
-        costs.as_ref().is_some_and(|costs| kinds(costs).any(|kind| kind == (op, size)))
+    let best = best.filter(|(it, _)| it.requests.len() > 1 || all.len() < 2);
+    let costs = best.map(|(widest, other)| {
+        let fitted = is_known_by_batches.then(|| fitted(widest, file)).flatten();
+        fitted.unwrap_or_else(|| {
+            other.map_or_else(|| widest.clone(), |other| greater_of(widest, other))
+        })
+    });
+    let costs = costs.map(|costs| raised(costs, file));
+    let covers = |kind: &CostKind| {
+        costs.as_ref().is_some_and(|costs| kinds(costs).any(|known| known == *kind))
     };
     let is_asked = known.is_some() || new.is_some();
     let said = (is_asked && !all.iter().all(covers)).then(|| said(costs.as_ref(), &all));
@@ -54,6 +96,47 @@ fn kinds_of_tables(tables: &[MeasuredTable]) -> Vec<CostKind> {
 
 fn is_within(inner: &CostModel, outer: &CostModel) -> bool {
     kinds(inner).all(|kind| kinds(outer).any(|other| other == kind))
+}
+
+/// Whether a model was fitted to batches that the file has: written by hand, or by who did not
+/// keep batches of several kinds, it says more than they do.
+fn is_of_batches(costs: &CostModel, file: &DriveFile) -> bool {
+    let is_mixed = |batches: &MixedBatches| {
+        let is_known = |(op, size): CostKind| batches.request.contains(&MixedKind { op, size });
+        kinds(costs).all(is_known)
+    };
+    let is_fitted = costs.how.as_ref().is_some_and(|how| how.starts_with(FITTED));
+    is_fitted && (costs.requests.len() == 1 || file.mixed.iter().any(is_mixed))
+}
+
+/// The least envelope of all batches of the kinds of `widest`; none where that cannot be found.
+fn fitted(widest: &CostModel, file: &DriveFile) -> Option<CostModel> {
+    let of: Vec<Kind> = kinds(widest).map(|(op, size)| Kind { op, size }).collect();
+    let at = |op: Op, size: Bytes| of.iter().position(|kind| *kind == Kind { op, size });
+    let tables = || {
+        let index = |table: &MeasuredTable| at(table.op?, table.size?);
+        file.batch.iter().filter_map(move |table| Some((index(table)?, table)))
+    };
+    let pure = tables().flat_map(|(index, table)| {
+        table.ns_max.iter().zip(1..).map(move |(&ns, count)| (vec![(index, count)], ns))
+    });
+    let is_of = |it: &&MixedBatches| it.request.iter().all(|kind| at(kind.op, kind.size).is_some());
+    let sections = || file.mixed.iter().filter(is_of);
+    let mixed = sections().flat_map(MixedBatches::batches).map(|(batch, took)| {
+        let counts = batch.filter_map(|(op, size, count)| Some((at(op, size)?, count)));
+        (counts.collect::<Vec<_>>(), took.ns())
+    });
+    let point = |(batch, ns): (Vec<(usize, u32)>, u64)| {
+        let mut counts = vec![0; of.len()];
+        for (index, count) in batch {
+            counts[index] += count;
+        }
+        Point { counts, highest: Duration::from_ns(ns) }
+    };
+    let points: Vec<Point> = pure.chain(mixed).map(point).collect();
+    let samples = tables().map(|it| it.1.samples).chain(sections().map(|it| it.samples)).min();
+    let costs = CostModel::from(envelope::fit(&of, &points).ok()?);
+    Some(CostModel { samples: samples.flatten(), ..costs })
 }
 
 /// Covers whatever one of both covers, as far as both speak of it.
@@ -77,30 +160,45 @@ fn greater_of(a: &CostModel, b: &CostModel) -> CostModel {
     }
 }
 
-/// With the least A that covers each table that the model speaks of: a file that its own tables
+/// With the least A that covers each batch that the model speaks of: a file that its own batches
 /// refute is none.
-fn raised(costs: CostModel, tables: &[MeasuredTable]) -> CostModel {
-    let missing = |table: &MeasuredTable| {
-        let each = costs.cost(table.op?, table.size?)?;
-        let of_batch = |requests: u32| {
-            // What c covers alone needs no A.
-            let covered = each.ns().saturating_mul(u64::from(requests));
-            table.table.time_max(requests).ns().saturating_sub(covered)
+fn raised(costs: CostModel, file: &DriveFile) -> CostModel {
+    let of_table = |table: &MeasuredTable| {
+        let (op, size) = (table.op?, table.size?);
+        let excess = |requests: u32| {
+            let covered = costs.batch_of_one_kind(op, size, requests)?;
+            table.table.time_max(requests).checked_sub(covered)
         };
-        (1..=table.table.batch_max()).map(of_batch).max()
+        (1..=table.table.batch_max()).filter_map(excess).max()
     };
-    let needed = tables.iter().filter_map(missing).max().unwrap_or(0);
-    if needed <= costs.positioning_max.ns() {
+    let pure = file.batch.iter().filter_map(of_table);
+    let mixed = file.mixed.iter().flat_map(MixedBatches::batches);
+    let mixed = mixed.filter_map(|(batch, took)| took.checked_sub(costs.batch_of(batch)?));
+    let missing = pure.chain(mixed).max().unwrap_or_default();
+    if missing.is_zero() {
         return costs;
     }
     let how = costs.how.unwrap_or_else(|| "as it stood here".to_owned());
-    let how = Some(format!("{how}; positioning raised to cover a table that was added"));
-    CostModel { positioning_max: Duration::from_ns(needed), how, ..costs }
+    let how = Some(format!("{how}; positioning raised to cover all batches of the file"));
+    CostModel { positioning_max: costs.positioning_max + missing, how, ..costs }
 }
 
 fn said(costs: Option<&CostModel>, all: &[CostKind]) -> String {
     let what = match costs {
-        Some(costs) => format!("[cost] speaks of {} only", list(kinds(costs))),
+        Some(costs) => {
+            let is_answered = |kind: &&CostKind| {
+                kinds(costs).all(|known| known != **kind) && costs.cost(kind.0, kind.1).is_some()
+            };
+            let answered: Vec<_> = all.iter().filter(is_answered).copied().collect();
+            let larger = match &answered[..] {
+                [] => String::new(),
+                _ => format!(
+                    "; {} are charged as larger ones, raised to cover what was measured of them",
+                    list(answered.iter().copied())
+                ),
+            };
+            format!("[cost] has figures of {} only{larger}", list(kinds(costs)))
+        }
         None => "[cost] is left out".to_owned(),
     };
     let mut sizes: Vec<Bytes> = all.iter().map(|kind| kind.1).collect();
@@ -126,116 +224,4 @@ fn list(kinds: impl Iterator<Item = CostKind>) -> String {
 }
 
 #[cfg(test)]
-mod tests {
-    use model::DriveFile;
-
-    use super::*;
-
-    /// Tables of batches, each with op, size and times.
-    fn tables(of: &[(&str, &str, &str)]) -> Vec<MeasuredTable> {
-        let table = |(op, size, ns): &(&str, &str, &str)| {
-            format!("[[batch]]\nop = \"{op}\"\nsize = \"{size}\"\nns_max = [{ns}]\n")
-        };
-        let tables: String = of.iter().map(table).collect();
-        let text = format!("name = \"d\"\nkind = \"recorded\"\ndepth = 3\n{tables}");
-        DriveFile::parse(&text).unwrap().batch
-    }
-
-    fn costs(positioning: u64, requests: &[(Op, u64, u64)]) -> CostModel {
-        let request = |&(op, kib, ns): &(Op, u64, u64)| RequestCost {
-            op,
-            size: Bytes::from_kib(kib),
-            time_max: Duration::from_ns(ns),
-        };
-        CostModel {
-            positioning_max: Duration::from_ns(positioning),
-            requests: requests.iter().map(request).collect(),
-            switch_max: None,
-            fua_max: None,
-            batch_max: Some(3),
-            how: None,
-            samples: Some(10),
-        }
-    }
-
-    const READS: (&str, &str, &str) = ("read", "4KiB", "10,20,30");
-    const WRITES: (&str, &str, &str) = ("write", "4KiB", "7,14,21");
-
-    /// Goal: whatever either model covers is covered by both together. Method: every batch of up
-    /// to three requests of two kinds.
-    #[test]
-    fn the_greater_of_two_covers_what_each_covers() {
-        let both = costs(5, &[(Op::Read, 4, 10), (Op::Write, 4, 3)]);
-        let reads = costs(2, &[(Op::Read, 4, 12)]);
-        let (sum, said) = joined(Some(&both), Some(&reads), &tables(&[READS, WRITES]));
-        let sum = sum.expect("reads are within reads and writes");
-        assert_eq!(said, None);
-        let time = |it: &CostModel, reads: u64, writes: u64| {
-            let of = |op| it.cost(op, Bytes::from_kib(4)).map_or(0, Duration::ns);
-            it.positioning_max.ns() + reads * of(Op::Read) + writes * of(Op::Write)
-        };
-        for (reads_count, writes_count) in [(1, 0), (0, 1), (1, 1), (2, 1), (1, 2), (3, 0), (0, 3)]
-        {
-            let sum = time(&sum, reads_count, writes_count);
-            assert!(sum >= time(&both, reads_count, writes_count));
-            assert!(writes_count > 0 || sum >= time(&reads, reads_count, 0));
-        }
-        assert_eq!(sum.first_uncovered(&tables(&[READS, WRITES])), None);
-    }
-
-    #[test]
-    fn costs_of_kinds_that_were_never_mixed_are_not_made_up() {
-        let (reads, writes) = (costs(1, &[(Op::Read, 4, 10)]), costs(1, &[(Op::Write, 4, 7)]));
-        let (sum, said) = joined(Some(&reads), Some(&writes), &tables(&[READS, WRITES]));
-        assert_eq!(sum, None);
-        let said = said.expect("it is said");
-        for word in [
-            "is left out",
-            "reads of 4KiB and writes of 4KiB",
-            "--only batch,mixed --op read,write --size 4KiB --add",
-        ] {
-            assert!(said.contains(word), "{word}: {said}");
-        }
-    }
-
-    #[test]
-    fn costs_of_several_kinds_stay_when_another_is_added() {
-        let both = costs(5, &[(Op::Read, 4, 10), (Op::Write, 4, 7)]);
-        let all = tables(&[READS, WRITES, ("read", "8KiB", "11,22,33")]);
-        let more = costs(0, &[(Op::Read, 8, 11)]);
-        let (sum, said) = joined(Some(&both), Some(&more), &all);
-        assert_eq!(sum.as_ref(), Some(&both));
-        assert!(
-            said.unwrap().starts_with("[cost] speaks of reads of 4KiB and writes of 4KiB only")
-        );
-        assert_eq!(joined(Some(&both), None, &all).0, Some(both), "several without mixed");
-    }
-
-    /// Goal: a table that is added never makes a file that cannot be read. Method: it is longer
-    /// than the costs that stood there say.
-    #[test]
-    fn costs_are_raised_to_cover_what_is_added() {
-        let reads = costs(0, &[(Op::Read, 8, 10), (Op::Write, 8, 10)]);
-        let longer = tables(&[
-            ("read", "4KiB", "15,35,36"),
-            ("write", "8KiB", "1,2,3"),
-            ("read", "8KiB", "1,2,3"),
-        ]);
-        assert!(reads.first_uncovered(&longer).is_some(), "a smaller read costs no more");
-        let (sum, _) = joined(Some(&reads), None, &longer);
-        let sum = sum.expect("of two kinds");
-        assert_eq!(sum.positioning_max, Duration::from_ns(15), "35 less 2 x 10");
-        assert_eq!(sum.first_uncovered(&longer), None);
-        assert!(sum.how.unwrap().contains("raised to cover"));
-    }
-
-    #[test]
-    fn one_kind_measured_again_keeps_the_greater_costs() {
-        let (old, new) = (costs(5, &[(Op::Read, 4, 9)]), costs(3, &[(Op::Read, 4, 11)]));
-        let (sum, said) = joined(Some(&old), Some(&new), &tables(&[READS]));
-        let sum = sum.expect("one kind in a file of one");
-        assert_eq!((sum.positioning_max.ns(), sum.requests[0].time_max.ns()), (5, 11));
-        assert_eq!(said, None);
-        assert_eq!(joined(None, None, &tables(&[READS, WRITES])), (None, None));
-    }
-}
+mod tests;

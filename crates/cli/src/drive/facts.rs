@@ -37,6 +37,8 @@ pub(crate) fn all(file: &DriveFile) -> Result<Vec<Fact>, MechanicsError> {
     let limits = [("Starvation", file.starvation_max), ("Flush", file.flush_max)];
     let limits = limits.into_iter().filter_map(|(label, limit)| Some((label, limit?)));
     facts.extend(limits.map(|(label, limit)| (label, format!("at most {}", show::ms_ceil(limit)))));
+    let endless = "without end: a request was not served at all";
+    facts.extend(file.is_starvation_endless.then(|| ("Starvation", endless.to_owned())));
     facts.extend(file.batch.iter().map(|measured| ("Table", table(measured))));
     facts.extend(measured::observations(file));
     facts.extend(file.fit.iter().flat_map(measured::fit));

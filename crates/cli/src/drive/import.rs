@@ -22,7 +22,7 @@ pub(crate) fn import(arguments: &ImportArguments) -> Result<(), Failure> {
     if let Some(name) = &arguments.name {
         drive.name.clone_from(name);
     }
-    output.publish(&drive, false)?;
+    output.publish(&drive, &[])?;
     print(&drive, &report, &output.name());
     Ok(())
 }

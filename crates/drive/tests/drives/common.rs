@@ -49,6 +49,7 @@ pub(crate) fn measured(op: Option<Op>, size: Option<Bytes>, rows: &[[u64; 7]]) -
         quantiles_ns: std::array::from_fn(column),
         samples: None,
         confidence: None,
+        depth: None,
         table: table(&column(6)),
     }
 }

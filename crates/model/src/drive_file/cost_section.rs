@@ -6,7 +6,7 @@
 use serde::{Deserialize, Serialize};
 use toml::Spanned;
 
-use super::{MeasuredTable, SizeText, TIME_NS_MAX};
+use super::{MeasuredTable, MixedBatches, SizeText, TIME_NS_MAX};
 use crate::cost::{CostModel, RequestCost};
 use crate::file_error::FileError;
 use crate::quantity::Quantity;
@@ -39,7 +39,11 @@ struct RawRequest {
 }
 
 /// The model, held against the tables of its file.
-pub(super) fn read(raw: Spanned<RawCost>, batch: &[MeasuredTable]) -> Result<CostModel, FileError> {
+pub(super) fn read(
+    raw: Spanned<RawCost>,
+    batch: &[MeasuredTable],
+    mixed: &[MixedBatches],
+) -> Result<CostModel, FileError> {
     let span = raw.span();
     let raw = raw.into_inner();
     let fixed = [Some(raw.positioning_ns_max), raw.switch_ns_max, raw.fua_ns_max];
@@ -72,6 +76,17 @@ pub(super) fn read(raw: Spanned<RawCost>, batch: &[MeasuredTable]) -> Result<Cos
         how: raw.how,
         samples: raw.samples,
     };
+    if let Some((covered, measured)) = first_uncovered_mixed(&model, mixed) {
+        return Err(FileError::new(
+            span,
+            format!(
+                "[cost] says that a batch of [[mixed]] takes at most {} ns; it took {} ns",
+                covered.ns(),
+                measured.ns()
+            ),
+            "raise positioning_ns_max or the ns_max of its requests, or leave [cost] out",
+        ));
+    }
     match model.first_uncovered(batch) {
         None => Ok(model),
         Some(found) => Err(FileError::new(
@@ -88,6 +103,16 @@ pub(super) fn read(raw: Spanned<RawCost>, batch: &[MeasuredTable]) -> Result<Cos
              derived from the tables",
         )),
     }
+}
+
+/// How long the first batch of several kinds that took longer may take, and took.
+fn first_uncovered_mixed(
+    model: &CostModel,
+    mixed: &[MixedBatches],
+) -> Option<(Duration, Duration)> {
+    let batches = mixed.iter().flat_map(MixedBatches::batches);
+    let mut known = batches.filter_map(|(batch, took)| Some((model.batch_of(batch)?, took)));
+    known.find(|(covered, took)| took > covered)
 }
 
 fn read_request(raw: &RawRequest) -> Result<RequestCost, FileError> {

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize, Serializer};
 
 use super::{MeasuredTable, TIME_NS_MAX};
 use crate::task::Op;
-use crate::units::Bytes;
+use crate::units::{Bytes, Duration};
 
 /// Times of one random request on an idle device.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -53,6 +53,65 @@ pub struct StarvedKind {
     /// Size of every request.
     #[serde(serialize_with = "as_text")]
     pub size: Bytes,
+    /// How many requests were on the device; none: as the file says for all.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub depth: Option<u32>,
+}
+
+/// The longest times of batches of several kinds: what costs were fitted to, and have to cover.
+///
+/// # Shape
+/// `counts` and `ns_max` are about the same batches; each entry of `counts` has a number for each
+/// kind in `request`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct MixedBatches {
+    /// How often each batch was measured.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub samples: Option<u64>,
+    /// The kinds.
+    pub request: Vec<MixedKind>,
+    /// How many requests of each kind.
+    pub counts: Vec<Vec<u32>>,
+    /// The longest time seen.
+    pub ns_max: Vec<u64>,
+}
+
+/// A kind of request in batches of several.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct MixedKind {
+    /// Read or write.
+    pub op: Op,
+    /// Size of every request.
+    #[serde(serialize_with = "as_text")]
+    pub size: Bytes,
+}
+
+impl MixedBatches {
+    /// Each batch: how many requests of each kind, and the longest time.
+    pub fn batches(
+        &self,
+    ) -> impl Iterator<Item = (impl Iterator<Item = (Op, Bytes, u32)> + use<'_>, Duration)> {
+        self.counts.iter().zip(&self.ns_max).map(|(counts, &ns)| {
+            let of_kind = |(kind, &count): (&MixedKind, &u32)| (kind.op, kind.size, count);
+            (self.request.iter().zip(counts).map(of_kind), Duration::from_ns(ns))
+        })
+    }
+
+    /// What is wrong with it, in words.
+    pub(super) fn fault(&self) -> Option<String> {
+        let kinds = self.request.len();
+        let is_even = self.counts.len() == self.ns_max.len()
+            && self.counts.iter().all(|counts| counts.len() == kinds);
+        match () {
+            () if !is_even => Some("[[mixed]]: its lists do not fit each other".to_owned()),
+            () if self.ns_max.iter().any(|&ns| ns > TIME_NS_MAX) => {
+                Some("[[mixed]]: a batch took a day".to_owned())
+            }
+            () => None,
+        }
+    }
 }
 
 /// Where the requests of a flow lie.

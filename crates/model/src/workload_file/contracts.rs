@@ -37,6 +37,8 @@ impl WorkloadFile {
             drain,
             priority,
             starvation_max: self.starvation(drive, size, &mut raised),
+            starvation_depth: self.starvation_depth(drive, size),
+            priority_depth: self.priority_depth(drive, size),
             are_positions_known: drive.mechanics.is_some(),
             raised,
             ..Contracts::default()
@@ -111,6 +113,22 @@ impl WorkloadFile {
         }
     }
 
+    /// The most requests on the drive of which its starvation bound speaks, whatever is asked for;
+    /// none where it was not measured for all of that.
+    fn starvation_depth(&self, drive: &DriveFile, size: Bytes) -> Option<u32> {
+        let operations = self.operations();
+        let depths = operations.iter().map(|asked| drive.starvation_depth_of(asked.op, size));
+        depths.collect::<Option<Vec<_>>>()?.into_iter().min()
+    }
+
+    /// The most requests on the drive of which its times with priority speak; none where no table
+    /// says it.
+    fn priority_depth(&self, drive: &DriveFile, size: Bytes) -> Option<u32> {
+        let operations = self.operations();
+        let of = |op| covering_table(&drive.priority, op, size)?.depth;
+        operations.iter().filter_map(|asked| of(asked.op)).min()
+    }
+
     /// The starvation bound, at least the longest batch of one kind.
     fn starvation(
         &self,
@@ -119,8 +137,8 @@ impl WorkloadFile {
         raised: &mut Vec<RaisedContract>,
     ) -> Option<Duration> {
         let operations = self.operations();
-        let is_covered = operations.iter().all(|asked| drive.covers_starvation(asked.op, size));
-        let measured = drive.starvation_max.filter(|_| is_covered)?;
+        self.starvation_depth(drive, size)?;
+        let measured = drive.starvation_max.filter(|_| !drive.is_starvation_endless)?;
         let batches =
             operations.iter().filter_map(|asked| covering_table(&drive.batch, asked.op, size));
         let longest = batches.map(|batch| batch.table.time_max(batch.table.batch_max())).max();

@@ -311,9 +311,12 @@ pub(super) fn read_drive(raw: Spanned<RawDrive>) -> Result<DriveReference, FileE
         priority: inline_tables(inline.priority_ns_max)?,
         single: Vec::new(),
         throughput: Vec::new(),
+        mixed: Vec::new(),
         cost: None,
         starvation_max: inline.starvation_ns_max.map(Duration::from_ns),
         starvation_of: Vec::new(),
+        starvation_depth: None,
+        is_starvation_endless: false,
         flush_max: None,
         mechanics: None,
         ssd: None,
@@ -336,6 +339,7 @@ fn inline_table(ns_max: Vec<u64>, table: BatchTable) -> MeasuredTable {
         quantiles_ns: Default::default(),
         samples: None,
         confidence: None,
+        depth: None,
         table,
     }
 }

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! What is added to a drive file, through the program: nothing that was seen of a device is
+//! forgotten, and no contract is stretched beyond what was measured. Simulated drives, no disk.
+
+mod common;
+
+use common::Folder;
+use model::DriveFile;
+
+fn read(folder: &Folder) -> DriveFile {
+    let text = std::fs::read_to_string(folder.path().join("d.drive.toml")).unwrap();
+    DriveFile::parse(&text).unwrap()
+}
+
+/// Measures `drive` into `d.drive.toml`; what is said on standard error.
+fn profile(folder: &Folder, drive: &str, more: &str) -> String {
+    let more: Vec<&str> = more.split(' ').collect();
+    let arguments = [&["profile", drive, "-o", "d.drive.toml"], &more[..]].concat();
+    let (code, _, stderr) = folder.run(&arguments);
+    assert_eq!(code, 0, "{stderr}");
+    stderr
+}
+
+/// Goal: a starvation that was measured with two requests on the drive lets no third on it. Method:
+/// a drive of 20, batches and drains measured at 20 beside it.
+#[test]
+fn starvation_measured_at_a_smaller_depth_limits_best_effort_to_it() {
+    let folder = Folder::new();
+    let drive = "fujitsu-max3036rc";
+    profile(&folder, drive, "--depth 2 --only batch,starvation --samples 20");
+    profile(&folder, drive, "--depth 20 --only batch --samples 20 --add");
+    assert_eq!(read(&folder).depth, 20);
+    folder.file(
+        "w.toml",
+        "drive = \"d.drive.toml\"\n[policy]\nname = \"rtio\"\n[[task]]\nname = \"t\"\n\
+         period = \"300ms\"\nsize = \"128KiB\"\n[[best_effort]]\nname = \"b\"\noutstanding = 450\n\
+         size = \"128KiB\"\n",
+    );
+    let (code, stdout, stderr) = folder.run(&["check", "w.toml"]);
+    assert_eq!(code, 0, "{stdout}{stderr}");
+    assert!(stdout.contains("at most 2 on it"), "{stdout}");
+    let (code, value) =
+        folder.json(&["sim", "w.toml", "--model", "mechanical", "--duration", "30s"]);
+    assert_eq!(code, 0, "{value:#}");
+}
+
+/// Goal: few samples added to many make no device faster. Method: the same disk with other seeds.
+#[test]
+fn a_table_measured_again_with_fewer_samples_keeps_its_longest_times() {
+    let folder = Folder::new();
+    profile(&folder, "ibm-40k1044", "--depth 6 --only batch,drain --samples 60");
+    let before = read(&folder);
+    let more = "--depth 3 --only batch,drain --samples 3 --seed 9 --add";
+    let said = profile(&folder, "ibm-40k1044", more);
+    assert!(said.contains("drains of reads of 128KiB: ") && said.contains("stay"), "{said}");
+    let after = read(&folder);
+    for (before, after) in [(&before.batch, &after.batch), (&before.drain, &after.drain)] {
+        assert_eq!((after[0].samples, after[0].ns_max.len()), (Some(60), 6));
+        assert!(
+            after[0].ns_max.iter().zip(&before[0].ns_max).all(|(after, before)| after >= before)
+        );
+        assert_eq!(after[0].quantiles_ns, before[0].quantiles_ns);
+    }
+    let how = after.identity.how.unwrap();
+    assert!(how.contains("reads of 128KiB measured again (3 samples of each)"), "{how}");
+}
+
+/// Goal: drains that refute the table are in it, whenever they were measured.
+#[test]
+fn adversaries_raise_the_drains_of_an_earlier_measurement() {
+    let folder = Folder::new();
+    let drive = "maxtor-atlas-10k-v";
+    profile(&folder, drive, "--depth 3 --only batch,drain --samples 4");
+    let before = read(&folder).drain[0].ns_max.clone();
+    profile(&folder, drive, "--depth 3 --only drain-adversary --samples 80 --add");
+    let after = read(&folder);
+    assert!(after.drain[0].ns_max.iter().zip(&before).any(|(after, before)| after > before));
+    assert!(after.drain[0].ns_max.iter().zip(&before).all(|(after, before)| after >= before));
+    assert!(after.identity.how.unwrap().contains("drains of reads of 128KiB raised"));
+    let more = ["--only=batch,drain-adversary", "--samples=4", "--size=1MiB", "-o", "e.toml"];
+    let (code, _, stderr) = folder.run(&[&["profile", drive, "--depth=3"], &more[..]].concat());
+    assert!(code == 0 && stderr.contains("no [[drain]] of reads of 1MiB"), "{stderr}");
+}
+
+/// Goal: what is added last is covered like what was there first. Method: costs of 8 KiB from two
+/// samples, then of 4 KiB, which are charged as those, from many.
+#[test]
+fn costs_cover_smaller_requests_that_are_added() {
+    let folder = Folder::new();
+    let common = "--only batch,mixed --depth 4 --allow-writes --op read,write";
+    profile(&folder, "sata-ssd", &format!("{common} --size 8KiB --samples 2"));
+    profile(&folder, "sata-ssd", &format!("{common} --size 4KiB --samples 40 --add"));
+    let file = read(&folder);
+    let costs = file.cost.as_ref().expect("costs");
+    assert_eq!((file.mixed.len(), costs.requests.len()), (2, 2));
+    let batches = file.mixed.iter().flat_map(model::drive_file::MixedBatches::batches);
+    for (batch, took) in batches {
+        assert!(costs.batch_of(batch).expect("4KiB are charged as 8KiB") >= took);
+    }
+}
