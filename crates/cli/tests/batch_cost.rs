@@ -134,7 +134,7 @@ fn a_bound_by_costs_says_so_without_a_limit_too() {
 /// the largest request, which nobody who knows costs would reach.
 #[test]
 fn the_pseudo_disk_is_as_slow_as_the_proof_of_each_policy_allows() {
-    let folder = folder("", "");
+    let folder = folder("", "deadline = \"60ms\"\n");
     let (_, sim) = folder
         .json(&["sim", "w.toml", "--policy", "fifo,dqf", "--jobs", "20", "--model", "pseudo"]);
     let longest = |policy: usize| {
