@@ -6,10 +6,11 @@
 //!                    its parts own the data, there and back
 //! ```
 
-use std::sync::{Arc, Condvar, Mutex, PoisonError};
-
 use device::{IoBuffer, IoError};
 use model::{Bytes, Lba, Time};
+#[cfg(test)]
+use oneshot::TryRecvError;
+use oneshot::{Receiver, Sender};
 
 /// Why a call was not carried out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
@@ -80,61 +81,41 @@ pub(crate) struct Call {
 /// What came of a call, with the memory that went with it.
 pub(crate) type Answered = (Result<(), CallError>, Vec<CallPart>);
 
-/// Where an answer waits for its client.
-#[derive(Debug, Default)]
-struct Mailbox {
-    answered: Mutex<Option<Answered>>,
-    arrived: Condvar,
-}
-
-/// The service's end of a mailbox: dropped unused, it says that the service ended.
+/// The service's end of a mailbox: dropped unused, it says that the service ended. Giving an
+/// answer waits for nobody.
 #[derive(Debug)]
-pub(crate) struct Answer {
-    mailbox: Option<Arc<Mailbox>>,
-}
+pub(crate) struct Answer(Sender<Answered>);
 
 impl Answer {
-    pub(crate) fn give(mut self, result: Result<(), CallError>, parts: Vec<CallPart>) {
-        self.put((result, parts));
-    }
-
-    fn put(&mut self, answered: Answered) {
-        let Some(mailbox) = self.mailbox.take() else { return };
-        *mailbox.answered.lock().unwrap_or_else(PoisonError::into_inner) = Some(answered);
-        mailbox.arrived.notify_one();
-    }
-}
-
-impl Drop for Answer {
-    fn drop(&mut self) {
-        self.put((Err(CallError::Ended), Vec::new()));
+    pub(crate) fn give(self, result: Result<(), CallError>, parts: Vec<CallPart>) {
+        // Whoever asked may have gone: that changes nothing.
+        let _ = self.0.send((result, parts));
     }
 }
 
 /// The client's end of a mailbox.
 #[derive(Debug)]
-pub(crate) struct Awaited {
-    mailbox: Arc<Mailbox>,
-}
+pub(crate) struct Awaited(Receiver<Answered>);
 
 impl Awaited {
     /// Blocks until the answer is there.
     pub(crate) fn wait(self) -> Answered {
-        let lock = self.mailbox.answered.lock().unwrap_or_else(PoisonError::into_inner);
-        let is_empty = |answered: &mut Option<Answered>| answered.is_none();
-        let waited = self.mailbox.arrived.wait_while(lock, is_empty);
-        waited.unwrap_or_else(PoisonError::into_inner).take().expect("waited for it")
+        self.0.recv().unwrap_or_else(|_| (Err(CallError::Ended), Vec::new()))
     }
 
     /// The answer, if it is there.
     #[cfg(test)]
     pub(crate) fn poll(&self) -> Option<Answered> {
-        self.mailbox.answered.lock().unwrap_or_else(PoisonError::into_inner).take()
+        match self.0.try_recv() {
+            Ok(answered) => Some(answered),
+            Err(TryRecvError::Empty) => None,
+            Err(TryRecvError::Disconnected) => Some((Err(CallError::Ended), Vec::new())),
+        }
     }
 }
 
 /// A new mailbox: both of its ends.
 pub(crate) fn mailbox() -> (Answer, Awaited) {
-    let mailbox = Arc::new(Mailbox::default());
-    (Answer { mailbox: Some(mailbox.clone()) }, Awaited { mailbox })
+    let (sender, receiver) = oneshot::channel();
+    (Answer(sender), Awaited(receiver))
 }

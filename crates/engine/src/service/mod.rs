@@ -35,7 +35,7 @@ use std::thread::JoinHandle;
 
 use device::realtime::{self, RealTime};
 use device::{Clock, RingError, Waker};
-use model::{AccessTime, Bytes, DriveFile, Duration, Lba, Plan, PolicyName};
+use model::{AccessTime, Bytes, DriveFile, Duration, Lba, Plan, PolicyName, Time};
 use policy::NoticeKind;
 
 use self::call::{Call, CallKind, CallPart, mailbox};
@@ -252,9 +252,9 @@ fn serve<B: Backing>(
     // Whoever waits for it may have gone: that changes nothing.
     let _ = ready.send(realtime::request(realtime::PRIORITY));
     let (mut messages, mut calls) = (Vec::new(), Vec::new());
-    let mut is_stopping = false;
+    let (mut latest, mut is_stopping) = (Time::ZERO, false);
     loop {
-        shared.inbox.take(&mut messages);
+        shared.inbox.take(&mut messages, &mut latest);
         for message in messages.drain(..) {
             match message {
                 Message::Call(call) => calls.push(call),
@@ -409,7 +409,7 @@ impl Export {
             return (Ok(()), parts);
         }
         let (answer, awaited) = mailbox();
-        let released = model::Time::ZERO;
+        let released = Time::ZERO;
         let call = Call { export: self.index, kind, released, parts, answer };
         self.shared.inbox.send(Message::Call(call));
         awaited.wait()
