@@ -19,7 +19,13 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use engine::serve::{Prepared, Sidelines};
 use engine::service::{CallError, Export, Service};
+use mimalloc::MiMalloc;
 use nbdkit::{Error, Flags, FuaFlags, Result, Server};
+
+/// Memory without a lock between threads: the service's thread must not wait for one of a client's
+/// that stopped in the middle of an allocation.
+#[global_allocator]
+static ALLOCATOR: MiMalloc = MiMalloc;
 
 /// What the command line said, and the service once it runs.
 #[derive(Default)]
