@@ -11,6 +11,8 @@ use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use device::{IoBuffer, IoError};
 use model::{Bytes, Lba, Time};
 
+use super::offer::ExportId;
+
 /// Why a call was not carried out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
@@ -39,6 +41,9 @@ pub enum CallError {
         "an earlier flush failed, and what it was to make durable may be lost: restart the service"
     )]
     FlushBroken,
+    /// The export was removed while its client was connected.
+    #[error("the export was removed")]
+    Removed,
     /// The service ended.
     #[error("the service ended")]
     Ended,
@@ -68,7 +73,7 @@ pub(crate) struct CallPart {
 /// A call on its way.
 #[derive(Debug)]
 pub(crate) struct Call {
-    pub(crate) export: usize,
+    pub(crate) export: ExportId,
     pub(crate) kind: CallKind,
     /// When it came.
     pub(crate) released: Time,
