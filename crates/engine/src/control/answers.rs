@@ -36,22 +36,22 @@ fn ns(time: Option<Duration>) -> Option<u64> {
 
 /// What is offered, and whether what was proved still stands.
 pub(super) fn status(view: &View) -> Result<Value, Fault> {
-    let seen = view.statistics().ok_or_else(no_answer)?;
-    let real_time = view.real_time();
-    let exports = view.exports().iter().zip(view.bounds()).enumerate();
+    let look = view.look().ok_or_else(no_answer)?;
+    let (real_time, offer) = (view.real_time(), &look.offer);
+    let exports = offer.exports().iter().zip(offer.bounds()).enumerate();
     let exports: Vec<Value> = exports
         .map(|(index, (export, bound))| {
-            export_status(export, *bound, view.is_export_degraded(index, &seen))
+            export_status(export, *bound, look.is_export_degraded(index))
         })
         .collect();
     Ok(json!({
         "ok": true,
         "version": env!("CARGO_PKG_VERSION"),
-        "policy": view.policy().name(),
-        "hears_notices": view.hears_notices(),
+        "policy": offer.policy().name(),
+        "hears_notices": offer.hears_notices(),
         "uptime_ns": view.uptime().ns(),
         "real_time": { "is_granted": real_time.is_complete(), "text": real_time.to_string() },
-        "is_degraded": view.is_degraded(&seen),
+        "is_degraded": look.is_degraded(),
         "exports": exports,
     }))
 }
@@ -59,6 +59,7 @@ pub(super) fn status(view: &View) -> Result<Value, Fault> {
 fn export_status(export: &ExportSpec, bound: Option<Duration>, is_degraded: bool) -> Value {
     json!({
         "name": export.name,
+        "offset_bytes": export.offset.get(),
         "size_bytes": export.size.get(),
         "is_read_only": export.is_read_only,
         "contract": export.contract.as_ref().map(contract),
@@ -83,18 +84,19 @@ fn contract(contract: &ExportContract) -> Value {
 
 /// What was seen so far.
 pub(super) fn statistics(view: &View) -> Result<Value, Fault> {
-    let seen = view.statistics().ok_or_else(no_answer)?;
-    let exports = view.exports().iter().zip(view.bounds()).enumerate();
+    let look = view.look().ok_or_else(no_answer)?;
+    let (offer, seen) = (&look.offer, &look.seen);
+    let exports = offer.exports().iter().zip(offer.bounds()).enumerate();
     let exports: Vec<Value> = exports
         .map(|(index, (export, bound))| {
-            let is_degraded = view.is_export_degraded(index, &seen);
+            let is_degraded = look.is_export_degraded(index);
             export_statistics(export, *bound, &seen.exports[index], is_degraded)
         })
         .collect();
     Ok(json!({
         "ok": true,
         "uptime_ns": seen.now.ns(),
-        "is_degraded": view.is_degraded(&seen),
+        "is_degraded": look.is_degraded(),
         "exports": exports,
         "drive": {
             "in_flight": seen.in_flight,
@@ -127,6 +129,7 @@ fn export_statistics(
         "requests": seen.bounded_counts.count() + seen.best_effort_counts.count(),
         "requests_best_effort": seen.best_effort_counts.count(),
         "misses": seen.misses,
+        "exceeded": seen.exceeded,
         "beyond": seen.beyond,
         "failed": seen.failed,
         "outstanding": seen.outstanding,

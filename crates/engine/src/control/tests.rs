@@ -201,14 +201,13 @@ fn a_service_that_ended_is_said_to_have() {
 #[test]
 fn an_exceeded_bound_degrades_its_export_without_an_overrun() {
     let bench = Bench::new();
-    let (view, bound) = (bench.service.view(), bench.service.bounds()[0].unwrap());
-    let mut seen = (*view.statistics().unwrap()).clone();
-    assert_eq!(seen.overruns, 0);
-    seen.exports[0].bounded.record(bound);
-    assert!(!view.is_degraded(&seen));
-    seen.exports[0].bounded.record(bound + model::Duration::from_ns(1));
-    seen.exports[1].responses.record(bound + bound);
-    assert!(view.is_export_degraded(0, &seen) && !view.is_export_degraded(1, &seen));
+    let mut look = bench.service.view().look().unwrap();
+    assert!(look.seen.overruns == 0 && !look.is_degraded());
+    let mut seen = (*look.seen).clone();
+    seen.exports[0].exceeded = 1;
+    seen.exports[1].responses.record(model::Duration::from_ms(100_000));
+    look.seen = Arc::new(seen);
+    assert!(look.is_export_degraded(0) && !look.is_export_degraded(1));
 }
 
 /// Goal: peers that ask for all they can delay no client. Method: ten of them without pause

@@ -12,6 +12,8 @@ use model::{Bytes, Lba, Time};
 use oneshot::TryRecvError;
 use oneshot::{Receiver, Sender};
 
+use super::offer::ExportId;
+
 /// Why a call was not carried out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
@@ -40,6 +42,9 @@ pub enum CallError {
         "an earlier flush failed, and what it was to make durable may be lost: restart the service"
     )]
     FlushBroken,
+    /// The export was removed while its client was connected.
+    #[error("the export was removed")]
+    Removed,
     /// The service ended.
     #[error("the service ended")]
     Ended,
@@ -69,7 +74,7 @@ pub(crate) struct CallPart {
 /// A call on its way.
 #[derive(Debug)]
 pub(crate) struct Call {
-    pub(crate) export: usize,
+    pub(crate) export: ExportId,
     pub(crate) kind: CallKind,
     /// When it came.
     pub(crate) released: Time,

@@ -6,7 +6,6 @@
 //! between stamp and sending, the later stamp counts for both, so that the order of arrival is
 //! the order of stamps. What is sent to a service that ended is dropped, and says so to its client.
 
-use std::ops::Range;
 use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::SeqCst;
 use std::sync::mpsc::{Sender, channel};
@@ -16,6 +15,7 @@ use model::Time;
 use policy::NoticeKind;
 
 use super::call::Call;
+use super::offer::{Arrangement, ExportId, Member};
 use super::statistics::ServiceStatistics;
 
 /// What clients send.
@@ -23,15 +23,32 @@ use super::statistics::ServiceStatistics;
 pub(crate) enum Message {
     Call(Call),
     Notice {
-        export: usize,
+        export: ExportId,
         kind: NoticeKind,
     },
     /// What was seen of these exports, and of the drive.
     Ask {
-        exports: Range<usize>,
+        exports: Vec<ExportId>,
         answer: Sender<ServiceStatistics>,
     },
+    /// This export takes no more calls.
+    Close {
+        export: ExportId,
+    },
+    Change(Box<Change>),
     Stop,
+}
+
+/// Another set of exports, to be carried out from a quiet instant on.
+#[derive(Debug)]
+pub(crate) struct Change {
+    pub(crate) members: Vec<Member>,
+    /// None: nothing changes for who is there.
+    pub(crate) arrangement: Option<Arrangement>,
+    /// When it is given up.
+    pub(crate) until: Time,
+    /// Gets when it took place; none: it did not.
+    pub(crate) answer: Sender<Option<Time>>,
 }
 
 /// What was sent and not taken.
@@ -75,7 +92,7 @@ impl Inbox {
     /// What the service saw so far of these exports; none when it ended, or takes longer.
     pub(crate) fn ask(
         &self,
-        exports: Range<usize>,
+        exports: Vec<ExportId>,
         at_most: Option<std::time::Duration>,
     ) -> Option<ServiceStatistics> {
         let (answer, answered) = channel();

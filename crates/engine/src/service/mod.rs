@@ -10,13 +10,17 @@
 //!   write that must be durable is, when it is answered.
 //! - Overlapping requests of one export take effect in the order in which they came.
 //! - When a flush failed, no later one succeeds: what was lost cannot be seen from here.
+//! - Exports may be admitted and removed at any time ([`Service::admit`], [`Service::remove`]);
+//!   what was proved of the others holds throughout.
 //! - Dropping the service answers everything first.
 
 mod backing;
 mod call;
+mod change;
 mod core;
 mod device_backing;
 mod inbox;
+mod offer;
 mod ordering;
 mod pool;
 mod response_counts;
@@ -35,24 +39,28 @@ use std::thread::JoinHandle;
 
 use device::realtime::{self, RealTime};
 use device::{Clock, RingError, Waker};
-use model::{AccessTime, Bytes, DriveFile, Duration, Lba, Plan, PolicyName, Time};
-use policy::NoticeKind;
+use model::{AccessTime, Bytes, DriveFile, Duration, Lba, Time};
+use policy::{NoticeKind, Policy};
 
 use self::call::{Call, CallKind, CallPart, mailbox};
-use self::core::{Core, memory};
-use self::inbox::{Inbox, Message};
+use self::change::Roster;
+use self::core::{Core, Successor, Switch, memory};
+use self::inbox::{Change, Inbox, Message};
+use self::offer::{ExportId, Member, Standing};
 use self::pool::Pool;
 use self::statistics::Watch;
 
 pub use self::backing::{Backing, Move, Moved};
 pub use self::call::CallError;
+pub use self::change::{Admitted, ChangeError, Prover, Refusal, Removed};
 pub use self::device_backing::DeviceBacking;
+pub use self::offer::{Arrangement, Offer};
 pub use self::response_counts::ResponseCounts;
 pub use self::statistics::{Overrun, ServiceStatistics};
 pub use self::summary::Summary;
 pub use self::tenant::ExportStatistics;
-pub use self::view::View;
-pub use model::{ExportContract, ExportSpec};
+pub use self::view::{Look, View};
+pub use model::{ExportContract, ExportPlace, ExportSpec, NewExport};
 
 /// Overruns that wait for whoever hears of them.
 const OVERRUNS_WAITING_MAX: usize = 256;
@@ -60,30 +68,35 @@ const OVERRUNS_WAITING_MAX: usize = 256;
 /// What a service is made of.
 #[derive(Debug, Clone)]
 pub struct ServiceParams {
-    /// What is offered. Those with contracts are the plan's tasks, in the same order.
+    /// What is offered at first.
     pub exports: Vec<ExportSpec>,
-    /// What was proved of each: the longest time from when its contract allows a request to its
-    /// answer; none where nothing was.
-    pub bounds: Vec<Option<Duration>>,
-    /// Who decides.
-    pub policy: PolicyName,
-    /// By what.
-    pub plan: Plan,
+    /// How they are carried out.
+    pub arrangement: Arrangement,
     /// Whether the plan's table was measured, so that batches can be held against it.
     pub is_measured: bool,
     /// Every offset and length is a multiple of this.
     pub alignment: Bytes,
-    /// The largest request that the store is given; larger calls are cut.
+    /// The largest request of an export without a contract; larger calls are cut.
     pub size_max: Bytes,
-    /// How much best effort a policy may choose from.
-    pub window: u32,
     /// What is known of the store's positions, for policies that order by them.
     pub drive: Option<DriveFile>,
+    /// Who proves other sets of exports; none: this one never changes.
+    pub prover: Option<Arc<dyn Prover>>,
 }
 
 impl ServiceParams {
     fn access_time(&self) -> Option<Box<dyn AccessTime>> {
         drive::access_time(self.drive.as_ref()?)
+    }
+
+    /// The largest request of all.
+    fn largest(&self) -> Bytes {
+        let contracts = self.exports.iter().filter_map(|export| export.contract.as_ref());
+        contracts.map(|terms| terms.size_max).fold(self.size_max, Bytes::max)
+    }
+
+    fn policy(&self, arrangement: &Arrangement) -> Result<Box<dyn Policy>, policy::BuildError> {
+        policy::build(arrangement.policy, &arrangement.plan, self.access_time())
     }
 }
 
@@ -111,6 +124,9 @@ struct Shared {
     params: ServiceParams,
     inbox: Inbox,
     pool: Pool,
+    offer: Standing,
+    /// Who is there and by what plan; held by whoever changes it.
+    roster: Mutex<Roster>,
     recent: view::Recent,
 }
 
@@ -138,12 +154,15 @@ impl Service {
         M: FnOnce(Clock, Waker) -> Result<B, RingError> + Send + 'static,
     {
         // Built here once to be refused early; policies do not cross threads.
-        drop(policy::build(params.policy, &params.plan, params.access_time())?);
+        drop(params.policy(&params.arrangement)?);
         let waker = Waker::new().map_err(|source| ServiceError::Event(source.to_string()))?;
         let clock = Clock::start();
-        let pool = Pool::new(params.size_max);
+        let pool = Pool::new(params.largest());
         let inbox = Inbox::new(clock, waker.clone());
-        let shared = Arc::new(Shared { params, inbox, pool, recent: view::Recent::default() });
+        let roster = Roster::new(&params.exports, &params.arrangement);
+        let offer = Standing::new(roster.offer());
+        let (roster, recent) = (Mutex::new(roster), view::Recent::default());
+        let shared = Arc::new(Shared { params, inbox, pool, offer, roster, recent });
         let (ready, is_ready) = sync_channel(1);
         let (overran, overruns) = sync_channel(OVERRUNS_WAITING_MAX);
         let of_thread = shared.clone();
@@ -175,23 +194,27 @@ impl Service {
 
     /// The export of that name.
     pub fn export(&self, name: &str) -> Option<Export> {
-        let index = self.shared.params.exports.iter().position(|export| export.name == name)?;
-        Some(Export { shared: self.shared.clone(), index })
+        Export::named(&self.shared, name)
     }
 
-    /// What is offered.
-    pub fn exports(&self) -> &[ExportSpec] {
-        &self.shared.params.exports
+    /// What is offered now, and what was proved of it.
+    pub fn offer(&self) -> Arc<Offer> {
+        self.shared.offer.get()
     }
 
-    /// What was proved of each export, as [`ServiceParams::bounds`].
-    pub fn bounds(&self) -> &[Option<Duration>] {
-        &self.shared.params.bounds
+    /// What is offered now.
+    pub fn exports(&self) -> Vec<ExportSpec> {
+        self.offer().exports().to_vec()
     }
 
-    /// What was seen so far; none when the service ended.
+    /// What was proved of each export, as [`Arrangement::bounds`].
+    pub fn bounds(&self) -> Vec<Option<Duration>> {
+        self.offer().bounds().to_vec()
+    }
+
+    /// What was seen so far of each export that is offered now; none when the service ended.
     pub fn statistics(&self) -> Option<ServiceStatistics> {
-        self.shared.inbox.ask(0..self.exports().len(), None)
+        self.shared.inbox.ask(self.offer().ids().to_vec(), None)
     }
 
     /// Each batch that took longer than the table says, as it happens; for the first who asks.
@@ -244,11 +267,13 @@ fn serve<B: Backing>(
     overran: SyncSender<Overrun>,
 ) -> Result<(), RingError> {
     let params = &shared.params;
-    let ServiceParams { exports, policy, plan, is_measured, window, .. } = params;
-    let policy = policy::build(*policy, plan, params.access_time()).expect("built before");
+    let ServiceParams { exports, arrangement, is_measured, .. } = params;
+    let Arrangement { plan, bounds, window, .. } = arrangement;
+    let policy = params.policy(arrangement).expect("built before");
     let table = is_measured.then(|| plan.table.clone());
     let watch = Watch::new(table).by_costs(plan.charges.clone()).telling(overran);
-    let mut core = Core::new(make()?, policy, exports, *window as usize, watch);
+    let members = Member::of_exports(exports, bounds);
+    let mut core = Core::new(make()?, policy, &members, *window as usize, watch);
     // Whoever waits for it may have gone: that changes nothing.
     let _ = ready.send(realtime::request(realtime::PRIORITY));
     let (mut messages, mut calls) = (Vec::new(), Vec::new());
@@ -261,8 +286,10 @@ fn serve<B: Backing>(
                 Message::Notice { export, kind } => core.notice(export, kind),
                 Message::Ask { exports, answer } => {
                     // Whoever asked may have gone: that changes nothing.
-                    let _ = answer.send(core.statistics_of(exports));
+                    let _ = answer.send(core.statistics_of(&exports));
                 }
+                Message::Close { export } => core.close(export),
+                Message::Change(change) => core.switch(switch(params, *change)),
                 Message::Stop => is_stopping = true,
             }
         }
@@ -274,17 +301,36 @@ fn serve<B: Backing>(
     }
 }
 
+/// A change as the core takes it: the policy is made here, for policies do not cross threads.
+fn switch(params: &ServiceParams, change: Change) -> Switch {
+    let Change { members, arrangement, until, answer } = change;
+    let successor = arrangement.map(|arrangement| Successor {
+        policy: params.policy(&arrangement).expect("built before"),
+        window: arrangement.window as usize,
+        plan: Box::new(arrangement.plan),
+    });
+    Switch { members, successor, until, answer }
+}
+
 /// A client's access to one export; clones are the same.
 #[derive(Debug, Clone)]
 pub struct Export {
     shared: Arc<Shared>,
-    index: usize,
+    id: ExportId,
+    spec: Arc<ExportSpec>,
 }
 
 impl Export {
+    fn named(shared: &Arc<Shared>, name: &str) -> Option<Self> {
+        let offer = shared.offer.get();
+        let index = offer.exports().iter().position(|export| export.name == name)?;
+        let spec = Arc::new(offer.exports()[index].clone());
+        Some(Self { shared: shared.clone(), id: offer.ids()[index], spec })
+    }
+
     /// What was agreed.
     pub fn spec(&self) -> &ExportSpec {
-        &self.shared.params.exports[self.index]
+        &self.spec
     }
 
     /// Every offset and length is a multiple of this.
@@ -299,9 +345,8 @@ impl Export {
 
     /// The largest request that is not cut.
     pub fn size_max(&self) -> Bytes {
-        let params = &self.shared.params;
         let contract = self.spec().contract.as_ref();
-        contract.map_or(params.size_max, |contract| contract.size_max.min(params.size_max))
+        contract.map_or(self.shared.params.size_max, |contract| contract.size_max)
     }
 
     /// Fills `data` from `offset` on.
@@ -352,7 +397,7 @@ impl Export {
 
     /// Says something about the service that this export got.
     pub fn notice(&self, kind: NoticeKind) {
-        self.shared.inbox.send(Message::Notice { export: self.index, kind });
+        self.shared.inbox.send(Message::Notice { export: self.id, kind });
     }
 
     fn part_max(&self) -> usize {
@@ -410,7 +455,7 @@ impl Export {
         }
         let (answer, awaited) = mailbox();
         let released = Time::ZERO;
-        let call = Call { export: self.index, kind, released, parts, answer };
+        let call = Call { export: self.id, kind, released, parts, answer };
         self.shared.inbox.send(Message::Call(call));
         awaited.wait()
     }

@@ -12,6 +12,7 @@ use rand_pcg::Pcg64Mcg;
 use super::store::{BLOCK, Entry, Store, stamp_of};
 use crate::service::call::{Awaited, Call, CallKind, CallPart, mailbox};
 use crate::service::core::Core;
+use crate::service::offer::{ExportId, Member};
 use crate::service::statistics::{ServiceStatistics, Watch};
 use model::{BestEffortShare, ExportContract as Contract, ExportSpec};
 
@@ -94,7 +95,13 @@ impl Bench {
         let policy = policy::build(self.policy, &plan, None).unwrap();
         let store = Store::pseudo(&self.table, EXPORT_BLOCKS * self.exports.len(), self.seed);
         let watch = Watch::new(Some(self.table.clone()));
-        let mut core = Core::new(store, policy, &self.exports, 2 * plan.depth as usize, watch);
+        let mut core = Core::new(
+            store,
+            policy,
+            &Member::of_exports(&self.exports, &[]),
+            2 * plan.depth as usize,
+            watch,
+        );
         if self.is_disordered {
             core.disorder();
         }
@@ -202,7 +209,7 @@ impl World {
         let (answer, awaited) = mailbox();
         let parts = parts(kind, first, &stamps, count);
         self.asked[client] = Some(Asked { awaited, kind, first, stamps });
-        Call { export, kind, released: now, parts, answer }
+        Call { export: ExportId(export as u64), kind, released: now, parts, answer }
     }
 
     fn write(&mut self, first: usize, count: usize) -> Vec<u32> {

@@ -10,6 +10,7 @@ use model::{Bytes, PolicyName};
 
 use super::clients::{Bench, Durable, export, table};
 use super::store::Entry;
+use crate::service::offer::ExportId;
 
 fn bench(policy: PolicyName, seed: u64) -> Bench {
     Bench {
@@ -96,7 +97,7 @@ fn no_flush_succeeds_after_one_that_failed() {
             data: None,
         };
         let call = super::super::call::Call {
-            export: 0,
+            export: ExportId(0),
             kind: super::super::call::CallKind::Flush,
             released: core.backing().now,
             parts: vec![part],
