@@ -178,11 +178,12 @@ impl Server for Connection {
     }
 
     fn read_at(&self, data: &mut [u8], offset: u64) -> Result<()> {
-        self.export.read(offset, data).map_err(call_error)
+        self.export.read(offset, data).map(drop).map_err(call_error)
     }
 
     fn write_at(&self, data: &[u8], offset: u64, flags: Flags) -> Result<()> {
-        self.export.write(offset, data, flags.contains(Flags::FUA)).map_err(call_error)
+        let is_durable = flags.contains(Flags::FUA);
+        self.export.write(offset, data, is_durable).map(drop).map_err(call_error)
     }
 
     fn zero(&self, count: u32, offset: u64, flags: Flags) -> Result<()> {
@@ -191,6 +192,6 @@ impl Server for Connection {
     }
 
     fn flush(&self) -> Result<()> {
-        self.export.flush().map_err(call_error)
+        self.export.flush().map(drop).map_err(call_error)
     }
 }

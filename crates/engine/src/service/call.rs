@@ -7,7 +7,7 @@
 //! ```
 
 use device::{IoBuffer, IoError};
-use model::{Bytes, Lba, Time};
+use model::{Bytes, Duration, Lba, Time};
 #[cfg(test)]
 use oneshot::TryRecvError;
 use oneshot::{Receiver, Sender};
@@ -83,16 +83,42 @@ pub(crate) struct Call {
     pub(crate) answer: Answer,
 }
 
+/// What a client learns of a call that went well.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Answered {
+    /// From when the contract allowed it, without one from arrival, to the answer; of a call
+    /// that was cut, that of the slowest request. This is what a bound speaks of.
+    pub response: Duration,
+    /// Whether the contract allowed all of it at once, so that `response` counts from arrival and
+    /// the bound does too.
+    pub is_within_contract: bool,
+}
+
+impl Answered {
+    /// What no request makes better.
+    pub(crate) fn best() -> Self {
+        Self { response: Duration::ZERO, is_within_contract: true }
+    }
+
+    /// Of one that consists of both.
+    pub(crate) fn and(self, other: Self) -> Self {
+        Self {
+            response: self.response.max(other.response),
+            is_within_contract: self.is_within_contract && other.is_within_contract,
+        }
+    }
+}
+
 /// What came of a call, with the memory that went with it.
-pub(crate) type Answered = (Result<(), CallError>, Vec<CallPart>);
+pub(crate) type Reply = (Result<Answered, CallError>, Vec<CallPart>);
 
 /// The service's end of a mailbox: dropped unused, it says that the service ended. Giving an
 /// answer waits for nobody.
 #[derive(Debug)]
-pub(crate) struct Answer(Sender<Answered>);
+pub(crate) struct Answer(Sender<Reply>);
 
 impl Answer {
-    pub(crate) fn give(self, result: Result<(), CallError>, parts: Vec<CallPart>) {
+    pub(crate) fn give(self, result: Result<Answered, CallError>, parts: Vec<CallPart>) {
         // Whoever asked may have gone: that changes nothing.
         let _ = self.0.send((result, parts));
     }
@@ -100,19 +126,24 @@ impl Answer {
 
 /// The client's end of a mailbox.
 #[derive(Debug)]
-pub(crate) struct Awaited(Receiver<Answered>);
+pub(crate) struct Awaited(Receiver<Reply>);
 
 impl Awaited {
     /// Blocks until the answer is there.
-    pub(crate) fn wait(self) -> Answered {
+    pub(crate) fn wait(self) -> Reply {
         self.0.recv().unwrap_or_else(|_| (Err(CallError::Ended), Vec::new()))
+    }
+
+    /// Whether there is anything to wait for no more.
+    pub(crate) fn is_there(&self) -> bool {
+        self.0.has_message() || self.0.is_closed()
     }
 
     /// The answer, if it is there.
     #[cfg(test)]
-    pub(crate) fn poll(&self) -> Option<Answered> {
+    pub(crate) fn poll(&self) -> Option<Reply> {
         match self.0.try_recv() {
-            Ok(answered) => Some(answered),
+            Ok(reply) => Some(reply),
             Err(TryRecvError::Empty) => None,
             Err(TryRecvError::Disconnected) => Some((Err(CallError::Ended), Vec::new())),
         }

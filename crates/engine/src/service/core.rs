@@ -20,7 +20,7 @@ use model::{Class, Lba, Op, Outcome, Request, RequestId, Tag, Time};
 use policy::{Decision, Event, NoticeKind, Policy};
 
 use super::backing::{Backing, Move, Moved};
-use super::call::{Call, CallError, CallKind, CallPart};
+use super::call::{Answered, Call, CallError, CallKind, CallPart};
 use super::offer::{ExportId, Member};
 use super::rounds::Rounds;
 use super::shares::Shares;
@@ -49,7 +49,7 @@ struct Part {
 struct OpenCall {
     call: Call,
     parts_left: usize,
-    result: Result<(), CallError>,
+    result: Result<Answered, CallError>,
 }
 
 /// The service; see the module's text.
@@ -234,7 +234,7 @@ impl<B: Backing> Core<B> {
             self.calls.push(None);
             self.calls.len() - 1
         });
-        self.calls[place] = Some(OpenCall { call, parts_left, result: Ok(()) });
+        self.calls[place] = Some(OpenCall { call, parts_left, result: Ok(Answered::best()) });
         for (index, (start, size, data)) in parts.into_iter().enumerate() {
             let id = RequestId(self.next_id);
             self.next_id += 1;
@@ -378,15 +378,21 @@ impl<B: Backing> Core<B> {
             tenant.statistics.bytes += bytes;
         }
         tenant.ordering.complete(id, |id| self.freed.push((id, export)));
-        self.answer_part(part, result);
+        self.answer_part(now, part, result);
     }
 
     /// Gives the memory back to the call, and with the last part its answer.
-    fn answer_part(&mut self, part: Part, result: Result<(), IoError>) {
-        let place = part.call;
+    fn answer_part(&mut self, now: Time, part: Part, result: Result<(), IoError>) {
+        let (place, admission) = (part.call, part.admission);
+        let is_within_contract =
+            admission.class != Class::BestEffort && admission.eligible == part.request.released;
+        let answered = Answered { response: now.since(admission.eligible), is_within_contract };
         let open = self.calls[place].as_mut().expect("a call outlives its parts");
         open.call.parts[part.index].data = part.data;
-        open.result = open.result.and(result.map_err(CallError::from));
+        open.result = match result {
+            Ok(()) => open.result.map(|others| others.and(answered)),
+            Err(error) => open.result.and(Err(error.into())),
+        };
         open.parts_left -= 1;
         if open.parts_left == 0 {
             let OpenCall { call, result, .. } = self.calls[place].take().expect("just seen");
