@@ -60,18 +60,8 @@ fn fault(text: impl std::fmt::Display) -> Error {
 /// `EINVAL`, as every Linux has it.
 const INVALID: i32 = 22;
 
-/// What the kernel's numbers say of a call that failed.
 fn call_error(error: CallError) -> Error {
-    let (permission, no_space, io, shutdown) = (1, 28, 5, 108);
-    let errno = match error {
-        CallError::Store(error) => error.raw_os_error(),
-        CallError::Unaligned { .. } => INVALID,
-        CallError::BeyondEnd { .. } => no_space,
-        CallError::ReadOnly => permission,
-        CallError::Ended => shutdown,
-        _ => io,
-    };
-    Error::new(errno, error.to_string())
+    Error::new(error.raw_os_error(), error.to_string())
 }
 
 impl Server for Connection {

@@ -58,6 +58,20 @@ impl Control {
     }
 }
 
+/// Answers one request as the control socket does, for programs that have the service in
+/// themselves. Ending it is theirs: `stop` is refused.
+pub fn ask(view: &View, request: &[u8]) -> String {
+    let desk = Desk { view: view.clone(), stop: Box::new(|| ()) };
+    let reply = Request::parse(request).and_then(|request| match request {
+        Request::Stop => Err(Fault::new(
+            "no server runs this service, so none can be stopped",
+            "the program that opened it closes it",
+        )),
+        request => desk.reply(&request),
+    });
+    reply.unwrap_or_else(|fault| failed(&fault)).to_string()
+}
+
 /// What answers requests.
 struct Desk {
     view: View,

@@ -11,6 +11,7 @@ use model::{Bytes, Duration, Lba, Time};
 #[cfg(test)]
 use oneshot::TryRecvError;
 use oneshot::{Receiver, Sender};
+use rustix::io::Errno;
 
 use super::offer::ExportId;
 
@@ -48,6 +49,21 @@ pub enum CallError {
     /// The service ended.
     #[error("the service ended")]
     Ended,
+}
+
+impl CallError {
+    /// The kernel's number for it, as servers and programs in C tell it.
+    pub fn raw_os_error(self) -> i32 {
+        let errno = match self {
+            Self::Store(error) => return error.raw_os_error(),
+            Self::Unaligned { .. } => Errno::INVAL,
+            Self::BeyondEnd { .. } => Errno::NOSPC,
+            Self::ReadOnly => Errno::PERM,
+            Self::FlushBroken => Errno::IO,
+            Self::Removed | Self::Ended => Errno::SHUTDOWN,
+        };
+        errno.raw_os_error()
+    }
 }
 
 /// What is asked for.

@@ -40,7 +40,7 @@ use std::thread::JoinHandle;
 
 use device::realtime::{self, RealTime};
 use device::{Clock, RingError, Waker};
-use model::{AccessTime, Bytes, DriveFile, Duration, Time};
+use model::{AccessTime, Bytes, DriveFile, Time};
 use policy::Policy;
 
 use self::change::Roster;
@@ -61,7 +61,8 @@ pub use self::statistics::{Overrun, ServiceStatistics};
 pub use self::summary::Summary;
 pub use self::tenant::ExportStatistics;
 pub use self::view::{Look, View};
-pub use model::{ExportContract, ExportPlace, ExportSpec, NewExport};
+pub use model::{Duration, ExportContract, ExportPlace, ExportSpec, NewExport};
+pub use policy::NoticeKind;
 
 /// Overruns that wait for whoever hears of them.
 const OVERRUNS_WAITING_MAX: usize = 256;
