@@ -2,13 +2,16 @@
 //! The plugin of nbdkit: a shim between its callbacks and a service of the engine.
 //!
 //! ```text
-//!   nbdkit tidegate config=serve.toml [force=1]
+//!   nbdkit tidegate config=serve.toml [force=1] [threads=64]
 //!   config ........ the file's name
 //!   after_fork .... Prepared::open: the service's thread begins; control socket, metrics
 //!   open .......... the export of the name that the client asked for
 //!   pread, pwrite, flush, zero ... block in nbdkit's thread until the service answers
 //!   cleanup ....... everything is answered, the service ends
 //! ```
+//! Exports come and go through the control socket; connections of one that was removed get
+//! `ESHUTDOWN`.
+//!
 //! TRIM is not offered: nobody measured what it costs the neighbours. WRITE ZEROES is a write of
 //! zeroes, and charged as one.
 
@@ -26,12 +29,19 @@ use nbdkit::{Error, Flags, FuaFlags, Result, Server};
 struct State {
     config: Option<PathBuf>,
     is_forced: bool,
+    /// Requests of a connection that the server shows at once, where the command line says it.
+    threads: Option<u64>,
     service: Option<Arc<Service>>,
     sidelines: Option<Sidelines>,
 }
 
-static STATE: Mutex<State> =
-    Mutex::new(State { config: None, is_forced: false, service: None, sidelines: None });
+static STATE: Mutex<State> = Mutex::new(State {
+    config: None,
+    is_forced: false,
+    threads: None,
+    service: None,
+    sidelines: None,
+});
 
 fn with_state<T>(act: impl FnOnce(&mut State) -> T) -> T {
     act(&mut STATE.lock().unwrap_or_else(PoisonError::into_inner))
@@ -62,7 +72,7 @@ fn call_error(error: CallError) -> Error {
         CallError::Unaligned { .. } => INVALID,
         CallError::BeyondEnd { .. } => no_space,
         CallError::ReadOnly => permission,
-        CallError::Ended => shutdown,
+        CallError::Removed | CallError::Ended => shutdown,
         _ => io,
     };
     Error::new(errno, error.to_string())
@@ -84,7 +94,8 @@ impl Server for Connection {
     fn config_help() -> Option<&'static str> {
         Some(
             "config=FILE   (required) The serve file.\n\
-             force=1       Serve contracts that are not proved as best effort.",
+             force=1       Serve contracts that are not proved as best effort.\n\
+             threads=N     The server's --threads: contracts that need more are not admitted.",
         )
     }
 
@@ -99,7 +110,14 @@ impl Server for Connection {
                 with_state(|state| state.config = Some(path));
             }
             "force" => with_state(|state| state.is_forced = value == "1"),
-            _ => return Err(fault(format!("no parameter `{key}`: there are config and force"))),
+            "threads" => {
+                let threads = value.parse().map_err(|_| fault("threads=N is a number"))?;
+                with_state(|state| state.threads = Some(threads));
+            }
+            _ => {
+                let known = "there are config, force and threads";
+                return Err(fault(format!("no parameter `{key}`: {known}")));
+            }
         }
         Ok(())
     }
@@ -110,9 +128,13 @@ impl Server for Connection {
     }
 
     fn after_fork() -> Result<()> {
-        let (config, is_forced) =
-            with_state(|state| (state.config.clone().unwrap_or_default(), state.is_forced));
-        let prepared = Prepared::read(&config).map_err(fault)?;
+        let (config, is_forced, threads) = with_state(|state| {
+            (state.config.clone().unwrap_or_default(), state.is_forced, state.threads)
+        });
+        let mut prepared = Prepared::read(&config).map_err(fault)?;
+        if let Some(threads) = threads {
+            prepared = prepared.with_callers_max(threads);
+        }
         let service = prepared.open(is_forced).map_err(fault)?;
         let say = Arc::new(|line: &str| eprintln!("tidegate: {line}"));
         // The server takes no new clients from there on, and ends when the others are answered.

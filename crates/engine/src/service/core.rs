@@ -378,15 +378,15 @@ impl<B: Backing> Core<B> {
             tenant.statistics.bytes += bytes;
         }
         tenant.ordering.complete(id, |id| self.freed.push((id, export)));
-        self.answer_part(part, result);
+        self.answer_part(part, result.map_err(CallError::from));
     }
 
     /// Gives the memory back to the call, and with the last part its answer.
-    fn answer_part(&mut self, part: Part, result: Result<(), IoError>) {
+    fn answer_part(&mut self, part: Part, result: Result<(), CallError>) {
         let place = part.call;
         let open = self.calls[place].as_mut().expect("a call outlives its parts");
         open.call.parts[part.index].data = part.data;
-        open.result = open.result.and(result.map_err(CallError::from));
+        open.result = open.result.and(result);
         open.parts_left -= 1;
         if open.parts_left == 0 {
             let OpenCall { call, result, .. } = self.calls[place].take().expect("just seen");
