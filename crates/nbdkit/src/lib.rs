@@ -2,13 +2,16 @@
 //! The plugin of nbdkit: a shim between its callbacks and a service of the engine.
 //!
 //! ```text
-//!   nbdkit tidegate config=serve.toml [force=1]
+//!   nbdkit tidegate config=serve.toml [force=1] [threads=64]
 //!   config ........ the file's name
 //!   after_fork .... Prepared::open: the service's thread begins; control socket, metrics
 //!   open .......... the export of the name that the client asked for
 //!   pread, pwrite, flush, zero ... block in nbdkit's thread until the service answers
 //!   cleanup ....... everything is answered, the service ends
 //! ```
+//! Exports come and go through the control socket; connections of one that was removed get
+//! `ESHUTDOWN`.
+//!
 //! TRIM is not offered: nobody measured what it costs the neighbours. WRITE ZEROES is a write of
 //! zeroes, and charged as one.
 
@@ -32,12 +35,19 @@ static ALLOCATOR: MiMalloc = MiMalloc;
 struct State {
     config: Option<PathBuf>,
     is_forced: bool,
+    /// Requests of a connection that the server shows at once, where the command line says it.
+    threads: Option<u64>,
     service: Option<Arc<Service>>,
     sidelines: Option<Sidelines>,
 }
 
-static STATE: Mutex<State> =
-    Mutex::new(State { config: None, is_forced: false, service: None, sidelines: None });
+static STATE: Mutex<State> = Mutex::new(State {
+    config: None,
+    is_forced: false,
+    threads: None,
+    service: None,
+    sidelines: None,
+});
 
 fn with_state<T>(act: impl FnOnce(&mut State) -> T) -> T {
     act(&mut STATE.lock().unwrap_or_else(PoisonError::into_inner))
@@ -80,7 +90,8 @@ impl Server for Connection {
     fn config_help() -> Option<&'static str> {
         Some(
             "config=FILE   (required) The serve file.\n\
-             force=1       Serve contracts that are not proved as best effort.",
+             force=1       Serve contracts that are not proved as best effort.\n\
+             threads=N     The server's --threads: contracts that need more are not admitted.",
         )
     }
 
@@ -95,7 +106,14 @@ impl Server for Connection {
                 with_state(|state| state.config = Some(path));
             }
             "force" => with_state(|state| state.is_forced = value == "1"),
-            _ => return Err(fault(format!("no parameter `{key}`: there are config and force"))),
+            "threads" => {
+                let threads = value.parse().map_err(|_| fault("threads=N is a number"))?;
+                with_state(|state| state.threads = Some(threads));
+            }
+            _ => {
+                let known = "there are config, force and threads";
+                return Err(fault(format!("no parameter `{key}`: {known}")));
+            }
         }
         Ok(())
     }
@@ -106,9 +124,13 @@ impl Server for Connection {
     }
 
     fn after_fork() -> Result<()> {
-        let (config, is_forced) =
-            with_state(|state| (state.config.clone().unwrap_or_default(), state.is_forced));
-        let prepared = Prepared::read(&config).map_err(fault)?;
+        let (config, is_forced, threads) = with_state(|state| {
+            (state.config.clone().unwrap_or_default(), state.is_forced, state.threads)
+        });
+        let mut prepared = Prepared::read(&config).map_err(fault)?;
+        if let Some(threads) = threads {
+            prepared = prepared.with_callers_max(threads);
+        }
         let service = prepared.open(is_forced).map_err(fault)?;
         let say = Arc::new(|line: &str| eprintln!("tidegate: {line}"));
         // The server takes no new clients from there on, and ends when the others are answered.

@@ -7,23 +7,97 @@ use host::Distribution;
 use model::{Beyond, Duration, ExportContract, ExportSpec};
 use serde_json::{Value, json};
 
-use crate::service::{ExportStatistics, View};
+use crate::service::{Admitted, ChangeError, ExportStatistics, Offer, Refusal, Removed, View};
 
 /// Why something is not done, and what to do instead.
 #[derive(Debug)]
 pub(super) struct Fault {
     pub(super) error: Cow<'static, str>,
-    pub(super) help: &'static str,
+    pub(super) help: Cow<'static, str>,
+    /// What would be admitted instead.
+    would_fit: Vec<String>,
 }
 
 impl Fault {
-    pub(super) fn new(error: impl Into<Cow<'static, str>>, help: &'static str) -> Self {
-        Self { error: error.into(), help }
+    pub(super) fn new(
+        error: impl Into<Cow<'static, str>>,
+        help: impl Into<Cow<'static, str>>,
+    ) -> Self {
+        Self { error: error.into(), help: help.into(), would_fit: Vec::new() }
+    }
+
+    /// Why the set of exports stays as it is.
+    pub(super) fn of_change(error: ChangeError) -> Self {
+        let help = match &error {
+            ChangeError::Refused(_) => "",
+            ChangeError::NameTaken { .. } => "give it another name",
+            ChangeError::Unknown { .. } => "`status` lists them",
+            ChangeError::NeverQuiet { .. } => {
+                "try again when less is asked for, or add it to the serve file and start again"
+            }
+            ChangeError::Ended => return no_answer(),
+            _ => "add it to the serve file, and start again",
+        };
+        match error {
+            ChangeError::Refused(Refusal { reason, would_fit, help }) => {
+                Self { would_fit, ..Self::new(reason, help) }
+            }
+            other => Self::new(other.to_string(), help),
+        }
     }
 }
 
 pub(super) fn failed(fault: &Fault) -> Value {
-    json!({ "ok": false, "error": fault.error, "help": fault.help })
+    let mut answer = json!({ "ok": false, "error": fault.error, "help": fault.help });
+    if !fault.would_fit.is_empty() {
+        answer["would_fit"] = json!(fault.would_fit);
+    }
+    answer
+}
+
+/// Nothing is written to the file.
+const KEPT: &str = "until the service ends; to keep it, add it to the serve file";
+
+/// An export that is admitted, or would be, and what everybody is promised then.
+pub(super) fn admitted(found: &Admitted) -> Value {
+    json!({
+        "ok": true,
+        "export": found.export.name,
+        "offset_bytes": found.export.offset.get(),
+        "size_bytes": found.export.size.get(),
+        "policy": found.offer.policy().name(),
+        "bounds": bounds(&found.offer),
+        "note": KEPT,
+    })
+}
+
+/// An export that was removed, what it got, and what everybody else is promised then.
+pub(super) fn removed(name: &str, found: &Removed) -> Value {
+    let seen = &found.statistics;
+    json!({
+        "ok": true,
+        "export": name,
+        "is_free": found.is_free,
+        "requests": seen.bounded_counts.count() + seen.best_effort_counts.count(),
+        "misses": seen.misses,
+        "response_ns_max": ns(seen.bounded.max().or(seen.responses.max())),
+        "unanswered": seen.outstanding,
+        "policy": found.offer.policy().name(),
+        "bounds": bounds(&found.offer),
+        "note": "until the service ends; to make it last, remove it from the serve file",
+    })
+}
+
+fn bounds(offer: &Offer) -> Vec<Value> {
+    let exports = offer.exports().iter().zip(offer.bounds());
+    let bound = |(export, bound): (&ExportSpec, &Option<Duration>)| {
+        json!({
+            "name": export.name,
+            "bound_ns": ns(*bound),
+            "deadline_ns": ns(export.contract.as_ref().map(|contract| contract.deadline)),
+        })
+    };
+    exports.map(bound).collect()
 }
 
 fn no_answer() -> Fault {

@@ -59,6 +59,9 @@ impl Prover for FileProver {
         exports: &[ExportSpec],
         newcomer: Option<usize>,
     ) -> Result<Arrangement, Refusal> {
+        if exports.is_empty() {
+            return Ok(Arrangement::of_nobody());
+        }
         let has_contract = exports.iter().any(|export| export.contract.is_some());
         let Some(drive) = &self.drive else {
             if has_contract {

@@ -3,7 +3,7 @@
 //!
 //! ```text
 //!   admit    place -> prove the new set -> wait for a quiet instant -> switch -> offered
-//!   remove   no longer offered -> no more calls -> all answered -> prove -> quiet -> share free
+//!   remove   no longer offered -> no more calls -> answered or refused -> prove -> quiet -> free
 //! ```
 //! One change at a time. What happens at the switch, and why nobody's bound suffers from it,
 //! stands in `core::switch`. Whoever asks waits, at most for [`QUIET_MAX`] and [`DRAIN_MAX`];
@@ -79,8 +79,8 @@ pub enum ChangeError {
     /// The export cannot be had, or not be proved.
     #[error(transparent)]
     Refused(#[from] Refusal),
-    /// There is an export of that name, or one that is being removed.
-    #[error("there is an export `{name}`, or its last requests are being answered")]
+    /// There is an export of that name.
+    #[error("there is an export `{name}` already")]
     NameTaken {
         /// The name.
         name: String,
@@ -125,8 +125,8 @@ pub struct Admitted {
 pub struct Removed {
     /// What it got, up to the last look.
     pub statistics: ExportStatistics,
-    /// Whether its place and its share of the drive are free for others. Where they are not,
-    /// requests of it are still outstanding or no instant was quiet; the next change frees them.
+    /// Whether its place and its share of the drive are free for others. Where they are not, no
+    /// instant was quiet enough; the next change frees them.
     pub is_free: bool,
     /// What is offered without it: the bounds of everybody.
     pub offer: Arc<Offer>,
@@ -151,19 +151,21 @@ impl Roster {
 
     /// What is offered: all but what leaves.
     pub(crate) fn offer(&self) -> Offer {
-        let stays = |member: &&Member| !self.leaving.contains(&member.id);
-        let members: Vec<Member> = self.members.iter().filter(stays).cloned().collect();
-        Offer::new(&members, self.arrangement.policy, &self.arrangement.plan)
+        Offer::new(&self.staying(), self.arrangement.policy, &self.arrangement.plan)
     }
 
-    /// The same set under another arrangement.
+    /// All but what leaves.
+    fn staying(&self) -> Vec<Member> {
+        let stays = |member: &&Member| !self.leaving.contains(&member.id);
+        self.members.iter().filter(stays).cloned().collect()
+    }
+
+    /// These members under another arrangement; what leaves is gone.
     fn arranged(&self, members: Vec<Member>, arrangement: Arrangement) -> Self {
         let bounds = arrangement.bounds.iter().copied().chain(std::iter::repeat(None));
-        let members: Vec<Member> =
-            members.into_iter().zip(bounds).map(|(it, bound)| Member { bound, ..it }).collect();
-        let is_there = |id: &&ExportId| members.iter().any(|member| member.id == **id);
-        let leaving = self.leaving.iter().filter(is_there).copied().collect();
-        Self { members, leaving, arrangement, next_id: self.next_id }
+        let bounded = members.into_iter().zip(bounds);
+        let members = bounded.map(|(it, bound)| Member { bound, ..it }).collect();
+        Self { members, leaving: Vec::new(), arrangement, next_id: self.next_id }
     }
 
     fn specs(members: &[Member]) -> Vec<ExportSpec> {
@@ -192,11 +194,11 @@ impl Service {
     }
 
     /// Removes an export while the service runs: it takes no more calls, what it was asked before
-    /// is answered, and then its share of the drive and its place are free. Its data stay in
-    /// the store. Clients that are connected to it get [`super::CallError::Removed`].
+    /// is answered, and then its share of the drive and its place are free. What is not answered
+    /// within some seconds, because its contract or others keep it waiting, is refused then. Its
+    /// data stay in the store. Its clients get [`super::CallError::Removed`].
     ///
-    /// Waits up to some seconds for its last requests, and for an instant at which the change
-    /// delays nobody.
+    /// Waits for that, and for an instant at which the change delays nobody.
     ///
     /// # Errors
     /// [`ChangeError`]; then nothing has changed.
@@ -256,7 +258,7 @@ impl Shared {
     /// The roster with a new export, and without what is gone.
     fn with(&self, roster: &Roster, new: &NewExport) -> Result<(ExportSpec, Roster), ChangeError> {
         let prover = self.prover()?;
-        let mut members = self.remaining(roster)?;
+        let mut members = roster.staying();
         if members.iter().any(|member| member.spec.name == new.name) {
             return Err(ChangeError::NameTaken { name: new.name.clone() });
         }
@@ -281,13 +283,12 @@ impl Shared {
         self.offer.set(roster.offer());
         self.inbox.send(Message::Close { export: id });
         let statistics = self.drained(id)?;
-        let members = self.remaining(&roster)?;
+        let members = roster.staying();
         // A proof of fewer contracts that fails is the analysis' doing: then their share stays.
         let proved = prover.prove(&Roster::specs(&members), None).map_err(ChangeError::from);
         let changed = proved.map(|arrangement| roster.arranged(members, arrangement));
         let is_changed = changed.and_then(|changed| self.change(&mut roster, changed)).is_ok();
-        let is_free = is_changed && !roster.leaving.contains(&id);
-        Ok(Removed { statistics, is_free, offer: self.offer.get() })
+        Ok(Removed { statistics, is_free: is_changed, offer: self.offer.get() })
     }
 
     /// What a closed export got, as soon as everything of it is answered or it was waited for
@@ -303,27 +304,22 @@ impl Shared {
         }
     }
 
+    fn is_any_outstanding(&self, ids: &[ExportId]) -> Result<bool, ChangeError> {
+        let outstanding = ids.iter().map(|&id| Ok(self.seen(id)?.outstanding));
+        Ok(outstanding.collect::<Result<Vec<u64>, ChangeError>>()?.into_iter().any(|it| it > 0))
+    }
+
     fn seen(&self, id: ExportId) -> Result<ExportStatistics, ChangeError> {
         let seen = self.inbox.ask(vec![id], Some(to_std(GRACE))).ok_or(ChangeError::Ended)?;
         seen.exports.into_iter().next().ok_or(ChangeError::Ended)
-    }
-
-    /// All but those that leave and have nothing outstanding.
-    fn remaining(&self, roster: &Roster) -> Result<Vec<Member>, ChangeError> {
-        let mut members = roster.members.clone();
-        for &id in &roster.leaving {
-            if self.seen(id)?.outstanding == 0 {
-                members.retain(|member| member.id != id);
-            }
-        }
-        Ok(members)
     }
 
     /// Has the core take over another roster, and offers it.
     fn change(&self, roster: &mut Roster, changed: Roster) -> Result<(), ChangeError> {
         let (before, after) = (&roster.arrangement, &changed.arrangement);
         let is_alike = (before.policy, before.window) == (after.policy, after.window)
-            && before.plan == after.plan;
+            && before.plan == after.plan
+            && !self.is_any_outstanding(&roster.leaving)?;
         let (answer, answered) = channel();
         let begun = self.inbox.now();
         self.inbox.send(Message::Change(Box::new(Change {

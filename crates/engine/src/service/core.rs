@@ -378,20 +378,21 @@ impl<B: Backing> Core<B> {
             tenant.statistics.bytes += bytes;
         }
         tenant.ordering.complete(id, |id| self.freed.push((id, export)));
-        self.answer_part(now, part, result);
+        let is_within_contract = part.admission.class != Class::BestEffort
+            && part.admission.eligible == part.request.released;
+        let answered =
+            Answered { response: now.since(part.admission.eligible), is_within_contract };
+        self.answer_part(part, result.map(|()| answered).map_err(CallError::from));
     }
 
     /// Gives the memory back to the call, and with the last part its answer.
-    fn answer_part(&mut self, now: Time, part: Part, result: Result<(), IoError>) {
-        let (place, admission) = (part.call, part.admission);
-        let is_within_contract =
-            admission.class != Class::BestEffort && admission.eligible == part.request.released;
-        let answered = Answered { response: now.since(admission.eligible), is_within_contract };
+    fn answer_part(&mut self, part: Part, result: Result<Answered, CallError>) {
+        let place = part.call;
         let open = self.calls[place].as_mut().expect("a call outlives its parts");
         open.call.parts[part.index].data = part.data;
-        open.result = match result {
-            Ok(()) => open.result.map(|others| others.and(answered)),
-            Err(error) => open.result.and(Err(error.into())),
+        open.result = match (open.result, result) {
+            (Ok(others), Ok(answered)) => Ok(others.and(answered)),
+            (Err(first), _) | (Ok(_), Err(first)) => Err(first),
         };
         open.parts_left -= 1;
         if open.parts_left == 0 {

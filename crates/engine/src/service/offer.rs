@@ -3,7 +3,7 @@
 
 use std::sync::{Arc, PoisonError, RwLock};
 
-use model::{Duration, ExportSpec, Plan, PolicyName, RegulatorName};
+use model::{BatchTable, Duration, ExportSpec, Plan, PolicyName, RegulatorName, Workload};
 
 /// Tells exports apart for as long as a service runs: none gets that of another, so whoever
 /// holds on to an export that was removed does not reach what took its place.
@@ -22,6 +22,15 @@ pub struct Arrangement {
     pub bounds: Vec<Option<Duration>>,
     /// How much best effort the policy may choose from.
     pub window: u32,
+}
+
+impl Arrangement {
+    /// Where nothing is offered nothing is to be carried out.
+    pub(crate) fn of_nobody() -> Self {
+        let table = BatchTable::new(&[Duration::from_ms(1_000)]).expect("a table of one time");
+        let plan = Plan::of(&Workload::new("nobody", 1, table));
+        Self { policy: PolicyName::Noop, plan, bounds: Vec::new(), window: 1 }
+    }
 }
 
 /// One export as the core is told of it.

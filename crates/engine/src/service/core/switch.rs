@@ -29,17 +29,18 @@ use std::sync::mpsc::Sender;
 use model::{Plan, Time};
 use policy::Policy;
 
-use super::{Backing, Core, RequestId};
-use crate::service::offer::Member;
+use super::{Backing, CallError, Core, Part, RequestId};
+use crate::service::offer::{ExportId, Member};
 use crate::service::tenant::Tenant;
 use model::Class;
 
 /// What is to take the place of what is; see the module's text.
 pub(crate) struct Switch {
     /// All exports from then on, in order. Those that are not among them are gone: they were
-    /// closed, and everything of theirs is answered.
+    /// closed, and what they still wait for is refused.
     pub(crate) members: Vec<Member>,
-    /// Who decides then; none: who does now, by the same plan.
+    /// Who decides then; none: who does now, by the same plan, if nothing of those that are gone
+    /// is outstanding.
     pub(crate) successor: Option<Successor>,
     /// When it is given up.
     pub(crate) until: Time,
@@ -101,9 +102,8 @@ impl<B: Backing> Core<B> {
         if self.is_hasty {
             return self.watch.in_flight() == 0 && self.rounds.is_empty();
         }
-        let is_past = |part: &super::Part| {
-            part.request.class != Class::BestEffort && part.admission.eligible < now
-        };
+        let is_past =
+            |part: &Part| part.request.class != Class::BestEffort && part.admission.eligible < now;
         self.watch.in_flight() == 0 && self.rounds.is_empty() && !self.parts.values().any(is_past)
     }
 
@@ -123,13 +123,29 @@ impl<B: Backing> Core<B> {
             (tenant.task, tenant.bound) = (task, *bound);
             self.tenants.insert(*id, tenant);
         }
-        for (id, tenant) in before {
-            assert_eq!(tenant.statistics.outstanding, 0, "{id:?} is removed with requests");
+        for id in before.into_keys() {
+            self.abandon(id);
             self.shares.remove_lane(id);
         }
         for part in self.parts.values_mut() {
             let call = self.calls[part.call].as_ref().expect("a call outlives its parts");
             part.request.task = self.tenants[&call.call.export].task;
+        }
+    }
+
+    /// Refuses what an export that is gone still waits for; the policy that knew of it goes too.
+    fn abandon(&mut self, export: ExportId) {
+        let is_of_it = |part: &Part| {
+            let call = self.calls[part.call].as_ref().expect("a call outlives its parts");
+            call.call.export == export
+        };
+        let parts = self.parts.iter().filter(|(_, part)| is_of_it(part));
+        let ids: Vec<RequestId> = parts.map(|(&id, _)| id).collect();
+        for id in ids {
+            let part = self.parts.remove(&id).expect("just seen");
+            let is_shown = part.offered.is_some() && part.request.class == Class::BestEffort;
+            self.shown -= usize::from(is_shown);
+            self.answer_part(part, Err(CallError::Removed));
         }
     }
 

@@ -60,6 +60,11 @@ impl Store {
         Self::new(Box::new(PseudoDisk::new(table.batch_max(), table.clone(), seed)), blocks)
     }
 
+    /// Whether something is on the drive that is not done by now.
+    pub(super) fn is_busy(&self) -> bool {
+        !self.on_drive.is_empty() && self.drive.next_event().is_some_and(|next| next > self.now)
+    }
+
     fn move_data(&mut self, request: &Request, data: &mut IoBuffer) {
         let (first, count) = (block_of(request), blocks_of(request));
         let pieces = data.bytes_mut().chunks_exact_mut(BLOCK).take(count);
