@@ -4,8 +4,8 @@
 // and admits a second export while it runs. Ends with 1 when a frame came after its deadline.
 //
 //   cargo build --release -p tidegate-capi
-//   cc -std=c11 -I crates/capi/include crates/capi/examples/recorder.c \
-//      -L target/release -ltidegate -Wl,-rpath,"$PWD/target/release" -o recorder
+//   cc -std=c11 -I crates/capi/include -o recorder crates/capi/examples/recorder.c
+//       -L target/release -ltidegate -Wl,-rpath,"$PWD/target/release"      (all in one line)
 //   ./recorder workloads/recorders.serve.toml front 5
 
 #define _POSIX_C_SOURCE 200809L

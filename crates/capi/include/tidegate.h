@@ -80,51 +80,44 @@ extern "C" {
 // -EINVAL where the file is faulty or does not prove what it promises; -EIO where the store
 // cannot be used.
 //
-// # Safety
-// `file` is a string, `engine` a place for the answer.
+// Safety: `file` is a string, `engine` a place for the answer.
 int32_t tidegate_open(const char *file, uint32_t flags, struct tidegate_engine **engine);
 
 // Answers everything that was asked, then ends. Exports that were found stay valid until they are
 // freed, and answer -ESHUTDOWN. NULL is nothing.
 //
-// # Safety
-// An engine that was opened and not closed, used by no other thread any more; or NULL.
+// Safety: An engine that was opened and not closed, used by no other thread any more; or NULL.
 int32_t tidegate_close(struct tidegate_engine *engine);
 
 // Asks what the control socket of a server answers: one JSON object there, one back, with
 // "status", "statistics", "admit", "remove", "missed" and "ended" as docs/serve.md has them.
 // The answer says in "ok" whether it was done; free it with `tidegate_free_text`.
 //
-// # Safety
-// `request` is a string, `answer` a place for the answer.
+// Safety: `request` is a string, `answer` a place for the answer.
 int32_t tidegate_ask(const struct tidegate_engine *engine, const char *request, char **answer);
 
 // The export of that name; free it with `tidegate_export_free`. -ENOENT where there is none.
 //
-// # Safety
-// `name` is a string, `found` a place for the answer.
+// Safety: `name` is a string, `found` a place for the answer.
 int32_t tidegate_export_find(const struct tidegate_engine *engine,
                              const char *name,
                              struct tidegate_export **found);
 
 // Frees what `tidegate_export_find` gave. NULL is nothing.
 //
-// # Safety
-// An export that was found and not freed, used by no other thread any more; or NULL.
+// Safety: An export that was found and not freed, used by no other thread any more; or NULL.
 void tidegate_export_free(struct tidegate_export *export_);
 
 // What was agreed about it when it was found.
 //
-// # Safety
-// `facts` is a place for the answer.
+// Safety: `facts` is a place for the answer.
 int32_t tidegate_export_describe(const struct tidegate_export *export_,
                                  struct tidegate_export_facts *facts);
 
 // Says something about the service that the export got: TIDEGATE_DEADLINE_MISSED or
 // TIDEGATE_STREAM_ENDED. Only policies that notices steer act on it.
 //
-// # Safety
-// `export` was found and not freed.
+// Safety: `export` was found and not freed.
 int32_t tidegate_notice(const struct tidegate_export *export_, uint32_t notice);
 
 // Why the last call of this thread that failed did, in words. Valid until the next call of
@@ -136,14 +129,12 @@ const char *tidegate_version(void);
 
 // Frees a text that this library gave out. NULL is nothing.
 //
-// # Safety
-// A text of `tidegate_ask` that was not freed, or NULL.
+// Safety: A text of `tidegate_ask` that was not freed, or NULL.
 void tidegate_free_text(char *text);
 
 // Fills `data` with `length` bytes from `offset` on, and waits for them.
 //
-// # Safety
-// `data` holds `length` bytes.
+// Safety: `data` holds `length` bytes.
 int32_t tidegate_read(const struct tidegate_export *export_,
                       void *data,
                       size_t length,
@@ -152,8 +143,7 @@ int32_t tidegate_read(const struct tidegate_export *export_,
 // Writes `length` bytes from `offset` on, and waits until they are written. `flags`: 0 or
 // TIDEGATE_DURABLE.
 //
-// # Safety
-// `bytes` holds `length` bytes.
+// Safety: `bytes` holds `length` bytes.
 int32_t tidegate_write(const struct tidegate_export *export_,
                        const void *bytes,
                        size_t length,
@@ -163,8 +153,7 @@ int32_t tidegate_write(const struct tidegate_export *export_,
 // Writes `length` zeroes from `offset` on, at the cost of any other write. `flags`: 0 or
 // TIDEGATE_DURABLE.
 //
-// # Safety
-// `export` was found and not freed.
+// Safety: `export` was found and not freed.
 int32_t tidegate_zero(const struct tidegate_export *export_,
                       size_t length,
                       uint64_t offset,
@@ -172,14 +161,12 @@ int32_t tidegate_zero(const struct tidegate_export *export_,
 
 // Makes everything durable that was answered before, of any export, and waits for it.
 //
-// # Safety
-// `export` was found and not freed.
+// Safety: `export` was found and not freed.
 int32_t tidegate_flush(const struct tidegate_export *export_);
 
 // Begins to read `length` bytes from `offset` on: `tidegate_await` fills in the data.
 //
-// # Safety
-// `pending` is a place for the answer.
+// Safety: `pending` is a place for the answer.
 int32_t tidegate_submit_read(const struct tidegate_export *export_,
                              size_t length,
                              uint64_t offset,
@@ -188,8 +175,7 @@ int32_t tidegate_submit_read(const struct tidegate_export *export_,
 // Begins to write `length` bytes from `offset` on. They are copied: the memory may be used again
 // as soon as this returns. `flags`: 0 or TIDEGATE_DURABLE.
 //
-// # Safety
-// `bytes` holds `length` bytes, `pending` is a place for the answer.
+// Safety: `bytes` holds `length` bytes, `pending` is a place for the answer.
 int32_t tidegate_submit_write(const struct tidegate_export *export_,
                               const void *bytes,
                               size_t length,
@@ -199,23 +185,20 @@ int32_t tidegate_submit_write(const struct tidegate_export *export_,
 
 // Begins to make everything durable that was answered before, of any export.
 //
-// # Safety
-// `pending` is a place for the answer.
+// Safety: `pending` is a place for the answer.
 int32_t tidegate_submit_flush(const struct tidegate_export *export_,
                               struct tidegate_pending **pending);
 
 // 1: `tidegate_await` returns at once; 0: it would block.
 //
-// # Safety
-// `pending` was submitted and not awaited.
+// Safety: `pending` was submitted and not awaited.
 int32_t tidegate_is_answered(const struct tidegate_pending *pending);
 
 // Blocks until it is answered, and frees it, whatever comes of it. A read fills `data`, which
 // holds the `length` bytes that were asked for; for others both are NULL and 0. `answer` may be
 // NULL.
 //
-// # Safety
-// `pending` was submitted and not awaited; `data` holds `length` bytes.
+// Safety: `pending` was submitted and not awaited; `data` holds `length` bytes.
 int32_t tidegate_await(struct tidegate_pending *pending,
                        void *data,
                        size_t length,

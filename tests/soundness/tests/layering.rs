@@ -21,6 +21,7 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
     ("measure",   &["model", "drive", "device"]),
     ("engine",    &["model", "policy", "analysis", "drive", "device", "host"]),
     ("nbdkit",    &["engine"]),
+    ("capi",      &["engine"]),
     ("cli",       &["model", "policy", "analysis", "drive", "device", "host", "sim", "measure", "engine"]),
     ("soundness", &["model", "policy", "analysis", "drive", "sim"]),
 ];

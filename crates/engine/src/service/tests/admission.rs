@@ -225,7 +225,7 @@ impl Bench {
             let Some((result, _)) = asked.awaited.poll() else { return true };
             // What comes at the instant at which its export is closed is refused, and what waits
             // when it is gone.
-            assert!(matches!(result, Ok(()) | Err(CallError::Removed)), "{result:?}");
+            assert!(matches!(result, Ok(_) | Err(CallError::Removed)), "{result:?}");
             if let Some(bound) = asked.bound.filter(|_| result.is_ok()) {
                 outcome.kept += 1;
                 outcome.late += u32::from(now.since(asked.at) > bound);
