@@ -285,8 +285,8 @@ impl Shared {
         let statistics = self.drained(id)?;
         let members = roster.staying();
         // A proof of fewer contracts that fails is the analysis' doing: then their share stays.
-        let arranged = prover.prove(&Roster::specs(&members), None).map_err(ChangeError::from);
-        let changed = arranged.map(|arrangement| roster.arranged(members, arrangement));
+        let without = prover.prove(&Roster::specs(&members), None).map_err(ChangeError::from);
+        let changed = without.map(|arrangement| roster.arranged(members, arrangement));
         let is_changed = changed.and_then(|changed| self.change(&mut roster, changed)).is_ok();
         Ok(Removed { statistics, is_free: is_changed, offer: self.offer.get() })
     }

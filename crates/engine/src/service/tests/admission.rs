@@ -10,7 +10,7 @@ use std::sync::mpsc::{Receiver, channel};
 
 use analysis::{Answer, assess};
 use model::serve_file::Layout;
-use model::{Bytes, DriveFile, Duration, ExportSpec, Lba, ServeFile, Time};
+use model::{Bytes, DriveFile, Duration, ExportSpec, Lba, Plan, PolicyName, ServeFile, Time};
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
 
@@ -160,6 +160,16 @@ impl Bench {
     }
 
     fn run(mut self, until: Time) -> Outcome {
+        self.run_until(until);
+        let ids: Vec<ExportId> = self.members.iter().map(|member| member.id).collect();
+        for seen in self.core.statistics_of(&ids).exports {
+            self.outcome.exceeded += seen.exceeded;
+            self.outcome.misses += seen.misses;
+        }
+        self.outcome
+    }
+
+    fn run_until(&mut self, until: Time) {
         // What no plan serves any more waits for the next change, which does not come.
         while self.now() < until {
             let calls = self.calls(until);
@@ -179,12 +189,6 @@ impl Bench {
             let next = next.filter(|&next| next > now).min().filter(|_| now < until);
             self.core.wait_until(next);
         }
-        let ids: Vec<ExportId> = self.members.iter().map(|member| member.id).collect();
-        for seen in self.core.statistics_of(&ids).exports {
-            self.outcome.exceeded += seen.exceeded;
-            self.outcome.misses += seen.misses;
-        }
-        self.outcome
     }
 
     fn is_greedy(spec: &ExportSpec) -> bool {
@@ -410,4 +414,40 @@ fn a_switch_that_does_not_wait_is_felt() {
         bench.run(END).late > 0
     };
     assert!((0..6).filter(is_felt).count() >= 4);
+}
+
+/// Where contracts leave no gap the change is given up in time, nothing has changed, and best effort
+/// is no longer held back. Contracts that allow more than the drive can do stand for it.
+#[test]
+fn without_a_quiet_instant_nothing_changes() {
+    let mut bench = Bench::new("dqf", true, 1);
+    let mut specs = bench.specs.clone();
+    let contract = specs[0].contract.as_mut().unwrap();
+    (contract.requests, contract.period) = (4, ms(14));
+    let busy = [&specs[0], &specs[4]].map(ExportSpec::clone);
+    let workload = bench.file.with_exports(&busy).bind(&bench.drive).unwrap().workload;
+    let plan = Plan { batch_max: 4, best_effort_fill: 4, ..Plan::of(&workload) };
+    let members = Member::of_exports(&busy, &[]);
+    let store = Store::pseudo(&bench.drive.batch[0].table, 5 * 256, 1);
+    let built = || policy::build(PolicyName::Dqf, &plan, None).unwrap();
+    bench.core = Core::new(store, built(), &members, 8, Watch::new(Some(plan.table.clone())));
+    bench.members = members.clone();
+    bench.clients = members.iter().map(|it| (it.id, vec![Time::ZERO; 4])).collect();
+    bench.next_change = Time::MAX;
+    bench.run_until(Time::from_ns(100_000_000));
+    let (answer, answered) = channel();
+    let until = Time::from_ns(500_000_000);
+    let successor = Some(Successor { policy: built(), plan: Box::new(plan.clone()), window: 8 });
+    let switch = Switch { members: members[1..].to_vec(), successor, until, answer };
+    bench.core.switch(switch);
+    let served = |bench: &Bench| bench.core.statistics().exports[1].responses.count();
+    let before = served(&bench);
+    bench.run_until(Time::from_ns(499_000_000));
+    let held_back = served(&bench) - before;
+    assert_eq!(answered.try_recv().ok(), None);
+    bench.run_until(until + ms(500));
+    assert_eq!(answered.try_recv(), Ok(None));
+    assert_eq!(bench.core.statistics().exports.len(), 2);
+    let then = served(&bench) - before - held_back;
+    assert!(held_back <= 4 && then >= 6, "{before}, {held_back}, {then}");
 }
