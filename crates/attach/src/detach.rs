@@ -27,20 +27,40 @@ const END_MAX: Duration = Duration::from_secs(20);
 /// How long the kernel may take to let go of a device that nobody has open.
 const RELEASE_MAX: Duration = Duration::from_secs(2);
 
+/// How long a look at a device takes.
+const LOOK_MAX: Duration = Duration::from_millis(500);
+
 /// How often something is looked at that is waited for.
 const LOOK_EVERY: Duration = Duration::from_millis(10);
 
 /// The loop devices of a drive: usually one, none of an attempt that was cut short.
 pub fn devices(place: &Place) -> Vec<PathBuf> {
-    loop_device::over(&place.file())
+    let mut devices = loop_device::over(&place.file());
+    // Where somebody unmounted the file below a device, the kernel knows no way to it any more.
+    let lost = place.record().and_then(|record| record.device);
+    devices.extend(lost.filter(|device| loop_device::is_over_lost(device)));
+    devices
 }
 
 /// Who has the drive.
 pub fn holders(place: &Place) -> Holders {
     let devices = devices(place);
     let used = devices.iter().find_map(|device| in_use::of_device_at(device));
-    let openers = devices.iter().flat_map(|device| in_use::openers(device)).collect();
+    let openers = devices.iter().flat_map(|device| in_use::openers(device));
+    // What is open here was open where this was started from, which counts itself.
+    let openers = openers.filter(|opener| opener.pid != std::process::id()).collect();
     Holders { used, openers }
+}
+
+/// The same without those who only have a short look: whoever searches for a free loop device
+/// opens all of them.
+fn lasting_holders(place: &Place) -> Holders {
+    let mut found = holders(place);
+    wait(LOOK_MAX, || {
+        found = holders(place);
+        found.used.is_some() || found.openers.is_empty()
+    });
+    found
 }
 
 /// Takes the drive away. Gives the devices that stay, without a drive, until whoever has them
@@ -52,7 +72,7 @@ pub fn detach(place: &Place, is_forced: bool) -> Result<Vec<PathBuf>, DetachErro
     if !rustix::process::geteuid().is_root() {
         return Err(DetachError::NotRoot);
     }
-    let holders = holders(place);
+    let holders = lasting_holders(place);
     if !holders.is_empty() && !is_forced {
         return Err(DetachError::InUse { name: place.name(), holders });
     }
@@ -78,15 +98,12 @@ fn end(place: &Place, record: &Record, signal: Signal) -> Result<(), DetachError
 
 /// Removes what there is of it. Done twice it is as good as done once.
 pub(crate) fn clean_up(place: &Place) -> Result<Vec<PathBuf>, DetachError> {
-    let devices = devices(place);
-    for device in &devices {
-        loop_device::remove(device).map_err(host(format!("detach {}", device.display())))?;
+    for device in devices(place) {
+        loop_device::remove(&device).map_err(host(format!("detach {}", device.display())))?;
     }
-    let file = place.file();
-    let is_free = || devices.iter().all(|device| !loop_device::is_over(device, &file));
-    wait(RELEASE_MAX, is_free);
-    let mut held = devices.clone();
-    held.retain(|device| loop_device::is_over(device, &file));
+    let still = || self::devices(place);
+    wait(RELEASE_MAX, || still().is_empty());
+    let held = still();
     unmount_all(place)?;
     place.remove().map_err(host(format!("remove the folder of `{}`", place.name())))?;
     Ok(held)

@@ -13,6 +13,7 @@ use std::process::Command;
 use model::Bytes;
 
 use crate::error::AttachError;
+use crate::file_system::FILE_NAME;
 
 /// The fewest requests that the kernel lets a queue be limited to.
 const TAGS_MIN: u32 = 4;
@@ -98,6 +99,12 @@ pub(crate) fn over(file: &Path) -> Vec<PathBuf> {
 /// Whether the device is attached to that file.
 pub(crate) fn is_over(device: &Path, file: &Path) -> bool {
     backing_file(device).is_some_and(|backing| backing == file)
+}
+
+/// Whether the device is attached to a disk of ours to which no path leads any more.
+pub(crate) fn is_over_lost(device: &Path) -> bool {
+    let lost = Path::new("/").join(FILE_NAME);
+    is_over(device, &lost) && !lost.exists()
 }
 
 fn backing_file(device: &Path) -> Option<PathBuf> {
