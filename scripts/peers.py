@@ -11,13 +11,15 @@ outstanding, as one process or as 64. In each row something else stands between 
   qemu-throttle    two qemu-nbd on it, best effort limited to a fixed rate (--throttle)
   tidegate         tidegate serve on the same simulated drive, contract and best effort
 
-Responses count from the release of a read (each 160 ms from the first), not from when the client
-came to send it. 99.9 % is given from more than 1,000 jobs only. Raw results of fio are kept.
+The stream is `paced_reads.py`, best effort is fio. Responses count from the release of a read, not
+from when the client came to send it. 99.9 % is given
+from more than 1,000 jobs only. Raw results are kept.
 """
 
 import argparse
 import contextlib
 import datetime
+import functools
 import json
 import os
 import pathlib
@@ -30,11 +32,14 @@ import tempfile
 import time
 
 PERIOD_MS = 160
+# What the stream is promised leaves room for a client that sends a little late and then in time.
+CONTRACT_MS = 150
 SIZE_KIB = 256
 OUTSTANDING = 64
 SCHEDULERS = ["none", "mq-deadline", "mq-deadline-4", "kyber", "bfq", "bfq-strict"]
 ROWS = SCHEDULERS + ["nbdkit-file", "qemu-throttle", "tidegate"]
 NAME = "peers"
+PACED = str(pathlib.Path(__file__).with_name("paced_reads.py"))
 
 
 def arguments():
@@ -77,7 +82,7 @@ def attached(options):
     try:
         yield pathlib.Path(re.search(r"^Device\s+(\S+)", said, re.M).group(1))
     finally:
-        end = run(options.tidegate, "drive", "detach", NAME, "--force")
+        end = run(options.tidegate, "drive", "detach", NAME)
         with open(options.output / "drive.txt", "a") as log:
             log.write(end)
 
@@ -101,6 +106,8 @@ def server(command, sockets, log):
 
 
 def set_scheduler(device, row):
+    # What an earlier row left in the page cache is no answer of the disk.
+    run("blockdev", "--flushbufs", device)
     queue = pathlib.Path("/sys/block") / device.name / "queue"
     (queue / "scheduler").write_text({"mq-deadline-4": "mq-deadline", "bfq-strict": "bfq"}.get(row, row))
     settings = {}
@@ -112,63 +119,62 @@ def set_scheduler(device, row):
         (queue / name).write_text(value)
 
 
-def client(name, place, more):
-    """The command of one fio client; `place` says where it reads."""
-    return [
-        "fio", f"--name={name}", "--rw=randread", f"--bs={SIZE_KIB}k", "--time_based",
-        "--randrepeat=1", "--group_reporting", "--output-format=json", *place, *more,
-    ]  # fmt: skip
+def measure(options, label, processes, stream_place, effort_place, moved):
+    """Both clients at once: the stream's responses, and what best effort moved meanwhile (MB/s).
 
-
-def measure(options, label, processes, stream_place, effort_place):
-    """Both clients at once; what the stream and best effort saw."""
+    `moved` counts the bytes that the disk has read so far. fio's own rate would not do: with 64
+    connections its processes begin one after the other, and it adds up what each had of its time."""
     folder = options.output / label
     folder.mkdir(parents=True)
-    depth = OUTSTANDING // processes
-    effort_more = [f"--numjobs={processes}", f"--iodepth={depth}", f"--runtime={options.seconds + 3}"]
-    # 256 KiB each 160 ms is exactly 1600 KiB/s, which fio paces from the start, not from the last.
-    rate = SIZE_KIB * 1000 // PERIOD_MS
-    stream_more = [
-        "--iodepth=16", f"--rate={rate}k", f"--runtime={options.seconds}", "--prioclass=1", "--prio=0",
-        f"--write_lat_log={folder}/stream", "--randseed=7",
+    effort = [
+        "fio", "--name=effort", "--rw=randread", f"--bs={SIZE_KIB}k", "--time_based", *effort_place,
+        f"--runtime={options.seconds + 300}", "--randrepeat=0", "--group_reporting",
+        f"--numjobs={processes}", f"--iodepth={OUTSTANDING // processes}", "--output-format=json",
     ]  # fmt: skip
-    effort = client("effort", effort_place, [*effort_more, "--randseed=11"])
-    # The client's own delays are not the disk's.
-    stream = ["chrt", "-f", "20", *client("stream", stream_place, stream_more)]
+    # The client's own delays are not the disk's; its threads inherit both.
+    stream = [
+        "ionice", "-c1", "-n0", "chrt", "-f", "20", sys.executable, PACED, str(stream_place),
+        f"--seconds={options.seconds}", f"--period-ms={PERIOD_MS}", f"--size-kib={SIZE_KIB}",
+    ]  # fmt: skip
     (folder / "commands.txt").write_text(f"{shlex.join(effort)}\n{shlex.join(stream)}\n")
     with open(folder / "effort.json", "w") as output:
-        child = subprocess.Popen(effort, stdout=output, cwd=folder)
+        child = subprocess.Popen(effort, stdout=output, stderr=output, cwd=folder)
     try:
-        time.sleep(1.5)
-        (folder / "stream.json").write_text(run(*stream))
-        if child.wait(60):
-            sys.exit(f"peers: fio failed: {folder}/effort.json")
+        wait_until_begun(effort_place)
+        before, begun = moved(), time.monotonic()
+        (folder / "stream.txt").write_text(run(*stream))
+        after, ended = moved(), time.monotonic()
+        if child.poll() is not None:
+            sys.exit(f"peers: fio ended too early: {folder}/effort.json")
     finally:
-        if child.poll() is None:
-            child.terminate()
-            child.wait(30)
-    return responses(folder), effort_rate(folder)
+        child.send_signal(signal.SIGINT)
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            child.wait(20)
+        child.kill()
+    lines = (folder / "stream.txt").read_text().splitlines()
+    responses = [float(line.split()[2]) for line in lines]
+    of_effort = after - before - len(responses) * (SIZE_KIB << 10)
+    return responses, of_effort / (ended - begun) / 1e6
 
 
-def responses(folder):
-    """Response times in ms from each release. fio logs when a read ended (ms) and how long it took
-    (ns) from when it was sent; it is sent late where earlier ones filled the client's queue."""
-    sent = []
-    (log,) = folder.glob("stream_lat.*.log")
-    for line in log.read_text().splitlines():
-        ended_ms, took_ns = (int(field) for field in line.split(",")[:2])
-        sent.append((ended_ms - took_ns / 1e6, took_ns / 1e6))
-    sent.sort()
-    first = sent[0][0]
-    # The log's milliseconds are whole: less than two of them are no lateness.
-    late = [at - first - index * PERIOD_MS for index, (at, _) in enumerate(sent)]
-    return [took + (by if by > 2 else 0) for by, (_, took) in zip(late, sent)]
+def wait_until_begun(effort_place):
+    """Until the best-effort client has all its connections, if it has any, and a second."""
+    (socket,) = [part.split("socket=")[1] for part in effort_place if "socket=" in part] or [None]
+    seen, since = 0, time.monotonic()
+    limit = since + 120
+    while socket and time.monotonic() < limit and time.monotonic() < since + 3:
+        lines = pathlib.Path("/proc/net/unix").read_text().splitlines()
+        count = sum(line.endswith(f" {socket}") for line in lines)
+        if count != seen:
+            seen, since = count, time.monotonic()
+        time.sleep(0.1)
+    time.sleep(1)
 
 
-def effort_rate(folder):
-    text = (folder / "effort.json").read_text()
-    jobs = json.loads(text[text.index("{") :])["jobs"]
-    return sum(job["read"]["bw_bytes"] for job in jobs) / 1e6
+def read_by(device):
+    """What the kernel's counters say that was read from the device."""
+    fields = (pathlib.Path("/sys/block") / device.name / "stat").read_text().split()
+    return int(fields[2]) * 512
 
 
 def local(device):
@@ -183,14 +189,15 @@ def on_device(options, row, processes, device, sockets):
     """A row on the attached device."""
     set_scheduler(device, row if row in SCHEDULERS else "none")
     label = f"{row}-{processes}"
+    moved = functools.partial(read_by, device)
     log = options.output / f"{label}.log"
     if row in SCHEDULERS:
-        return measure(options, label, processes, local(device), local(device))
+        return measure(options, label, processes, device, local(device), moved)
     if row == "nbdkit-file":
         socket = f"{sockets}/{label}"
-        command = ["nbdkit", "-f", "-U", socket, "--threads", OUTSTANDING, "file", device]
+        command = ["nbdkit", "-f", "-U", socket, "--threads", max(4, OUTSTANDING // processes), "file", device]
         with server(command, [socket], log):
-            return measure(options, label, processes, by_nbd(socket), by_nbd(socket))
+            return measure(options, label, processes, socket, by_nbd(socket), moved)
     stream, effort = f"{sockets}/{label}-stream", f"{sockets}/{label}-effort"
     raw = f"driver=host_device,filename={device},locking=off,cache.direct=on,aio=native"
     nested = ",".join(f"file.{part}" for part in raw.split(","))
@@ -199,7 +206,7 @@ def on_device(options, row, processes, device, sockets):
     plain = [*common, "-k", stream, raw]
     limited = [*common, "--object", group, "-k", effort, f"driver=throttle,throttle-group=effort,{nested}"]
     with server(plain, [stream], f"{log}-stream"), server(limited, [effort], log):
-        return measure(options, label, processes, by_nbd(stream), by_nbd(effort))
+        return measure(options, label, processes, stream, by_nbd(effort), moved)
 
 
 SERVE = """\
@@ -226,26 +233,36 @@ def tidegate(options, processes, sockets):
     file = options.output / f"{label}.toml"
     policy = f'[policy]\nname = "{options.policy}"\n' if options.policy else ""
     text = SERVE.format(
-        drive=options.drive, socket=socket, period=PERIOD_MS, size=SIZE_KIB, policy=policy
+        drive=options.drive, socket=socket, period=CONTRACT_MS, size=SIZE_KIB, policy=policy
     )
     file.write_text(text)
     printed = run(options.tidegate, "serve", file, "--print").splitlines()
     (options.output / f"{label}-check.txt").write_text("\n".join(printed))
-    # 64 processes are 64 connections, more than are let in for two exports.
-    command = [re.sub(r"^limit=\d+", "limit=100", part) for part in shlex.split(printed[-1])]
+    command = shlex.split(printed[-1])
+    if processes > 1:
+        command = for_many_connections(command)
     with server(command, [socket], options.output / f"{label}.log"):
-        stream, effort = by_nbd(socket, "stream"), by_nbd(socket, "effort")
-        found = measure(options, label, processes, stream, effort)
-        said = run(options.tidegate, "ctl", file, "statistics", "--json")
-        (options.output / label / "statistics.json").write_text(said)
-        return *found, bound(json.loads(said))
+        effort = by_nbd(socket, "effort")
+
+        def exports():
+            said = run(options.tidegate, "ctl", file, "statistics", "--json")
+            return json.loads(said)["exports"]
+
+        def moved():
+            return sum(export["transferred_bytes"] for export in exports())
+
+        found = measure(options, label, processes, f"{socket}#stream", effort, moved)
+        (options.output / label / "statistics.json").write_text(json.dumps(exports(), indent=1))
+        bounds = [export["bound_ns"] for export in exports() if export["bound_ns"]]
+        return *found, bounds[0] / 1e6 if bounds else None
 
 
-def bound(statistics):
-    """The first bound that is named in the answer, in ms."""
-    exports = statistics.get("exports", [])
-    bounds = [export.get("bound_ns") for export in exports if export.get("bound_ns")]
-    return bounds[0] / 1e6 if bounds else None
+def for_many_connections(command):
+    """64 processes are 64 connections, more than are let in for two exports. Each has threads of its
+    own, whose stacks are locked into memory: fewer and smaller ones, for one request at a time."""
+    command = [re.sub(r"^limit=\d+", "limit=100", part) for part in command]
+    command[command.index("--threads") + 1] = "4"
+    return ["prlimit", f"--stack={512 << 10}", *command]
 
 
 def quantile(times, share):
