@@ -25,6 +25,7 @@ import os
 import pathlib
 import re
 import shlex
+import shutil
 import signal
 import subprocess
 import sys
@@ -291,6 +292,14 @@ def main():
     options = arguments()
     if os.geteuid():
         sys.exit("peers: a block device is attached: run it as root")
+    needed = {"fio": "fio", "chrt": "util-linux", "ionice": "util-linux", "blockdev": "util-linux"}
+    if {"nbdkit-file", "tidegate"} & set(options.rows):
+        needed["nbdkit"] = "nbdkit"
+    if "qemu-throttle" in options.rows:
+        needed["qemu-nbd"] = "qemu-utils"
+    missing = [package for program, package in needed.items() if not shutil.which(program)]
+    if missing:
+        sys.exit(f"peers: install them first: {' '.join(sorted(set(missing)))}")
     options.output.mkdir(parents=True)
     signal.signal(signal.SIGTERM, lambda *_: sys.exit("peers: stopped"))
     lines = []

@@ -21,7 +21,8 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
     ("measure",   &["model", "drive", "device"]),
     ("engine",    &["model", "policy", "analysis", "drive", "device", "host"]),
     ("nbdkit",    &["engine"]),
-    ("cli",       &["model", "policy", "analysis", "drive", "device", "host", "sim", "measure", "engine"]),
+    ("attach",    &["model", "drive", "device"]),
+    ("cli",       &["model", "policy", "analysis", "drive", "device", "host", "sim", "measure", "engine", "attach"]),
     ("soundness", &["model", "policy", "analysis", "drive", "sim"]),
 ];
 

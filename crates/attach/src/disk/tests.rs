@@ -112,6 +112,27 @@ fn lateness_is_not_the_drives() {
     assert_eq!(disk.statistics().lateness_highest, Duration::from_ms(4));
 }
 
+/// How long a flush takes after so many writes all over the disk were answered from its memory.
+fn flush_time(writes: u64) -> Duration {
+    let file = builtin::load("nearline-7200").expect("built in");
+    let drive = from_parts(DriveKind::Mechanical, &file, 1).expect("it has mechanics");
+    let answers = Answers::default();
+    let mut disk = Disk::new(drive, file.depth, memory());
+    for index in 0..writes {
+        disk.accept(Time::ZERO, write(index * 100, 1), Recorded(0, Rc::clone(&answers)));
+    }
+    let now = finish(&mut disk);
+    disk.accept(now, Ask::Flush, Recorded(1, answers));
+    finish(&mut disk).since(now)
+}
+
+/// A flush is the drive's own: it waits until what was answered before is on the medium.
+#[test]
+fn a_flush_takes_what_the_drive_has_to_write() {
+    let (clean, dirty) = (flush_time(0), flush_time(16));
+    assert!(dirty > clean + Duration::from_ms(4), "{clean} clean, {dirty} dirty");
+}
+
 /// What is done to a disk: gap, what, sector, byte.
 type Step = (u64, u8, u64, u8);
 
