@@ -51,6 +51,7 @@ pub struct Attachment {
     place: Place,
     device: PathBuf,
     size: Bytes,
+    depth: u32,
     inbox: Arc<Inbox<Waiter>>,
     server: Server,
     session: BackgroundSession,
@@ -88,6 +89,11 @@ impl Attachment {
     /// How large it is.
     pub fn size(&self) -> Bytes {
         self.size
+    }
+
+    /// K: how many requests the drive takes at once.
+    pub fn depth(&self) -> u32 {
+        self.depth
     }
 
     /// What the host granted to the thread that has the drive.
@@ -191,7 +197,8 @@ fn set_up(
     loop_device::dress(&device, looks)?;
     record.device = Some(device.clone());
     place.write(record).map_err(host("write the record"))?;
-    Ok(Attachment { place: place.clone(), device, size, inbox, server, session })
+    let depth = looks.depth;
+    Ok(Attachment { place: place.clone(), device, size, depth, inbox, server, session })
 }
 
 /// Root mounts by itself; `fusermount3` is needed for nothing here.

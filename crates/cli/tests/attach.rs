@@ -29,8 +29,18 @@ fn refusal() -> Option<String> {
             return Some(format!("{path}: {error}"));
         }
     }
+    if !may_mount() {
+        return Some("no right to mount (CAP_SYS_ADMIN)".to_owned());
+    }
     let is_there = |program: &str| Command::new(program).arg("--version").output().is_ok();
     (!is_there("losetup")).then(|| "losetup is not installed".to_owned())
+}
+
+/// Root in a container may open devices and not mount.
+fn may_mount() -> bool {
+    let status = fs::read_to_string("/proc/self/status").unwrap();
+    let effective = status.lines().find_map(|line| line.strip_prefix("CapEff:")).unwrap();
+    u64::from_str_radix(effective.trim(), 16).unwrap() >> 21 & 1 == 1
 }
 
 /// Whether anything can be attached here; if not, it is said why.

@@ -41,7 +41,7 @@ pub(crate) fn attach(arguments: &AttachArguments) -> Result<Answer, Failure> {
         root: Path::new(ROOT),
     };
     let attachment = Attachment::new(&params).map_err(|error| attach_failure(&error))?;
-    introduce(&attachment, arguments, file.depth);
+    introduce(&attachment, arguments);
     let is_served = serve(&attachment, &stop);
     outln!();
     let statistics = attachment.detach().map_err(|error| detach_failure(&error))?;
@@ -59,11 +59,11 @@ pub(crate) fn attach(arguments: &AttachArguments) -> Result<Answer, Failure> {
 #[error("the drive stopped answering: its file system was unmounted or cut off from outside")]
 struct Stopped;
 
-fn introduce(attachment: &Attachment, arguments: &AttachArguments, depth: u32) {
+fn introduce(attachment: &Attachment, arguments: &AttachArguments) {
     show::labelled("Device", &attachment.device().display().to_string());
     show::labelled("Drive", &arguments.drive);
     show::labelled("Size", &facts::decimal(attachment.size()));
-    show::labelled("At once", &format!("{depth} requests"));
+    show::labelled("At once", &format!("{} requests", attachment.depth()));
     let store = arguments.store.as_deref().map(|path| path.display().to_string());
     show::labelled("Data", &store.unwrap_or_else(|| "in memory, gone at the end".to_owned()));
     show::labelled("Host", &attachment.granted().to_string());
