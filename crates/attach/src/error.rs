@@ -55,7 +55,7 @@ pub enum AttachError {
         /// Which attribute.
         path: PathBuf,
         /// What it was to be.
-        value: u64,
+        value: String,
         /// Why not.
         source: io::Error,
     },

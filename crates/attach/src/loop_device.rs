@@ -18,6 +18,9 @@ use crate::file_system::FILE_NAME;
 /// The fewest requests that the kernel lets a queue be limited to.
 const TAGS_MIN: u32 = 4;
 
+/// The most, unless the module was told otherwise.
+const TAGS_USUAL: u32 = 128;
+
 /// How a loop device is to look like the drive below it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Looks {
@@ -49,27 +52,48 @@ pub(crate) fn make(file: &Path) -> Result<PathBuf, AttachError> {
     }
 }
 
-/// Gives the queue of the device the looks of the drive.
+/// Gives the queue of the device the looks of the drive. Its settings outlive what it was attached
+/// to before, so all are set.
 pub(crate) fn dress(device: &Path, looks: Looks) -> Result<(), AttachError> {
-    let set = |name: &str, value: u64| {
-        let path = sysfs(device).join("queue").join(name);
-        fs::write(&path, value.to_string()).map_err(|source| AttachError::Setting {
-            path,
-            value,
-            source,
-        })
-    };
-    set("rotational", u64::from(looks.is_rotational))?;
-    set("max_sectors_kb", (looks.request_max.get() >> 10).max(4))?;
+    let set = |name: &str, value: String| set(device, name, &value);
+    // Without a scheduler `nr_requests` limits what is on the device, also under one that is
+    // chosen later: requests that the drive cannot take stay where the scheduler sees them.
+    set("scheduler", "none".to_owned())?;
+    set("nr_requests", looks.depth.clamp(TAGS_MIN, tags_max()).to_string())?;
+    set("rotational", u32::from(looks.is_rotational).to_string())?;
+    set("max_sectors_kb", (looks.request_max.get() >> 10).max(4).to_string())?;
     // The drives have no discard.
-    set("discard_max_bytes", 0)?;
-    // Without a scheduler this limits what is on the device, also under one that is chosen later:
-    // requests that the drive cannot take stay where the scheduler sees them.
-    let tags = number(device, "queue/nr_requests").unwrap_or(u32::MAX);
-    if looks.depth < tags {
-        set("nr_requests", u64::from(looks.depth.max(TAGS_MIN)))?;
+    set("discard_max_bytes", "0".to_owned())
+}
+
+/// Gives the queue back what the next one who attaches something expects, as far as it may be set.
+fn undress(device: &Path) {
+    let discard = attribute(device, "queue/discard_max_hw_bytes");
+    let settings = [
+        ("scheduler", Some("none".to_owned())),
+        ("nr_requests", Some(tags_max().to_string())),
+        ("max_sectors_kb", attribute(device, "queue/max_hw_sectors_kb")),
+        ("discard_max_bytes", discard),
+    ];
+    for (name, value) in settings {
+        if let Some(value) = value {
+            // What stays is a limit, and no fault.
+            let _ = set(device, name, &value);
+        }
     }
-    Ok(())
+}
+
+fn set(device: &Path, name: &str, value: &str) -> Result<(), AttachError> {
+    let path = sysfs(device).join("queue").join(name);
+    let value = value.to_owned();
+    fs::write(&path, &value).map_err(|source| AttachError::Setting { path, value, source })
+}
+
+/// How many requests a loop device takes at once.
+fn tags_max() -> u32 {
+    let text = fs::read_to_string("/sys/module/loop/parameters/hw_queue_depth").ok();
+    let told = text.and_then(|text| text.trim().parse().ok());
+    told.unwrap_or(TAGS_USUAL).max(TAGS_MIN)
 }
 
 /// Detaches the device: at once, or as soon as nobody has it open any more. One that is not
@@ -78,6 +102,7 @@ pub(crate) fn remove(device: &Path) -> io::Result<()> {
     if backing_file(device).is_none() {
         return Ok(());
     }
+    undress(device);
     let output = Command::new("losetup").arg("--detach").arg(device).output()?;
     if output.status.success() || backing_file(device).is_none() {
         return Ok(());
@@ -109,10 +134,6 @@ pub(crate) fn is_over_lost(device: &Path) -> bool {
 
 fn backing_file(device: &Path) -> Option<PathBuf> {
     attribute(device, "loop/backing_file").map(PathBuf::from)
-}
-
-fn number(device: &Path, name: &str) -> Option<u32> {
-    attribute(device, name)?.parse().ok()
 }
 
 fn attribute(device: &Path, name: &str) -> Option<String> {

@@ -105,6 +105,12 @@ impl<'a> Attached<'a> {
         (self.child.wait().unwrap().code(), rest)
     }
 
+    fn tags(&self) -> String {
+        let name = self.device.file_name().unwrap().to_str().unwrap();
+        let tags = fs::read_to_string(format!("/sys/block/{name}/queue/nr_requests"));
+        tags.unwrap().trim().to_owned()
+    }
+
     fn records(&self) -> PathBuf {
         Path::new("/run/tidegate/attached").join(&self.name)
     }
@@ -219,7 +225,10 @@ fn requests_reach_the_drive_at_full_depth() {
         }
     });
     drop(file);
+    assert_eq!(drive.tags(), "64");
     assert_eq!(drive.detach(&[]).0, 0);
+    // Whoever has the device next is not limited by what was a drive of ours.
+    assert_ne!(drive.tags(), "64");
     let (_, said) = drive.end();
     let outstanding = said.lines().find_map(|line| line.strip_prefix("Outstanding")).unwrap();
     let highest: u32 = outstanding.split_whitespace().next().unwrap().parse().unwrap();
