@@ -417,6 +417,6 @@ pub(crate) fn printable(name: &str) -> Result<String, String> {
     Ok(name.to_owned())
 }
 
-fn quantity<Q: Quantity>(text: &str) -> Result<Q, String> {
+pub(crate) fn quantity<Q: Quantity>(text: &str) -> Result<Q, String> {
     Q::parse(text).map_err(|error| format!("{}; {}", error.message, error.help))
 }

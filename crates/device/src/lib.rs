@@ -35,6 +35,7 @@ pub mod target;
 pub mod temperature;
 mod uring;
 mod waker;
+mod zeroes;
 
 pub use clock::Clock;
 pub use data_ring::{DataRing, Moved, Transfer};
@@ -52,3 +53,4 @@ pub use sysfs::DeviceNumber;
 pub use target::{Access, Target};
 pub use temperature::Temperature;
 pub use waker::Waker;
+pub use zeroes::read_with_zeroes;

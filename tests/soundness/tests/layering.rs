@@ -22,7 +22,8 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
     ("engine",    &["model", "policy", "analysis", "drive", "device", "host"]),
     ("nbdkit",    &["engine"]),
     ("capi",      &["engine"]),
-    ("cli",       &["model", "policy", "analysis", "drive", "device", "host", "sim", "measure", "engine"]),
+    ("attach",    &["model", "drive", "device"]),
+    ("cli",       &["model", "policy", "analysis", "drive", "device", "host", "sim", "measure", "engine", "attach"]),
     ("soundness", &["model", "policy", "analysis", "drive", "sim"]),
 ];
 

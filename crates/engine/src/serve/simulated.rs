@@ -42,27 +42,9 @@ impl SimulatedBacking {
         let (memory, offset) = (&mut data.bytes_mut()[..length], request.start.offset_bytes());
         match request.op {
             Op::Write => self.store.write_all_at(memory, offset),
-            Op::Read => read_with_zeroes(&self.store, memory, offset),
+            Op::Read => device::read_with_zeroes(&self.store, memory, offset),
         }
     }
-}
-
-/// What lies beyond the end of the file was never written.
-fn read_with_zeroes(store: &File, mut memory: &mut [u8], mut offset: u64) -> std::io::Result<()> {
-    while !memory.is_empty() {
-        let count = match store.read_at(memory, offset) {
-            Ok(count) => count,
-            Err(error) if error.kind() == std::io::ErrorKind::Interrupted => continue,
-            Err(error) => return Err(error),
-        };
-        if count == 0 {
-            memory.fill(0);
-            return Ok(());
-        }
-        memory = &mut memory[count..];
-        offset += count as u64;
-    }
-    Ok(())
 }
 
 impl Backing for SimulatedBacking {
