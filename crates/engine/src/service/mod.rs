@@ -78,6 +78,8 @@ pub struct ServiceParams {
     pub alignment: Bytes,
     /// The largest request of an export without a contract; larger calls are cut.
     pub size_max: Bytes,
+    /// Whether the store gives up the space of blocks on demand.
+    pub can_trim: bool,
     /// What is known of the store's positions, for policies that order by them.
     pub drive: Option<DriveFile>,
     /// Who proves other sets of exports; none: this one never changes.
@@ -386,6 +388,30 @@ impl Export {
         self.write_with(offset, length, is_durable, |_, memory| memory.fill(0))
     }
 
+    /// Whether trims are carried out now: the store can, and nothing of the service has a contract.
+    pub fn can_trim(&self) -> bool {
+        let offer = self.shared.offer.get();
+        let has_contract = offer.exports().iter().any(|export| export.contract.is_some());
+        self.shared.params.can_trim && !self.spec().is_read_only && !has_contract
+    }
+
+    /// What lies there is no longer wanted. A hint: where nobody knows what that costs others, or
+    /// the store cannot, nothing happens, and that is no failure.
+    ///
+    /// # Errors
+    /// [`CallError`] of a range that is none.
+    pub fn trim(&self, offset: u64, length: u64) -> Result<(), CallError> {
+        if self.spec().is_read_only {
+            return Err(CallError::ReadOnly);
+        }
+        self.check_range(offset, length)?;
+        if length == 0 || !self.shared.params.can_trim {
+            return Ok(());
+        }
+        let (start, size) = (lba(self.spec().offset.get() + offset), Bytes::new(length));
+        self.call(CallKind::Trim, vec![CallPart { start, size, data: None }]).0
+    }
+
     /// Makes everything durable that was answered before, whoever wrote it.
     ///
     /// # Errors
@@ -427,16 +453,8 @@ impl Export {
         length: usize,
         fill: impl Fn(usize, &mut [u8]),
     ) -> Result<Vec<CallPart>, CallError> {
-        let (spec, alignment) = (self.spec(), self.alignment());
-        let end = offset.checked_add(length as u64);
-        if end.is_none_or(|end| end > spec.size.get()) {
-            return Err(CallError::BeyondEnd { size: spec.size });
-        }
-        if !offset.is_multiple_of(alignment.get())
-            || !(length as u64).is_multiple_of(alignment.get())
-        {
-            return Err(CallError::Unaligned { alignment });
-        }
+        self.check_range(offset, length as u64)?;
+        let spec = self.spec();
         let part_max = self.part_max();
         let mut parts = Vec::with_capacity(length.div_ceil(part_max));
         for at in (0..length).step_by(part_max) {
@@ -447,6 +465,19 @@ impl Export {
             parts.push(CallPart { start, size: Bytes::new(size as u64), data: Some(data) });
         }
         Ok(parts)
+    }
+
+    fn check_range(&self, offset: u64, length: u64) -> Result<(), CallError> {
+        let (size, alignment) = (self.spec().size, self.alignment());
+        let end = offset.checked_add(length);
+        if end.is_none_or(|end| end > size.get()) {
+            return Err(CallError::BeyondEnd { size });
+        }
+        let is_aligned = |bytes: u64| bytes.is_multiple_of(alignment.get());
+        if !is_aligned(offset) || !is_aligned(length) {
+            return Err(CallError::Unaligned { alignment });
+        }
+        Ok(())
     }
 
     fn call(&self, kind: CallKind, parts: Vec<CallPart>) -> call::Answered {
