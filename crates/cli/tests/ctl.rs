@@ -126,6 +126,13 @@ fn exports_come_and_go() {
     for said in ["`second` is admitted: 8MiB", "camera", "until the service ends"] {
         assert!(stdout.contains(said), "{said}: {stdout}");
     }
+    // A server beside contracts does not offer to trim.
+    let can_trim = |name: &str| {
+        let socket = folder.path().join("s.sock");
+        let uri = format!("nbd+unix:///{name}?socket={}", socket.display());
+        Command::new("nbdinfo").args(["--can", "trim", &uri]).status().ok()?.code()
+    };
+    assert_ne!(can_trim("rest"), Some(0));
     // One that was added to the serve file since, by its name; in a hurry that no drive has.
     let greedy = keys.replace("second", "greedy").replace("\"300ms\"", "\"50us\"");
     let port = server.port.to_string();

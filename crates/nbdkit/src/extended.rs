@@ -55,6 +55,7 @@ pub(crate) extern "C" fn plugin_init() -> *const ExtendedPlugin {
     builder.can_zero = true;
     builder.can_fast_zero = true;
     builder.is_rotational = true;
+    builder.trim = true;
     builder.write_at = true;
     builder.zero = true;
     builder.flush = true;

@@ -12,7 +12,8 @@
 //! Exports come and go through the control socket; connections of one that was removed get
 //! `ESHUTDOWN`.
 //!
-//! TRIM is not offered: nobody measured what it costs the neighbours. WRITE ZEROES is a write of
+//! TRIM is offered while no export has a contract: nobody measured what it costs the neighbours.
+//! Where one comes later it is answered and nothing happens. WRITE ZEROES is a write of
 //! zeroes, and charged as one.
 
 mod extended;
@@ -174,7 +175,12 @@ impl Server for Connection {
     }
 
     fn can_trim(&self) -> Result<bool> {
-        Ok(false)
+        Ok(self.export.can_trim())
+    }
+
+    fn trim(&self, count: u32, offset: u64, flags: Flags) -> Result<()> {
+        self.export.trim(offset, u64::from(count)).map_err(call_error)?;
+        if flags.contains(Flags::FUA) { self.flush() } else { Ok(()) }
     }
 
     fn can_zero(&self) -> Result<bool> {

@@ -407,3 +407,23 @@ fn clients_go_on_while_exports_come_and_go() {
         is_over.store(true, Ordering::Relaxed);
     });
 }
+
+/// Goal: a trim is carried out while nobody has a contract, and is a hint from then on.
+#[test]
+fn trims_cost_no_contract_anything() {
+    let bench = Bench::new();
+    let rest = bench.service.export("rest").unwrap();
+    let trimmed = |block: u64| {
+        let mut found = [7; 4096];
+        rest.write(block * 4096, &found, true).unwrap();
+        rest.trim(block * 4096, 4096).unwrap();
+        rest.read(block * 4096, &mut found).unwrap();
+        found == [0; 4096]
+    };
+    assert!(!rest.can_trim() && !trimmed(0));
+    assert_eq!(bench.ask("{\"do\":\"remove\",\"export\":\"camera\"}")["is_free"], true);
+    assert!(rest.can_trim() && trimmed(1));
+    assert!(matches!(rest.trim(1 << 20, 512), Err(crate::service::CallError::BeyondEnd { .. })));
+    assert_eq!(bench.ask(&second("admit", 1))["ok"], true);
+    assert!(!rest.can_trim() && !trimmed(2));
+}

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! What would be proved in place of what is not.
 
+use std::time::{Duration as Wall, Instant};
+
 use analysis::{Answer, assess};
 use model::{Duration, ExportContract, ExportSpec, Workload};
 
@@ -8,6 +10,9 @@ use super::prover::up_to_us;
 
 /// Contracts beyond which it is not tried what would fit.
 const CONTRACTS_TRIED_MAX: usize = 64;
+
+/// For so long it is tried: somebody waits for the answer.
+const TRIED_FOR: Wall = Wall::from_secs(2);
 
 /// So often the period is doubled.
 const DOUBLINGS: u32 = 6;
@@ -44,7 +49,8 @@ pub fn what_would_fit(workload: &Workload) -> Vec<String> {
     found
 }
 
-/// What would be proved of the export of that number beside the others as they are.
+/// What would be proved of the export of that number beside the others as they are, as far as it
+/// was found in time.
 pub(super) fn of_newcomer(
     exports: &[ExportSpec],
     newcomer: usize,
@@ -52,10 +58,10 @@ pub(super) fn of_newcomer(
 ) -> Vec<String> {
     let export = &exports[newcomer];
     let Some(contract) = &export.contract else { return Vec::new() };
-    let mut tried = exports.to_vec();
+    let (mut tried, begun) = (exports.to_vec(), Instant::now());
     let mut would = |contract: ExportContract| {
         tried[newcomer].contract = Some(contract);
-        is_proven(&tried)
+        begun.elapsed() < TRIED_FOR && is_proven(&tried)
     };
     let mut found = Vec::new();
     if let Some(requests) =

@@ -218,7 +218,8 @@ impl Prepared {
         let access = if is_written { Access::ReadWrite } else { Access::ReadOnly };
         let target = Target::open(path, access)?;
         let layout = Layout { size: target.size(), alignment: target.alignment() };
-        let params = self.params(layout)?;
+        let mut params = self.params(layout)?;
+        params.can_trim = is_written && target.can_deallocate();
         let depth = params.arrangement.plan.depth;
         let make = move |clock, waker| DeviceBacking::new(target, depth, clock, waker);
         Ok(Service::start(params, make)?)
@@ -274,6 +275,8 @@ impl Prepared {
             exports,
             arrangement,
             is_measured: self.drive.is_some(),
+            // A simulated drive's store is a file of its own; a device is asked.
+            can_trim: matches!(self.file.backing, BackingReference::Simulated { .. }),
             alignment: layout.alignment,
             size_max: self.file.size_max(self.drive.as_ref()),
             drive: self.drive.clone(),

@@ -75,6 +75,8 @@ pub(crate) enum CallKind {
         is_durable: bool,
     },
     Flush,
+    /// What is there is no longer wanted.
+    Trim,
 }
 
 /// A part of a call: one request for the policy.
@@ -83,7 +85,7 @@ pub(crate) struct CallPart {
     /// First sector of the store.
     pub(crate) start: Lba,
     pub(crate) size: Bytes,
-    /// None of a flush, and while the store has it.
+    /// None of a flush and a trim, and while the store has it.
     pub(crate) data: Option<IoBuffer>,
 }
 

@@ -12,6 +12,7 @@
 //! b(n) and at most one flush more, whoever asked: that is what the proof charges.
 
 mod switch;
+mod trims;
 
 use std::collections::{BTreeMap, HashMap, VecDeque};
 
@@ -40,6 +41,7 @@ struct Part {
     /// The how manieth it was that the policy was offered; none while it is kept from it.
     offered: Option<u64>,
     is_flush: bool,
+    is_trim: bool,
     data: Option<IoBuffer>,
     result: Result<(), IoError>,
 }
@@ -67,6 +69,8 @@ pub(crate) struct Core<B> {
     /// What the policy had no room for, oldest first.
     held: VecDeque<RequestId>,
     rounds: Rounds,
+    /// Trims that nothing overlaps; the first of them is on its way.
+    trims: VecDeque<RequestId>,
     next_id: u64,
     /// Requests that the policy was offered.
     offers: u64,
@@ -106,6 +110,7 @@ impl<B: Backing> Core<B> {
             shown: 0,
             held: VecDeque::new(),
             rounds: Rounds::default(),
+            trims: VecDeque::new(),
             next_id: 0,
             offers: 0,
             not_before: None,
@@ -127,11 +132,16 @@ impl<B: Backing> Core<B> {
     pub(crate) fn turn(&mut self, calls: impl Iterator<Item = Call>) {
         let now = self.take_back();
         // A policy observes what came back before what is new.
-        let mut freed = std::mem::take(&mut self.freed);
-        for (id, export) in freed.drain(..) {
-            self.release(now, now, id, export);
+        while !self.freed.is_empty() {
+            let mut freed = std::mem::take(&mut self.freed);
+            for (id, export) in freed.drain(..) {
+                self.release(now, now, id, export);
+            }
+            // What was freed meanwhile comes next; else the memory is used again.
+            if self.freed.is_empty() {
+                self.freed = freed;
+            }
         }
-        self.freed = freed;
         for call in calls {
             self.open(now, call);
         }
@@ -201,6 +211,10 @@ impl<B: Backing> Core<B> {
                 }
                 continue;
             }
+            if self.trims.front() == Some(&id) {
+                self.trimmed(id);
+                continue;
+            }
             let part = self.parts.get_mut(&id).expect("the store returns what it was given");
             part.data = data;
             part.result = result;
@@ -226,6 +240,11 @@ impl<B: Backing> Core<B> {
             call.answer.give(Err(CallError::FlushBroken), call.parts);
             return;
         }
+        if call.kind == CallKind::Trim && !self.may_trim() {
+            // A trim is advice, and nobody's contract is to suffer from it.
+            call.answer.give(Ok(Answered::default()), call.parts);
+            return;
+        }
         let (export, kind, released) = (call.export, call.kind, call.released);
         let parts: Vec<(Lba, model::Bytes, Option<IoBuffer>)> =
             call.parts.iter_mut().map(|part| (part.start, part.size, part.data.take())).collect();
@@ -238,8 +257,7 @@ impl<B: Backing> Core<B> {
         for (index, (start, size, data)) in parts.into_iter().enumerate() {
             let id = RequestId(self.next_id);
             self.next_id += 1;
-            let is_durable =
-                !matches!(kind, CallKind::Read | CallKind::Write { is_durable: false });
+            let is_durable = matches!(kind, CallKind::Flush | CallKind::Write { is_durable: true });
             let tenant = self.tenants.get_mut(&export).expect("it is open");
             tenant.statistics.outstanding += 1;
             tenant.statistics.flushes += u64::from(is_durable);
@@ -258,13 +276,14 @@ impl<B: Backing> Core<B> {
                 optional: false,
                 tag: Tag::Simple,
             };
-            let is_flush = kind == CallKind::Flush;
+            let (is_flush, is_trim) = (kind == CallKind::Flush, kind == CallKind::Trim);
             let admission = Admission { class: Class::BestEffort, eligible: released, due: None };
             // A flush covers what was answered before it: it waits for nothing.
             let is_free = is_flush || tenant.ordering.admit(id, op, start, size);
             let (offered, result) = (None, Ok(()));
+            let call = place;
             let part =
-                Part { request, call: place, index, admission, offered, is_flush, data, result };
+                Part { request, call, index, admission, offered, is_flush, is_trim, data, result };
             self.parts.insert(id, part);
             if is_free {
                 self.release(now, released, id, export);
@@ -275,6 +294,10 @@ impl<B: Backing> Core<B> {
     /// A request that nothing overlaps any more, since that instant: only now the contract
     /// counts, for a tenant's own order delays nobody but itself.
     fn release(&mut self, now: Time, since: Time, id: RequestId, export: ExportId) {
+        if self.parts[&id].is_trim {
+            self.trim(id);
+            return;
+        }
         let tenant = self.tenants.get_mut(&export).expect("an export outlives its requests");
         let admission = tenant.admit(since);
         let part = self.parts.get_mut(&id).expect("it is outstanding");

@@ -99,7 +99,7 @@ impl Export {
     /// As [`Self::write`].
     pub fn zero(&self, offset: u64, length: usize, is_durable: bool) -> Result<(), CallError> {
         self.check_writable()?;
-        self.check(offset, length)?;
+        self.check(offset, length as u64)?;
         let part_max = self.part_max();
         // Whole parts, so that no more of them are needed than for all at once.
         let piece_max = (ZEROES_MAX / part_max).max(1) * part_max;
@@ -111,6 +111,28 @@ impl Export {
             self.call(kind, parts).wait()?;
         }
         Ok(())
+    }
+
+    /// Whether trims are carried out now: the store can, and nothing of the service has a contract.
+    pub fn can_trim(&self) -> bool {
+        let offer = self.shared.offer.get();
+        let has_contract = offer.exports().iter().any(|export| export.contract.is_some());
+        self.shared.params.can_trim && !self.spec().is_read_only && !has_contract
+    }
+
+    /// What lies there is no longer wanted. A hint: where nobody knows what that costs others, or
+    /// the store cannot, nothing happens, and that is no failure.
+    ///
+    /// # Errors
+    /// [`CallError`] of a range that is none.
+    pub fn trim(&self, offset: u64, length: u64) -> Result<(), CallError> {
+        self.check_writable()?;
+        self.check(offset, length)?;
+        if length == 0 || !self.shared.params.can_trim {
+            return Ok(());
+        }
+        let (start, size) = (lba(self.spec().offset.get() + offset), Bytes::new(length));
+        self.call(CallKind::Trim, vec![CallPart { start, size, data: None }]).wait().map(drop)
     }
 
     /// Makes everything durable that was answered before, whoever wrote it.
@@ -126,7 +148,7 @@ impl Export {
     /// # Errors
     /// [`CallError`] where there is nothing to read.
     pub fn submit_read(&self, offset: u64, length: usize) -> Result<PendingRead, CallError> {
-        self.check(offset, length)?;
+        self.check(offset, length as u64)?;
         let pending = self.call(CallKind::Read, self.cut(offset, length, |_, _| ()));
         Ok(PendingRead { pending, length, part_max: self.part_max() })
     }
@@ -143,7 +165,7 @@ impl Export {
         is_durable: bool,
     ) -> Result<Pending, CallError> {
         self.check_writable()?;
-        self.check(offset, data.len())?;
+        self.check(offset, data.len() as u64)?;
         let parts = self.cut(offset, data.len(), |at, memory| {
             memory.copy_from_slice(&data[at..at + memory.len()]);
         });
@@ -169,14 +191,14 @@ impl Export {
         if self.spec().is_read_only { Err(CallError::ReadOnly) } else { Ok(()) }
     }
 
-    fn check(&self, offset: u64, length: usize) -> Result<(), CallError> {
+    fn check(&self, offset: u64, length: u64) -> Result<(), CallError> {
         let (spec, alignment) = (self.spec(), self.alignment());
-        let end = offset.checked_add(length as u64);
+        let end = offset.checked_add(length);
         if end.is_none_or(|end| end > spec.size.get()) {
             return Err(CallError::BeyondEnd { size: spec.size });
         }
         let is_aligned = |value: u64| value.is_multiple_of(alignment.get());
-        if !is_aligned(offset) || !is_aligned(length as u64) {
+        if !is_aligned(offset) || !is_aligned(length) {
             return Err(CallError::Unaligned { alignment });
         }
         Ok(())

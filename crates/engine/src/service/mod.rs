@@ -80,6 +80,8 @@ pub struct ServiceParams {
     pub alignment: Bytes,
     /// The largest request of an export without a contract; larger calls are cut.
     pub size_max: Bytes,
+    /// Whether the store gives up the space of blocks on demand.
+    pub can_trim: bool,
     /// What is known of the store's positions, for policies that order by them.
     pub drive: Option<DriveFile>,
     /// Who proves other sets of exports; none: this one never changes.

@@ -99,6 +99,10 @@ impl Tenant {
         }
     }
 
+    pub(crate) fn has_contract(&self) -> bool {
+        self.contract.is_some()
+    }
+
     /// Takes note of a request that came at `released`: the accounts of `tokens-per-task`, kept
     /// here too, so that results tell what the drive owed from what the tenant asked too much.
     pub(crate) fn admit(&mut self, released: Time) -> Admission {

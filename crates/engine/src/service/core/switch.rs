@@ -104,7 +104,10 @@ impl<B: Backing> Core<B> {
         }
         let is_past =
             |part: &Part| part.request.class != Class::BestEffort && part.admission.eligible < now;
-        self.watch.in_flight() == 0 && self.rounds.is_empty() && !self.parts.values().any(is_past)
+        self.watch.in_flight() == 0
+            && self.trims.is_empty()
+            && self.rounds.is_empty()
+            && !self.parts.values().any(is_past)
     }
 
     /// Takes over who is offered what. Tasks of contracts are numbered in order, others behind.

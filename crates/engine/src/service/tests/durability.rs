@@ -21,6 +21,7 @@ fn bench(policy: PolicyName, seed: u64) -> Bench {
         seed,
         calls: 300,
         pause_ms: 8,
+        has_trims: false,
         is_disordered: false,
     }
 }
