@@ -10,7 +10,7 @@
 //!
 //! # Source
 //! Stanovich, dissertation, figures 6.3 to 6.5 and observations 1 to 3; preemption charge 6.6.1,
-//! coalescing 6.6.3. The pseudo-code is used with eleven corrections, docs/sporadic-servers.md;
+//! coalescing 6.6.3. The pseudo-code is used with twelve corrections, docs/sporadic-servers.md;
 //! each is named where it is used.
 
 use model::cpu::ServerParams;
@@ -106,16 +106,18 @@ impl Sporadic {
     /// Correction 3: this also postpones a chunk that was available already, and so was no
     /// overrun; that is safe by observation 2.
     fn borrow(&mut self) {
-        let at = self.queue.head().at + self.usage;
-        // Correction 9: the head may now be later than others; they go first then.
-        self.queue.postpone_head(at);
         let head = self.queue.head();
-        let Some(next) = self.queue.next() else { return };
-        // Correction 1: without `- usage`, units of the next chunk could be used too early, by
-        // as much as was borrowed.
-        let left = head.amount.checked_sub(self.usage).unwrap_or_default();
-        if head.at + left >= next.at {
-            self.queue.merge_head(head.at);
+        let at = head.at + self.usage;
+        self.queue.set_head(Replenishment { at, ..head });
+        // Correction 9: the head may now be later than chunks behind it, as many as there are:
+        // merging keeps the order, since they move to its later time.
+        while let Some(next) = self.queue.next() {
+            // Correction 1: without `- usage`, units of the next chunk could be used too early,
+            // by as much as was borrowed.
+            if at + (self.queue.head().amount - self.usage) < next.at {
+                return;
+            }
+            self.queue.merge_head(at);
         }
     }
 
@@ -130,7 +132,9 @@ impl Sporadic {
         let remnant = head.amount - self.usage;
         let mut used = Replenishment { at: head.at + self.params.period, amount: self.usage };
         if self.queue.len() < self.chunks_max {
-            self.queue.set_head(Replenishment { at: head.at + self.usage, amount: remnant });
+            self.queue.set_head(Replenishment { at: head.at, amount: remnant });
+            // Correction 12, as 9: the remnant may now be later than the next chunk.
+            self.queue.postpone_head(head.at + self.usage);
             self.queue.insert(used);
         } else {
             // Correction 6: the remnant goes to the next chunk, or back with the used part where
