@@ -10,6 +10,7 @@ use measure::{Experiment, Kind, ProfileParams};
 use model::quantity::Quantity;
 use model::{Bytes, DriveKind, Duration, Op, PolicyName};
 
+use crate::cpu::arguments::CpuArguments;
 use crate::drive::arguments::DriveArguments;
 
 /// Response-time guarantees for workloads that share a disk: measure the device, prove the
@@ -42,6 +43,8 @@ pub(crate) enum Command {
     Top(TopArguments),
     /// Look at simulated drives, import them, and compare them with real ones.
     Drive(DriveArguments),
+    /// The processor: simulate tasks and aperiodic servers, test servers for what they promise.
+    Cpu(CpuArguments),
 }
 
 /// The workload and what overrides its file.

@@ -12,6 +12,7 @@ pub mod batch_cost;
 pub mod batch_table;
 pub mod contracts;
 pub mod cost;
+pub mod cpu;
 pub mod drive_file;
 pub mod export;
 pub mod file_error;

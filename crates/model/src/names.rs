@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! The names of policies and regulators, fixed because files and scripts use them.
 
-use std::fmt;
-
 /// An enum of names: its variants, `ALL` of them, and their texts, written once.
 macro_rules! names {
     (
@@ -28,13 +26,15 @@ macro_rules! names {
             }
         }
 
-        impl fmt::Display for $Name {
-            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        impl std::fmt::Display for $Name {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
                 f.pad(self.name())
             }
         }
     };
 }
+
+pub(crate) use names;
 
 names! {
     /// The policies, by the names that files and scripts use.

@@ -2,12 +2,14 @@
 //! The workload file (`*.workload.toml`): who shares the drive, and what each may expect.
 //!
 //! Reading goes in two steps. [`WorkloadFile::parse`] checks what stands in the file alone;
-//! [`WorkloadFile::bind`] checks it against a drive. Both point at the place in the file.
+//! [`WorkloadFile::bind`] checks it against a drive. Both point at the place in the file. A file
+//! may also say who shares the processor: [`MachineFile::parse`] reads both parts.
 
 mod batch_cost;
 mod bind;
 mod contracts;
 mod in_use;
+mod machine;
 mod policy;
 mod raw;
 
@@ -23,6 +25,7 @@ use crate::task::{BestEffort, Intensity, Task};
 use crate::units::Duration;
 use crate::workload::BatchChoice;
 
+pub use machine::MachineFile;
 pub(crate) use policy::{Policy, RawPolicy};
 pub(crate) use raw::check_size;
 
@@ -76,13 +79,22 @@ pub(crate) struct Placed<T> {
 }
 
 impl WorkloadFile {
-    /// Reads the text of a workload file.
+    /// Reads the disk part of a workload file; what it says of a processor is checked with it.
     ///
     /// # Errors
     /// The first fault, with its place and what to write instead.
     pub fn parse(text: &str) -> Result<Self, FileError> {
-        let raw: RawWorkload =
-            toml::from_str(text).map_err(|error| FileError::from_toml(&error))?;
+        MachineFile::parse(text)?.disk.ok_or_else(|| {
+            FileError::new(
+                0..0,
+                "the workload has no disk part",
+                "add a drive and a [[task]], or ask `tidegate cpu` about its processor",
+            )
+        })
+    }
+
+    /// What the file says of a disk.
+    fn read(raw: RawWorkload) -> Result<Self, FileError> {
         if raw.task.is_empty() && raw.best_effort.is_empty() {
             return Err(FileError::new(
                 0..0,
@@ -90,6 +102,9 @@ impl WorkloadFile {
                 "add at least one of them",
             ));
         }
+        let drive = raw.drive.ok_or_else(|| {
+            FileError::new(0..0, "missing field `drive`", "add a line for `drive`")
+        })?;
         let policy = Policy::read(raw.policy)?;
         let entries = raw.task.iter().map(|task| task.name.get_ref().clone()).collect();
         let mut names = BTreeSet::new();
@@ -102,7 +117,7 @@ impl WorkloadFile {
             .into_iter()
             .map(|load| read_best_effort(load, &mut names))
             .collect::<Result<_, _>>()?;
-        let drive = raw::read_drive(raw.drive)?;
+        let drive = raw::read_drive(drive)?;
         Ok(Self { drive, entries, policy, asked: Vec::new(), tasks, best_effort })
     }
 
@@ -184,16 +199,17 @@ fn expand_task(
 
 pub(crate) fn positive(duration: &Spanned<Duration>, what: &str) -> Result<Duration, FileError> {
     if duration.get_ref().is_zero() {
+        let article = if what.starts_with(['a', 'e', 'i', 'o', 'u']) { "an" } else { "a" };
         return Err(FileError::new(
             duration.span(),
-            format!("a {what} of zero"),
-            format!("write a {what} above zero, for example {what} = \"300ms\""),
+            format!("{article} {what} of zero"),
+            format!("write {article} {what} above zero, for example {what} = \"300ms\""),
         ));
     }
     within_time_max(*duration.get_ref(), duration.span(), what)
 }
 
-fn within_time_max(
+pub(crate) fn within_time_max(
     duration: Duration,
     span: Range<usize>,
     what: &str,
@@ -204,7 +220,10 @@ fn within_time_max(
     Err(FileError::new(span, format!("the {what} exceeds 36 years"), "write a shorter time"))
 }
 
-fn read_count(count: Option<&Spanned<u32>>, tasks_before: usize) -> Result<u32, FileError> {
+pub(crate) fn read_count(
+    count: Option<&Spanned<u32>>,
+    tasks_before: usize,
+) -> Result<u32, FileError> {
     let Some(count) = count else { return Ok(1) };
     if *count.get_ref() == 0 {
         return Err(FileError::new(
@@ -321,7 +340,7 @@ fn read_load_outstanding(outstanding: &Spanned<u32>) -> Result<u32, FileError> {
     }
 }
 
-fn claim(
+pub(crate) fn claim(
     name: &str,
     written: &Spanned<String>,
     names: &mut BTreeSet<String>,

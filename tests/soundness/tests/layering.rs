@@ -18,12 +18,13 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
     ("device",    &["model"]),
     ("host",      &["model", "policy"]),
     ("sim",       &["model", "policy", "drive", "host"]),
+    ("conformance", &["model", "policy", "sim"]),
     ("measure",   &["model", "drive", "device"]),
     ("engine",    &["model", "policy", "analysis", "drive", "device", "host"]),
     ("nbdkit",    &["engine"]),
     ("capi",      &["engine"]),
     ("attach",    &["model", "drive", "device"]),
-    ("cli",       &["model", "policy", "analysis", "drive", "device", "host", "sim", "measure", "engine", "attach"]),
+    ("cli",       &["model", "policy", "analysis", "drive", "device", "host", "sim", "conformance", "measure", "engine", "attach"]),
     ("soundness", &["model", "policy", "analysis", "drive", "sim"]),
 ];
 
