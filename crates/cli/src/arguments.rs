@@ -10,6 +10,7 @@ use measure::{Experiment, Kind, ProfileParams};
 use model::quantity::Quantity;
 use model::{Bytes, DriveKind, Duration, Op, PolicyName};
 
+use crate::cpu::arguments::CpuArguments;
 use crate::drive::arguments::DriveArguments;
 
 /// Response-time guarantees for workloads that share a disk: measure the device, prove the
@@ -42,6 +43,8 @@ pub(crate) enum Command {
     Top(TopArguments),
     /// Look at simulated drives, import them, and compare them with real ones.
     Drive(DriveArguments),
+    /// The processor: simulate tasks and aperiodic servers, test servers for what they promise.
+    Cpu(CpuArguments),
 }
 
 /// The workload and what overrides its file.
@@ -410,6 +413,6 @@ pub(crate) fn printable(name: &str) -> Result<String, String> {
     Ok(name.to_owned())
 }
 
-fn quantity<Q: Quantity>(text: &str) -> Result<Q, String> {
+pub(crate) fn quantity<Q: Quantity>(text: &str) -> Result<Q, String> {
     Q::parse(text).map_err(|error| format!("{}; {}", error.message, error.help))
 }

@@ -125,7 +125,8 @@ fn parse_drive(path: &Path, text: String) -> Result<DriveFile, Failure> {
     DriveFile::parse(&text).map_err(|error| Failure::in_file(path, text, &error))
 }
 
-fn read_text(path: &Path, what: &str) -> Result<String, Failure> {
+/// The text of a file that the user named.
+pub(crate) fn read_text(path: &Path, what: &str) -> Result<String, Failure> {
     text_file::read(path).map_err(|error| {
         Failure::input(
             format!("cannot read the {what} {}: {error}", path.display()),

@@ -8,6 +8,7 @@ mod addition;
 mod arguments;
 mod broken_contract;
 mod check;
+mod cpu;
 mod ctl;
 mod drive;
 mod failure;
@@ -51,6 +52,7 @@ fn main() -> ExitCode {
         Command::Ctl(arguments) => ctl::ctl(arguments),
         Command::Top(arguments) => top::top(arguments),
         Command::Drive(arguments) => drive::drive(arguments),
+        Command::Cpu(arguments) => cpu::cpu(arguments),
     };
     match outcome {
         Ok(answer) => answer.exit_code(),

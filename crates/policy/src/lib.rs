@@ -30,6 +30,7 @@ mod regulators;
 mod rtio;
 mod rtio_slots;
 mod satf;
+pub mod server;
 mod tournament;
 
 use model::{Outcome, Plan, Request, RequestId, TaskIndex, Time};

@@ -18,10 +18,11 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
     ("device",    &["model"]),
     ("host",      &["model", "policy"]),
     ("sim",       &["model", "policy", "drive", "host"]),
+    ("conformance", &["model", "policy", "sim"]),
     ("measure",   &["model", "drive", "device"]),
     ("engine",    &["model", "policy", "analysis", "drive", "device", "host"]),
     ("nbdkit",    &["engine"]),
-    ("cli",       &["model", "policy", "analysis", "drive", "device", "host", "sim", "measure", "engine"]),
+    ("cli",       &["model", "policy", "analysis", "drive", "device", "host", "sim", "conformance", "measure", "engine"]),
     ("soundness", &["model", "policy", "analysis", "drive", "sim"]),
 ];
 

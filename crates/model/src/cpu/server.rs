@@ -57,7 +57,7 @@ pub struct ServerParams {
     pub period: Duration,
     /// The most replenishments that a sporadic server keeps, at least 1.
     pub replenishments_max: u32,
-    /// Taken from the budget of a sporadic server when it preempts.
+    /// Taken from the budget whenever the server preempts.
     pub preemption_charge: Duration,
 }
 

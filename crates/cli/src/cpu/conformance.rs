@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! `tidegate cpu conformance`: is it a sporadic server?
+
+use std::io;
+
+use conformance::{Report, external};
+use model::cpu::{ServerKind, ServerParams};
+use policy::server::{self, Server};
+
+use super::arguments::ConformanceArguments;
+use super::conformance_text as text;
+use super::program::Program;
+use crate::Answer;
+use crate::failure::Failure;
+use crate::show::outln;
+
+/// Runs the command.
+pub(super) fn conformance(arguments: &ConformanceArguments) -> Result<Answer, Failure> {
+    if let Some(kind) = arguments.answer {
+        let answered = external::answer(kind, io::stdin().lock(), io::stdout().lock());
+        return answered.map(|()| Answer::Yes).map_err(|error| Failure::unusable(&error));
+    }
+    let kinds = match arguments.server {
+        Some(kind) => vec![kind],
+        None => ServerKind::ALL.to_vec(),
+    };
+    let reports: Vec<(String, Report)> = if arguments.command.is_empty() {
+        kinds.into_iter().map(|kind| (kind.to_string(), of_ours(kind, arguments))).collect()
+    } else {
+        let name = arguments.command[0].to_string_lossy().into_owned();
+        vec![(name, of_program(arguments)?)]
+    };
+    if arguments.json {
+        outln!("{:#}", text::to_json(&reports, arguments.seed));
+    } else {
+        text::print(&reports, arguments.seed);
+    }
+    let conforms = reports.iter().all(|(_, report)| report.conforms());
+    // All of ours together are an overview: that some do not conform is no news.
+    let is_overview = reports.len() > 1;
+    Ok(if conforms || is_overview { Answer::Yes } else { Answer::No })
+}
+
+fn of_ours(kind: ServerKind, arguments: &ConformanceArguments) -> Report {
+    let mut ours = |params: &ServerParams| -> Box<dyn Server> {
+        server::build(&ServerParams { kind, ..*params })
+    };
+    conformance::test(&mut ours, arguments.seed, u64::from(arguments.runs))
+}
+
+fn of_program(arguments: &ConformanceArguments) -> Result<Report, Failure> {
+    let name = arguments.command[0].to_string_lossy();
+    let (program, external) =
+        Program::start(&arguments.command, arguments.time_limit).map_err(|error| {
+            Failure::input(
+                format!("cannot start `{name}`: {error}"),
+                "write the path of a program that speaks the protocol of docs/sporadic-servers.md",
+            )
+        })?;
+    let mut theirs = |params: &ServerParams| external.server(params);
+    let report = conformance::test(&mut theirs, arguments.seed, u64::from(arguments.runs));
+    let error = external.take_error();
+    if program.end() {
+        return Err(Failure::input(
+            format!("`{name}` was not done after {}", arguments.time_limit),
+            "give it more time with --time-limit, or fewer --runs",
+        ));
+    }
+    match error {
+        Some(error) => Err(Failure::unusable(&error)),
+        None => Ok(report),
+    }
+}

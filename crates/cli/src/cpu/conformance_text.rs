@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! What the conformance suite found: tables for people, an object for programs.
+
+use conformance::{
+    Family, FamilyReport, Invariant, RandomReport, Report, StreamResult, Verdict, Violation,
+};
+use serde_json::{Value, json};
+
+use crate::show::{self, out, outln};
+
+/// What each invariant says, in a few words.
+const fn about(invariant: Invariant) -> &'static str {
+    match invariant {
+        Invariant::Budget => "I1 replenishments sum to the budget",
+        Invariant::Window => "I2 windows hold no more than a periodic task",
+        Invariant::Response => "I3 tasks below answer within their bounds",
+        Invariant::Queue => "I4 replenishments in order, within their limit",
+        Invariant::Merging => "I5 merging conserves the budget",
+    }
+}
+
+/// Prints reports: one in full, several as a table.
+pub(super) fn print(reports: &[(String, Report)], seed: u64) {
+    let mut header = vec!["streams and invariants"];
+    header.extend(reports.iter().map(|(name, _)| name.as_str()));
+    let mut rows: Vec<Vec<String>> = Vec::new();
+    for family in Family::ALL {
+        let cell =
+            |report: &Report| of_family(report, family).map_or_else(String::new, family_word);
+        rows.push(row(family.name(), reports, cell));
+    }
+    for invariant in Invariant::ALL {
+        let cell = |report: &Report| invariant_word(&report.invariants[invariant as usize]);
+        rows.push(row(about(invariant), reports, cell));
+    }
+    out!("{}", show::table(&header, rows, 1));
+    outln!();
+    let (runs, events) = (reports[0].1.runs, reports.iter().map(|it| it.1.events).sum::<u64>());
+    if runs > 0 {
+        let seeds = format!("{runs} random processors, seeds from {seed} on, {events} events");
+        show::labelled("Random", &seeds);
+    }
+    let differs = "the invariants hold, replenishments are not those of the corrected server";
+    show::labelled("differs", differs);
+    if let [(_, report)] = reports {
+        print_failures(report);
+    }
+}
+
+fn row(title: &str, reports: &[(String, Report)], cell: impl Fn(&Report) -> String) -> Vec<String> {
+    let mut row = vec![title.to_owned()];
+    row.extend(reports.iter().map(|(_, report)| cell(report)));
+    row
+}
+
+fn of_family(report: &Report, family: Family) -> Option<&FamilyReport> {
+    report.families.iter().find(|it| it.family == family)
+}
+
+fn family_word(report: &FamilyReport) -> String {
+    let is_expected = |it: &StreamResult| it.verdict == Verdict::AsExpected;
+    if report.failed().is_some() {
+        "FAILS".to_owned()
+    } else if report.streams.iter().all(is_expected) {
+        "passes".to_owned()
+    } else {
+        "differs".to_owned()
+    }
+}
+
+fn invariant_word(report: &RandomReport) -> String {
+    match (report.checks, report.failed_runs) {
+        (0, _) => "not told".to_owned(),
+        (_, 0) => "holds".to_owned(),
+        (_, runs) => format!("FAILS in {runs}"),
+    }
+}
+
+/// The first stream of each family that fails, with what happened in it, and the first seeds.
+fn print_failures(report: &Report) {
+    for family in &report.families {
+        let Some(StreamResult { name, story, verdict, diagram }) = family.failed() else {
+            continue;
+        };
+        outln!();
+        outln!("{name}: {story}");
+        if let Verdict::Failed(violation) = verdict {
+            outln!("  {violation}");
+        }
+        outln!();
+        out!("{diagram}");
+    }
+    for (seed, violation) in report.invariants.iter().filter_map(|it| it.first.as_ref()) {
+        outln!();
+        outln!("seed {seed}: {violation}");
+    }
+}
+
+/// The object of all reports.
+pub(super) fn to_json(reports: &[(String, Report)], seed: u64) -> Value {
+    let implementations = reports.iter().map(|(name, report)| {
+        json!({
+            "implementation": name,
+            "conforms": report.conforms(),
+            "families": report.families.iter().map(family_json).collect::<Vec<_>>(),
+            "invariants": Invariant::ALL.map(|it| invariant_json(it, report)),
+            "random_runs": report.runs,
+            "random_events": report.events,
+        })
+    });
+    json!({ "seed": seed, "implementations": implementations.collect::<Vec<_>>() })
+}
+
+fn family_json(report: &FamilyReport) -> Value {
+    let streams = report.streams.iter().map(|stream| {
+        let (verdict, violation) = match &stream.verdict {
+            Verdict::AsExpected => ("as_expected", None),
+            Verdict::Differs { .. } => ("differs", None),
+            Verdict::Failed(violation) => ("failed", Some(violation)),
+        };
+        let differs = match &stream.verdict {
+            Verdict::Differs { call, expected, found } => {
+                json!({ "call": call, "expected": expected, "found": found })
+            }
+            _ => Value::Null,
+        };
+        json!({
+            "stream": stream.name,
+            "verdict": verdict,
+            "invariant": violation.map(|it| it.invariant().name()),
+            "violation": violation.map(Violation::to_string),
+            "differs": differs,
+        })
+    });
+    json!({
+        "family": report.family.name(),
+        "passes": report.failed().is_none(),
+        "streams": streams.collect::<Vec<_>>(),
+    })
+}
+
+fn invariant_json(invariant: Invariant, report: &Report) -> Value {
+    let found = &report.invariants[invariant as usize];
+    json!({
+        "invariant": invariant.name(),
+        "checks": found.checks,
+        "failed_runs": found.failed_runs,
+        "first_seed": found.first.as_ref().map(|(seed, _)| seed),
+        "violation": found.first.as_ref().map(|(_, violation)| violation.to_string()),
+    })
+}

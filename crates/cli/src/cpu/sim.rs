@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! `tidegate cpu sim`: tasks and servers on a simulated processor.
+
+use std::path::Path;
+use std::time::Instant;
+
+use model::cpu::{CpuServer, CpuWorkload, Scheduling, ServerKind, ServerParams};
+use model::workload_file::MachineFile;
+use model::{Duration, FileError};
+use serde_json::json;
+use sim::cpu::{CpuParams, CpuRun, simulate};
+
+use super::arguments::CpuSimArguments;
+use super::results::{self, CpuResult};
+use crate::Answer;
+use crate::failure::Failure;
+use crate::input::read_text;
+use crate::show::{self, outln};
+
+/// Runs the command.
+pub(super) fn sim(arguments: &CpuSimArguments) -> Result<Answer, Failure> {
+    let workload = read(&arguments.workload)?;
+    let workloads = match &arguments.server[..] {
+        [] => vec![(None, workload)],
+        _ if workload.servers.is_empty() => {
+            return Err(Failure::input(
+                "--server has nothing to replace: the workload has no [[cpu_server]]",
+                "add one to the file, or leave the option out",
+            ));
+        }
+        kinds => kinds.iter().map(|&kind| with_kind(&workload, kind)).collect::<Result<_, _>>()?,
+    };
+    let results: Vec<CpuResult> =
+        workloads.into_iter().map(|(kind, workload)| run(kind, workload, arguments)).collect();
+    if arguments.json {
+        let object = json!({
+            "scheduling": results[0].workload.scheduling.name(),
+            "seed": arguments.seed,
+            "duration_ns": arguments.duration.ns(),
+            "runs": results.iter().map(CpuResult::to_json).collect::<Vec<_>>(),
+        });
+        outln!("{object:#}");
+    } else {
+        print_head(&results[0].workload, arguments);
+        results::print(&results);
+    }
+    if report_broken_promises(&results) {
+        return Ok(Answer::Broken);
+    }
+    let is_kept = results.iter().all(|result| result.run.is_kept());
+    Ok(if is_kept { Answer::Yes } else { Answer::No })
+}
+
+fn read(path: &Path) -> Result<CpuWorkload, Failure> {
+    let text = read_text(path, "workload file")?;
+    let in_file = |error: FileError| Failure::in_file(path, text.clone(), &error);
+    let machine = MachineFile::parse(&text).map_err(in_file)?;
+    machine.cpu.ok_or_else(|| {
+        in_file(FileError::new(
+            0..0,
+            "the workload says nothing of a processor",
+            "add a [[cpu_task]] or a [[cpu_server]]; docs/cpu.md shows both",
+        ))
+    })
+}
+
+/// The workload with servers of another kind.
+fn with_kind(
+    workload: &CpuWorkload,
+    kind: ServerKind,
+) -> Result<(Option<ServerKind>, CpuWorkload), Failure> {
+    let mut workload = workload.clone();
+    for server in &mut workload.servers {
+        let params = ServerParams { kind, ..server.params };
+        server.params = params.checked().map_err(|error| Failure::unusable(&error))?;
+    }
+    Ok((Some(kind), workload))
+}
+
+fn run(kind: Option<ServerKind>, workload: CpuWorkload, arguments: &CpuSimArguments) -> CpuResult {
+    let start = Instant::now();
+    let params =
+        CpuParams { workload: &workload, duration: arguments.duration, seed: arguments.seed };
+    let run = simulate(&params, &mut ());
+    let wall_ns = u64::try_from(start.elapsed().as_nanos()).unwrap_or(u64::MAX);
+    CpuResult { kind, workload, run, wall_ns }
+}
+
+fn print_head(workload: &CpuWorkload, arguments: &CpuSimArguments) {
+    let what = match workload.scheduling {
+        Scheduling::FixedPriority => "the highest priority first",
+        Scheduling::Edf => "the earliest deadline first",
+    };
+    let costs = format!(
+        "a switch costs {}, budgets are enforced {} late",
+        workload.switch, workload.timer_latency
+    );
+    show::labelled("Processor", &format!("{what}; {costs}"));
+    let seed = arguments.seed;
+    show::labelled("Seed", &format!("{seed}: the same command gives the same figures"));
+    if workload.tasks.iter().any(|task| !task.blocking.is_zero()) {
+        show::labelled("Note", "blocking is not simulated: it is for analyses");
+    }
+    outln!();
+}
+
+/// Says which server took more than its kind may; whether one did.
+fn report_broken_promises(results: &[CpuResult]) -> bool {
+    let mut is_broken = false;
+    for result in results {
+        let servers = result.workload.servers.iter().zip(&result.run.servers);
+        for (server, metrics) in servers.filter(|(server, _)| is_top(&result.workload, server)) {
+            let allowed = server.params.budget + result.workload.timer_latency;
+            let highest = metrics.window.highest();
+            if server.params.kind.is_like_a_periodic_task() && highest > allowed {
+                is_broken = true;
+                eprintln!(
+                    "tidegate: {} executed {highest} in a window of {}, {allowed} is allowed. This \
+                     is a defect of Tidegate: please report it with the workload and the seed.",
+                    server.name, server.params.period
+                );
+            }
+        }
+    }
+    is_broken
+}
+
+/// Whether nobody can delay the server: only then does a window hold one budget.
+fn is_top(workload: &CpuWorkload, server: &CpuServer) -> bool {
+    let others = workload.servers.iter().filter(|other| other.name != server.name);
+    workload.scheduling == Scheduling::FixedPriority
+        && workload.tasks.iter().all(|task| task.priority < server.priority)
+        && others.into_iter().all(|other| other.priority < server.priority)
+}
+
+impl CpuResult {
+    /// The run's own totals, in a sentence.
+    pub(super) fn totals(&self) -> String {
+        let CpuRun { switches, switching, events, is_overloaded, .. } = &self.run;
+        let utilisation = self.run.utilisation_ppm();
+        let busy = format!("{}.{:01} %", utilisation / 10_000, utilisation / 1_000 % 10);
+        let ended = if *is_overloaded {
+            format!(
+                "; more jobs of a task waited than there is room for, and the run ended after {}",
+                self.run.duration
+            )
+        } else {
+            String::new()
+        };
+        let switching: Duration = *switching;
+        format!("busy {busy}, {switches} switches that took {switching}, {events} events{ended}")
+    }
+}

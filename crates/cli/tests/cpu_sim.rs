@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! `tidegate cpu sim` through the binary: kinds of server side by side, reproducible, refusals
+//! with their place.
+
+mod common;
+
+use common::Folder;
+use serde_json::Value;
+
+/// Table 6.1 of the dissertation, a tick a millisecond, with three long aperiodic events.
+const TABLE_6_1: &str = r#"
+[[cpu_task]]
+name = "1"
+execution = "10ms"
+period = "200ms"
+offset = "41ms"
+deadline = "20ms"
+priority = 3
+[[cpu_server]]
+name = "2"
+kind = "sporadic"
+budget = "20ms"
+period = "50ms"
+priority = 2
+[[cpu_work]]
+name = "first"
+server = "2"
+at = ["0ms"]
+execution = "18ms"
+[[cpu_work]]
+name = "later"
+server = "2"
+at = ["40ms", "90ms"]
+execution = "20ms"
+[[cpu_task]]
+name = "3"
+execution = "49ms"
+period = "200ms"
+deadline = "100ms"
+priority = 1
+"#;
+
+fn response_of_task_3(run: &Value) -> Option<u64> {
+    let tasks = run["tasks"].as_array()?;
+    tasks.iter().find(|task| task["name"] == "3")?["response_ns_max"].as_u64()
+}
+
+#[test]
+fn kinds_of_server_stand_side_by_side_and_posix_makes_a_task_late() {
+    let folder = Folder::new();
+    folder.file("w.toml", TABLE_6_1);
+    let kept = folder.json(&["cpu", "sim", "w.toml", "--duration", "200ms"]);
+    assert_eq!(kept.0, 0);
+    assert_eq!(response_of_task_3(&kept.1["runs"][0]), Some(99_000_000));
+    assert_eq!(kept.1["runs"][0]["servers"][0]["kind"], "sporadic");
+    let kinds = "posix-sporadic,sporadic";
+    let both = ["cpu", "sim", "w.toml", "--duration", "200ms", "--server", kinds];
+    let (code, sim) = folder.json(&both);
+    assert_eq!(code, 1, "one of them misses a deadline");
+    assert_eq!(response_of_task_3(&sim["runs"][0]), Some(117_000_000));
+    assert_eq!(response_of_task_3(&sim["runs"][1]), Some(99_000_000));
+    assert_eq!(sim["runs"][0]["tasks"][1]["misses"], 1);
+    let (code, text, _) = folder.run(&both);
+    assert_eq!(code, 1);
+    assert!(text.contains("posix-sporadic") && text.contains("117.000ms"), "{text}");
+}
+
+#[test]
+fn the_same_seed_gives_the_same_figures_and_another_one_others() {
+    let folder = Folder::new();
+    let drawn = TABLE_6_1.replace("at = [\"40ms\", \"90ms\"]", "gap = \"90ms\"");
+    folder.file("w.toml", &drawn);
+    let run = |seed: &str| {
+        let (_, mut sim) = folder.json(&["cpu", "sim", "w.toml", "--seed", seed]);
+        sim["runs"][0]["wall_ns"].take();
+        sim["seed"].take();
+        sim
+    };
+    assert_eq!(run("7"), run("7"));
+    assert_ne!(run("7"), run("8"));
+}
+
+#[test]
+fn refusals_name_the_place_and_what_to_write() {
+    let folder = Folder::new();
+    folder.file("w.toml", &TABLE_6_1.replace("\"sporadic\"", "\"sporadik\""));
+    let (code, _, error) = folder.run(&["cpu", "sim", "w.toml"]);
+    assert_eq!(code, 2);
+    assert!(error.contains("w.toml, line 11, column 8: there is no kind of server"), "{error}");
+    assert!(error.contains("write one of polling, deferrable,"), "{error}");
+    folder.file(
+        "disk.toml",
+        "drive = \"d\"\n[[task]]\nname = \"t\"\nperiod = \"1s\"\nsize = \"4KiB\"\n",
+    );
+    let (code, _, error) = folder.run(&["cpu", "sim", "disk.toml"]);
+    assert_eq!(code, 2);
+    assert!(error.contains("says nothing of a processor"), "{error}");
+    // The other way round: a command for disks is given a processor.
+    let (code, _, error) = folder.run(&["check", "w.toml"]);
+    assert_eq!(code, 2, "{error}");
+    folder.file("w.toml", TABLE_6_1);
+    let (code, _, error) = folder.run(&["check", "w.toml"]);
+    assert_eq!(code, 2);
+    assert!(error.contains("the workload has no disk part"), "{error}");
+}
+
+/// An overload that no run need go through ends it, and is said.
+#[test]
+fn an_overload_ends_the_run_and_is_said() {
+    let folder = Folder::new();
+    let two = "[[cpu_task]]\nname = \"a\"\nexecution = \"2ms\"\nperiod = \"1ms\"\npriority = 1\n";
+    folder.file("w.toml", two);
+    let (code, sim) = folder.json(&["cpu", "sim", "w.toml", "--duration", "1h"]);
+    assert_eq!((code, sim["runs"][0]["end"].as_str()), (1, Some("overloaded")));
+    let (_, text, _) = folder.run(&["cpu", "sim", "w.toml", "--duration", "1h"]);
+    assert!(text.contains("more jobs of a task waited than there is room for"), "{text}");
+}

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! The suite on our own servers: the corrected one passes as expected, the hybrids pass, and POSIX
+//! fails where it should.
+
+use std::io::{BufReader, pipe};
+use std::thread;
+
+use conformance::external::{External, ExternalError, answer};
+use conformance::{Family, Invariant, Report, Verdict, Violation};
+use model::cpu::{ServerKind, ServerParams};
+use policy::server::{self, Server};
+
+fn report(kind: ServerKind, runs: u64) -> Report {
+    let mut ours = |params: &ServerParams| -> Box<dyn Server> {
+        server::build(&ServerParams { kind, ..*params })
+    };
+    conformance::test(&mut ours, 1, runs)
+}
+
+fn verdicts(report: &Report) -> impl Iterator<Item = (&str, &Verdict)> {
+    report.families.iter().flat_map(|it| &it.streams).map(|it| (it.name.as_str(), &it.verdict))
+}
+
+/// Goal: the expectations are what the corrected server does, to the nanosecond. Method: if this
+/// fails after a change that was meant, the example `record_streams` writes them anew.
+#[test]
+fn the_corrected_server_is_as_expected_in_every_stream() {
+    let report = report(ServerKind::Sporadic, 200);
+    for (name, verdict) in verdicts(&report) {
+        assert_eq!(*verdict, Verdict::AsExpected, "{name}");
+    }
+    assert!(report.conforms());
+    assert!(report.invariants.iter().all(|it| it.checks > 100), "{:?}", report.invariants);
+}
+
+#[test]
+fn the_hybrids_and_a_polling_server_conform() {
+    for kind in [ServerKind::HybridImmediate, ServerKind::HybridGradual, ServerKind::Polling] {
+        let report = report(kind, 200);
+        assert!(report.conforms(), "{kind}: {report:#?}");
+    }
+}
+
+fn failed(report: &Report, family: Family) -> Option<Violation> {
+    let family = report.families.iter().find(|it| it.family == family)?;
+    match &family.failed()?.verdict {
+        Verdict::Failed(violation) => Some(violation.clone()),
+        _ => None,
+    }
+}
+
+/// Canary: each defect of POSIX is found in the family made for it, and others suffer from it.
+#[test]
+fn posix_fails_where_it_should() {
+    for kind in [ServerKind::PosixSporadic, ServerKind::PosixSporadicStrict] {
+        let report = report(kind, 200);
+        let in_family = |family| failed(&report, family).map(|it| it.invariant());
+        assert_eq!(in_family(Family::PrematureReplenishment), Some(Invariant::Response));
+        assert_eq!(in_family(Family::BudgetAmplification), Some(Invariant::Window));
+        assert_eq!(in_family(Family::Overrun), Some(Invariant::Window));
+        assert_eq!(in_family(Family::Fragmentation), None, "it limits replenishments");
+        for invariant in Invariant::ALL {
+            let is_kept = report.invariants[invariant as usize].failed_runs == 0;
+            assert_eq!(is_kept, invariant == Invariant::Queue, "{kind} {invariant}");
+        }
+    }
+}
+
+/// Figure 6.9 tells the two readings of POSIX apart.
+#[test]
+fn only_one_reading_of_posix_saturates_the_processor() {
+    let verdict = |kind| {
+        let report = report(kind, 0);
+        let (_, verdict) = verdicts(&report).find(|it| it.0 == "premature-figure-6.9").unwrap();
+        matches!(verdict, Verdict::Failed(Violation::Unanswered { .. }))
+    };
+    assert!(verdict(ServerKind::PosixSporadic));
+    assert!(!verdict(ServerKind::PosixSporadicStrict));
+}
+
+/// Canary: a deferrable server is no periodic task, and the windows show it.
+#[test]
+fn a_deferrable_server_is_found_out() {
+    let report = report(ServerKind::Deferrable, 200);
+    assert!(report.invariants[Invariant::Window as usize].failed_runs > 10);
+    assert!(report.invariants[Invariant::Response as usize].failed_runs > 0);
+}
+
+/// Goal: a program behind the line protocol is tested like a server of ours. Method: ours on the
+/// other side of two pipes.
+#[test]
+fn a_program_is_tested_through_lines() {
+    for (kind, conforms) in [(ServerKind::Sporadic, true), (ServerKind::PosixSporadic, false)] {
+        let (their_reader, our_writer) = pipe().unwrap();
+        let (our_reader, their_writer) = pipe().unwrap();
+        let program =
+            thread::spawn(move || answer(kind, BufReader::new(their_reader), their_writer));
+        let external = External::new(BufReader::new(our_reader), our_writer);
+        let report = conformance::test(&mut |params| external.server(params), 1, 5);
+        assert!(external.take_error().is_none());
+        assert_eq!(report.conforms(), conforms, "{kind}");
+        if conforms {
+            assert!(verdicts(&report).all(|it| *it.1 == Verdict::AsExpected));
+        }
+        drop(external);
+        program.join().unwrap().unwrap();
+    }
+}
+
+#[test]
+fn a_program_that_ends_or_babbles_is_said_so() {
+    let ended = External::new(BufReader::new(&b""[..]), Vec::new());
+    conformance::test(&mut |params| ended.server(params), 1, 0);
+    assert!(matches!(ended.take_error(), Some(ExternalError::Ended { .. })));
+    let babble = External::new(BufReader::new(&b"hello\n"[..]), Vec::new());
+    conformance::test(&mut |params| babble.server(params), 1, 0);
+    let error = babble.take_error().expect("no answer");
+    assert!(error.to_string().starts_with("the program answers `hello` to `{\"new\""), "{error}");
+}
