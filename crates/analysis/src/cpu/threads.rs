@@ -105,14 +105,14 @@ impl<'a> Threads<'a> {
     /// The response bound of all work behind a server of which `row` is known.
     pub(super) fn served(&self, index: usize, row: &CpuThreadAssessment) -> CpuBound {
         let server = &self.workload.servers[index];
-        let supply = match self.supply(server, row) {
-            Err(reason) => return CpuBound::NotApplicable(reason),
-            Ok(supply) => supply,
-        };
         let works = self.workload.work.iter().filter(|work| work.server == index);
         let works: Vec<ServedWork> = match works.map(ServedWork::of).collect() {
             Err(reason) => return CpuBound::NotApplicable(reason),
             Ok(works) => works,
+        };
+        let supply = match self.supply(server, row) {
+            Err(reason) => return CpuBound::NotApplicable(reason),
+            Ok(supply) => supply,
         };
         let level = self.level(server.priority, Some(index));
         let mut steps = STEPS_MAX;
