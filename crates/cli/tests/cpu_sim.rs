@@ -115,3 +115,17 @@ fn an_overload_ends_the_run_and_is_said() {
     let (_, text, _) = folder.run(&["cpu", "sim", "w.toml", "--duration", "1h"]);
     assert!(text.contains("more jobs of a task waited than there is room for"), "{text}");
 }
+
+/// The example that comes along keeps its deadlines, and its server its budget.
+#[test]
+fn the_example_runs() {
+    let folder = Folder::new();
+    let example = concat!(env!("CARGO_MANIFEST_DIR"), "/../../workloads/network.workload.toml");
+    let (code, sim) = folder.json(&["cpu", "sim", example, "--duration", "2s"]);
+    assert_eq!(code, 0);
+    let server = &sim["runs"][0]["servers"][0];
+    assert!(server["executed_in_period_ns_max"].as_u64().unwrap() <= 1_020_000, "{server}");
+    let taken = server["executed_ns"].as_u64().unwrap() + server["charged_ns"].as_u64().unwrap();
+    assert!(taken <= 200_000_000, "a tenth of 2 s: {server}");
+    assert!(sim["runs"][0]["work"][0]["jobs"].as_u64() > Some(12_000));
+}

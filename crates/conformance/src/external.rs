@@ -10,7 +10,7 @@
 //! `replenishments_ns` may be left out: I1, I4 and I5 are not looked at then.
 
 use std::cell::RefCell;
-use std::io::{BufRead, Write};
+use std::io::{self, BufRead, Write};
 use std::rc::Rc;
 
 use model::cpu::{ServerKind, ServerParams, ServerParamsError};
@@ -26,7 +26,7 @@ use crate::trace::{EventName, replenishments};
 pub enum ExternalError {
     /// It cannot be written to or read from.
     #[error("cannot speak with the program: {0}")]
-    Io(#[from] std::io::Error),
+    Io(#[from] io::Error),
     /// It ended, or closed its output.
     #[error("the program ended while it was asked `{question}`")]
     Ended {
@@ -71,6 +71,7 @@ enum Question {
 
 #[derive(Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
+#[expect(clippy::struct_field_names, reason = "the names of the protocol, with their unit")]
 struct Answer {
     budget_ns: u64,
     alarm_ns: Option<u64>,
@@ -107,7 +108,7 @@ pub fn answer(
             }
         };
         let server = server.as_ref().ok_or(QuestionError::NewMissing)?;
-        let answer = serde_json::to_string(&Answer::of(&**server, now)).expect("an answer is JSON");
+        let answer = serde_json::to_string(&Answer::of(&**server, now)).map_err(io::Error::from)?;
         writeln!(writer, "{answer}")?;
         writer.flush()?;
     }
@@ -120,7 +121,7 @@ pub fn answer(
 pub enum QuestionError {
     /// Nobody asks, or nobody listens.
     #[error("cannot read a question or write an answer: {0}")]
-    Io(#[from] std::io::Error),
+    Io(#[from] io::Error),
     /// Not a question.
     #[error("line {number} is no question: {source}")]
     Line {
@@ -170,7 +171,7 @@ struct Line<R, W> {
 
 impl<R: BufRead, W: Write> Line<R, W> {
     fn ask(&mut self, question: &Question) -> Result<Answer, ExternalError> {
-        let question = serde_json::to_string(question).expect("a question is JSON");
+        let question = serde_json::to_string(question).map_err(io::Error::from)?;
         writeln!(self.writer, "{question}")?;
         self.writer.flush()?;
         let mut answer = String::new();

@@ -12,7 +12,8 @@ use crate::case::{Case, Outcome};
 use crate::invariants::{Invariant, QueueFault, Violation};
 use crate::trace::TraceLine;
 
-/// Stretches of execution that windows are made of: those of the last dozens of periods.
+/// Stretches of execution that windows are made of: those of the last dozens of periods. The
+/// window from the first of all is looked at beside them.
 const STRETCHES_MAX: usize = 64;
 
 /// What the server took in one go: it executed, or was charged.
@@ -34,6 +35,8 @@ pub(crate) struct Watch<'a> {
     /// Of tasks below the server: I3.
     bounds: Vec<Option<Duration>>,
     stretches: VecDeque<Stretch>,
+    /// All that it took since it first executed: an excess may grow slowly.
+    since_first: Option<Stretch>,
     replenishments: Vec<Replenishment>,
     /// Their sum and number after the last call.
     before: Option<(Duration, usize)>,
@@ -52,6 +55,7 @@ impl<'a> Watch<'a> {
             is_top: tasks.iter().all(|task| task.priority < server.priority),
             bounds,
             stretches: VecDeque::with_capacity(STRETCHES_MAX + 1),
+            since_first: None,
             replenishments: Vec::new(),
             before: None,
             is_recorded,
@@ -90,21 +94,25 @@ impl<'a> Watch<'a> {
     /// so much execution these are the shortest, and the bound grows with the window.
     fn check_windows(&mut self) {
         let Some(last) = self.stretches.back().copied() else { return };
+        let excess = |from: Time, executed: Duration| {
+            let (to, allowed) = (last.to, allowed(&self.params, last.to - from) + self.overrun);
+            (executed > allowed).then_some(Violation::Window { from, to, executed, allowed })
+        };
         let mut taken = Duration::ZERO;
-        let mut violation = None;
-        for stretch in self.stretches.iter().rev() {
+        let mut windows = self.stretches.iter().rev();
+        let recent = windows.find_map(|stretch| {
             taken += stretch.taken;
-            let allowed = allowed(&self.params, last.to - stretch.from) + self.overrun;
-            if taken > allowed {
-                let (from, to) = (stretch.from, last.to);
-                violation = Some(Violation::Window { from, to, executed: taken, allowed });
-                break;
-            }
-        }
+            excess(stretch.from, taken)
+        });
+        let long = || self.since_first.and_then(|all| excess(all.from, all.taken));
+        let violation = recent.or_else(long);
         self.found(Invariant::Window, violation);
     }
 
     fn take(&mut self, stretch: Stretch) {
+        let all = self.since_first.get_or_insert(Stretch { taken: Duration::ZERO, ..stretch });
+        all.to = stretch.to;
+        all.taken += stretch.taken;
         match self.stretches.back_mut() {
             Some(last) if last.to == stretch.from => {
                 last.to = stretch.to;

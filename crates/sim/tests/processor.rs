@@ -216,3 +216,53 @@ fn under_edf_a_server_has_a_deadline_too() {
     assert_eq!(run.work[0].responses.max(), Some(us(28)));
     assert_eq!(response_max(&run, 1), Some(46));
 }
+
+/// A random set of tasks with deadlines at their periods and one server, which together need at
+/// most the whole processor.
+fn full_processor(random: &mut Random, kind: ServerKind) -> CpuWorkload {
+    let mut workload = CpuWorkload::new(Scheduling::Edf);
+    let period = 10 + random.below(50);
+    let budget = 1 + random.below(period / 2);
+    let params = ServerParams::new(kind, us(budget), us(period));
+    workload.servers.push(CpuServer::new("server", Priority(0), params));
+    let mut left_ppm = 1_000_000 - (budget * 1_000_000).div_ceil(period);
+    for number in 0..3_u64 {
+        let period = 10 + random.below(80);
+        let share_ppm = if number == 2 { left_ppm } else { left_ppm / 2 };
+        let execution = Duration::from_ns(period * share_ppm / 1_000);
+        left_ppm -= share_ppm;
+        if !execution.is_zero() {
+            let offset = us(random.below(100));
+            let task = task(&format!("task {number}"), 1, period, 0);
+            workload.tasks.push(CpuTask { offset, execution, ..task });
+        }
+    }
+    let mean = us(1 + random.below(budget + 3));
+    workload.work.push(CpuWork {
+        name: "work".to_owned(),
+        server: 0,
+        arrivals: Arrivals::Poisson { gap_mean: us(1 + random.below(period)) },
+        execution: Execution::Exponential { mean },
+        deadline: None,
+        offset: Duration::ZERO,
+    });
+    workload
+}
+
+/// Goal: under EDF, too, a server is a periodic task to others: with all of the processor needed
+/// and none to spare, no deadline is missed. Canary: beside a deferrable server some are.
+#[test]
+fn under_edf_a_full_processor_misses_nothing() {
+    let misses = |kind| {
+        let mut random = Random::new(9, 0);
+        let missed = (0..400).filter(|_| {
+            let workload = full_processor(&mut random, kind);
+            run(&workload, 20_000).tasks.iter().any(|task| task.misses > 0)
+        });
+        missed.count()
+    };
+    for kind in ServerKind::ALL {
+        let is_kept = misses(kind) == 0;
+        assert_eq!(is_kept, kind.is_like_a_periodic_task(), "{kind}");
+    }
+}
