@@ -38,16 +38,7 @@ pub(crate) fn check(arguments: &CheckArguments) -> Result<Answer, Failure> {
         Report::of(disk.workload, policy)
     });
     let cpu = machine.cpu.map(CpuReport::of);
-    match (arguments.json, &disk, &cpu) {
-        (false, Some(disk), None) => disk.print(),
-        (true, Some(disk), None) => outln!("{:#}", disk.to_json()),
-        (false, disk, Some(cpu)) => machine::print(disk.as_ref(), cpu),
-        (true, disk, Some(cpu)) => outln!("{:#}", machine::to_json(disk.as_ref(), cpu)),
-        (_, None, None) => unreachable!("a workload file has one of both"),
-    }
-    let is_proven = disk.as_ref().is_none_or(Report::is_proven)
-        && cpu.as_ref().is_none_or(CpuReport::is_proven);
-    Ok(if is_proven { Answer::Yes } else { Answer::No })
+    Ok(machine::report(disk.as_ref(), cpu.as_ref(), arguments.json))
 }
 
 /// Prints what can be proved of a workload under its own policy.

@@ -3,13 +3,27 @@
 
 use serde_json::{Value, json};
 
+use crate::Answer;
 use crate::check::Report;
 use crate::cpu::CpuReport;
 use crate::show::{self, outln};
 
-/// Prints both reports and, where there are two, the answer for the machine.
-pub(crate) fn print(disk: Option<&Report>, cpu: &CpuReport) {
-    let Some(disk) = disk else { return cpu.print() };
+/// Prints what there is, a file having one of both at least, and answers for all of it.
+pub(crate) fn report(disk: Option<&Report>, cpu: Option<&CpuReport>, is_json: bool) -> Answer {
+    match (disk, cpu, is_json) {
+        (Some(disk), None, false) => disk.print(),
+        (Some(disk), None, true) => outln!("{:#}", disk.to_json()),
+        (None, Some(cpu), false) => cpu.print(),
+        (Some(disk), Some(cpu), false) => print(disk, cpu),
+        (disk, Some(cpu), true) => outln!("{:#}", to_json(disk, cpu)),
+        (None, None, _) => unreachable!("a workload file has one of both"),
+    }
+    let is_proven = disk.is_none_or(Report::is_proven) && cpu.is_none_or(CpuReport::is_proven);
+    if is_proven { Answer::Yes } else { Answer::No }
+}
+
+/// Prints both reports, and the answer for the machine.
+fn print(disk: &Report, cpu: &CpuReport) {
     disk.print();
     outln!();
     cpu.print();
@@ -24,7 +38,7 @@ pub(crate) fn print(disk: Option<&Report>, cpu: &CpuReport) {
 }
 
 /// The verdict of the whole with an object for each part.
-pub(crate) fn to_json(disk: Option<&Report>, cpu: &CpuReport) -> Value {
+fn to_json(disk: Option<&Report>, cpu: &CpuReport) -> Value {
     let (disk_json, cpu_json) = (disk.map(Report::to_json), cpu.to_json());
     let verdicts = [disk_json.as_ref().map(|disk| &disk["verdict"]), Some(&cpu_json["verdict"])];
     // What is not proven is worse news than what nothing can be said of.

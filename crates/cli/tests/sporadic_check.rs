@@ -62,7 +62,8 @@ fn corrected_servers_are_tasks_and_posix_ones_are_not() {
     assert!(check["tasks"][1]["not_applicable"].as_str().is_some());
     let (_, text, _) = folder.run(&["cpu", "check", "w.toml"]);
     assert!(text.contains("NOT APPLICABLE: server `2`"), "{text}");
-    assert!(text.contains("No bound     3, 2, events: server `2`"), "{text}");
+    assert!(text.contains("No bound     3, 2: server `2` is posix-sporadic"), "{text}");
+    assert!(text.contains("No bound     events: there is no bound for work behind"), "{text}");
 }
 
 #[test]

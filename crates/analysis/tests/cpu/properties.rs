@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! More of anything never makes a bound smaller.
 
-use analysis::cpu::{CpuAnswer, CpuAssessment, CpuBound, assess};
+use analysis::cpu::{CpuAnswer, CpuAssessment, CpuBound, Load, assess};
 use model::cpu::{
     Arrivals, CpuServer, CpuTask, CpuWork, CpuWorkload, Execution, Priority, Scheduling,
     ServerKind, ServerParams,
@@ -109,6 +109,30 @@ fn more_of_anything_never_lowers_a_bound() {
         changed[usize::try_from(which).unwrap()] += u32::from(old != new);
     }
     assert!(changed.iter().all(|changed| *changed > 50), "{changed:?}");
+}
+
+/// With jitter, blocking, servers and switches, too: what a test of loads accepts the exact
+/// analysis accepts, and the refined one all that the others do.
+#[test]
+fn tests_of_loads_are_nested() {
+    let mut random = Random::new(13, 1);
+    let mut met = [0; 3];
+    for _ in 0..5_000 {
+        let workload = workload(&mut random);
+        for (task, row) in workload.tasks.iter().zip(&assess(&workload, &[]).tasks) {
+            let is_met = row.loads.map(|load| load.is_some_and(Load::is_met));
+            assert!(is_met[1] || !(is_met[0] || is_met[2]), "{task:?} {row:?}\n{workload:?}");
+            assert!(row.is_deadline_met() || !is_met[1], "{task:?} {row:?}\n{workload:?}");
+            for (met, is_met) in met.iter_mut().zip(is_met) {
+                *met += u32::from(is_met);
+            }
+            for load in row.loads.into_iter().flatten() {
+                assert_eq!(load.ppm().is_some_and(|ppm| ppm <= 1_000_000), load.is_met());
+            }
+        }
+    }
+    let [ceil, refined, hyperbolic] = met;
+    assert!(refined > ceil && ceil > hyperbolic && hyperbolic > 1_000, "{met:?}");
 }
 
 /// More budget below costs others above nothing, and a server as urgent as nothing is harmless.

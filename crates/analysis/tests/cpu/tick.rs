@@ -34,8 +34,8 @@ pub(crate) fn run(tasks: &[Ticks], releases: &[Vec<u64>], order: Order, ticks: u
     let mut ran = Vec::new();
     for now in 0..ticks {
         for (index, releases) in releases.iter().enumerate() {
-            let released = releases.iter().filter(|at| **at == now);
-            jobs[index].extend(released.map(|&at| (at, tasks[index].execution)));
+            let at_now = releases.iter().filter(|at| **at == now);
+            jobs[index].extend(at_now.map(|&at| (at, tasks[index].execution)));
         }
         let ready = (0..tasks.len()).filter(|&index| !jobs[index].is_empty());
         let chosen = match order {
@@ -46,13 +46,13 @@ pub(crate) fn run(tasks: &[Ticks], releases: &[Vec<u64>], order: Order, ticks: u
         let Some(index) = chosen else { continue };
         jobs[index][0].1 -= 1;
         if jobs[index][0].1 == 0 {
-            let (released, _) = jobs[index].remove(0);
-            responses[index] = responses[index].max(now + 1 - released);
+            let (arrival, _) = jobs[index].remove(0);
+            responses[index] = responses[index].max(now + 1 - arrival);
         }
     }
     for (response, jobs) in responses.iter_mut().zip(&jobs) {
-        for (released, _) in jobs {
-            *response = (*response).max(ticks - released);
+        for (arrival, _) in jobs {
+            *response = (*response).max(ticks - arrival);
         }
     }
     Seen { responses, ran }
@@ -61,7 +61,7 @@ pub(crate) fn run(tasks: &[Ticks], releases: &[Vec<u64>], order: Order, ticks: u
 /// Every task periodic from its offset on.
 pub(crate) fn periodic(tasks: &[Ticks], offsets: &[u64], ticks: u64) -> Vec<Vec<u64>> {
     let releases = |(task, &offset): (&Ticks, &u64)| {
-        (0..).map(|job| offset + job * task.period).take_while(|at| *at < ticks).collect()
+        (0..ticks).map(|job| offset + job * task.period).take_while(|at| *at < ticks).collect()
     };
     tasks.iter().zip(offsets).map(releases).collect()
 }

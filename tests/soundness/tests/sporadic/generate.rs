@@ -3,8 +3,8 @@
 //! let it meet in many ways. Times are a few dozen to hundreds of ns: small numbers coincide often.
 
 use model::cpu::{
-    Arrivals, CpuServer, CpuTask, CpuWork, CpuWorkload, Execution, Priority, Scheduling,
-    ServerKind, ServerParams, TaskArrivals,
+    Arrivals, Background, CpuServer, CpuTask, CpuWork, CpuWorkload, Execution, Priority,
+    Scheduling, ServerKind, ServerParams, TaskArrivals,
 };
 use model::{Duration, Random};
 
@@ -73,7 +73,15 @@ fn server(name: &str, kind: ServerKind, costs: Costs, random: &mut Random) -> Cp
     if costs == Costs::All {
         params.preemption_charge = NS(random.below(3).min(budget - 1));
     }
-    CpuServer::new(name, priority(random), params)
+    let mut server = CpuServer::new(name, priority(random), params);
+    let background = priority(random);
+    if random.below(3) == 0 && background < server.priority {
+        server.background = Background::At(background);
+    }
+    if random.below(4) == 0 {
+        server.queued_max = 1 + u32::try_from(random.below(8)).expect("a small number");
+    }
+    server
 }
 
 /// About half of what the server gives, in jobs from a crumb to several budgets.
