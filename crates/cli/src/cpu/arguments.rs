@@ -18,6 +18,8 @@ pub(crate) struct CpuArguments {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum CpuCommand {
+    /// Prove offline whether every task meets its deadline on the processor.
+    Check(CpuCheckArguments),
     /// Try tasks and aperiodic servers on a simulated processor, in virtual time.
     Sim(CpuSimArguments),
     /// Test an implementation of a sporadic server: ours, or a program that speaks lines of JSON.
@@ -26,6 +28,17 @@ pub(crate) enum CpuCommand {
     /// describes streams, invariants and the protocol.
     #[command(after_help = "Exit codes: 0 it conforms, 1 it does not, 2 wrong input.")]
     Conformance(ConformanceArguments),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct CpuCheckArguments {
+    /// The workload file (TOML), with [[cpu_task]] or [[cpu_server]]; `tidegate check` answers for
+    /// its disk as well.
+    #[arg(value_name = "WORKLOAD")]
+    pub(crate) workload: PathBuf,
+    /// Print one JSON object.
+    #[arg(long)]
+    pub(crate) json: bool,
 }
 
 #[derive(Debug, Args)]

@@ -4,6 +4,7 @@
 use serde::Deserialize;
 use toml::Spanned;
 
+use super::RawCpuInterference;
 use crate::units::Duration;
 
 /// `[cpu]`.
@@ -82,6 +83,7 @@ pub(crate) struct RawCpuPart {
     pub(crate) tasks: Vec<RawCpuTask>,
     pub(crate) servers: Vec<RawCpuServer>,
     pub(crate) work: Vec<RawCpuWork>,
+    pub(crate) interference: Vec<RawCpuInterference>,
 }
 
 impl RawCpuPart {
@@ -91,5 +93,6 @@ impl RawCpuPart {
             && self.tasks.is_empty()
             && self.servers.is_empty()
             && self.work.is_empty()
+            && self.interference.is_empty()
     }
 }
