@@ -9,7 +9,7 @@ use model::drive_file::MeasuredTable;
 use model::mechanics::MechanicsError;
 use model::{Bytes, DriveFile, DriveKind, Duration, Op};
 
-use super::axis::thousands;
+use crate::plot::axis::thousands;
 use super::paragraph::Fact;
 use crate::show;
 

@@ -7,7 +7,7 @@ use model::{DriveFile, Duration};
 use serde::Deserialize as _;
 
 use super::{entries, parts};
-use crate::drive::axis::thousands;
+use crate::plot::axis::thousands;
 use crate::drive::paragraph::Fact;
 use crate::{show, structure_text};
 
