@@ -3,12 +3,17 @@
 //! sub-command.
 
 pub(crate) mod arguments;
+mod calibration;
 mod check;
 mod check_json;
 mod check_text;
 mod conformance;
 mod conformance_text;
 pub(crate) mod input;
+mod profile;
+mod profile_charts;
+mod profile_json;
+mod profile_text;
 mod program;
 mod results;
 mod sim;
@@ -23,6 +28,7 @@ pub(crate) fn cpu(arguments: &CpuArguments) -> Result<Answer, Failure> {
     match &arguments.command {
         CpuCommand::Check(arguments) => check::check(arguments),
         CpuCommand::Sim(arguments) => sim::sim(arguments),
+        CpuCommand::Profile(arguments) => profile::profile(arguments),
         CpuCommand::Conformance(arguments) => conformance::conformance(arguments),
     }
 }

@@ -3,8 +3,8 @@
 
 use std::fmt::Write as _;
 
-use super::axis::Axis;
 use super::Chart;
+use super::axis::Axis;
 
 /// The whole picture, in pixels; each chart is `PANEL` high.
 const WIDTH: u64 = 820;

@@ -139,6 +139,7 @@ mod tests {
     use super::super::tally::Tally;
     use super::super::trace::{Gap, Trace};
     use super::*;
+    use crate::float;
 
     const MS: u64 = 1_000_000;
 
@@ -241,14 +242,14 @@ mod tests {
         fn no_line_is_closer(points in any_points()) {
             let raised = running_max(&points);
             let [xs, ys]: [Vec<f64>; 2] = [
-                raised.iter().map(|point| point.interval.ns() as f64).collect(),
-                raised.iter().map(|point| point.stolen_max.ns() as f64).collect(),
+                raised.iter().map(|point| float::of(point.interval.ns())).collect(),
+                raised.iter().map(|point| float::of(point.stolen_max.ns())).collect(),
             ];
             let sum = |slope: f64, offset: f64| -> f64 {
                 xs.iter().zip(&ys).map(|(x, y)| slope * x + offset - y).sum()
             };
             let fit = demand_fit(&points);
-            let found = sum(fit.utilization_ppb as f64 / 1e9, fit.offset_ns as f64);
+            let found = sum(float::of(fit.utilization_ppb) / 1e9, float::of(fit.offset_ns));
             let corners: Vec<(f64, f64)> =
                 [(0.0, 0.0)].into_iter().chain(xs.iter().copied().zip(ys.iter().copied())).collect();
             for (index, first) in corners.iter().enumerate() {
@@ -258,7 +259,7 @@ mod tests {
                     let is_above = xs.iter().zip(&ys).all(|(x, y)| slope * x + offset >= y - 1e-3);
                     if is_above && offset >= 0.0 {
                         // Rounding: a slope of 1 ppb more, an offset of some ns.
-                        let rounding = (xs.last().unwrap() / 1e9 + 3.0) * xs.len() as f64;
+                        let rounding = (xs.last().unwrap() / 1e9 + 3.0) * float::of_length(xs.len());
                         prop_assert!(found <= sum(slope, offset) + rounding);
                     }
                 }
