@@ -16,6 +16,7 @@ mod profile_json;
 mod profile_text;
 mod program;
 mod results;
+mod serve;
 mod sim;
 
 use crate::Answer;
@@ -29,6 +30,7 @@ pub(crate) fn cpu(arguments: &CpuArguments) -> Result<Answer, Failure> {
         CpuCommand::Check(arguments) => check::check(arguments),
         CpuCommand::Sim(arguments) => sim::sim(arguments),
         CpuCommand::Profile(arguments) => profile::profile(arguments),
+        CpuCommand::Serve(arguments) => serve::serve(arguments),
         CpuCommand::Conformance(arguments) => conformance::conformance(arguments),
     }
 }

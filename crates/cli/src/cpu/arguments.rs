@@ -5,6 +5,7 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
+use engine::thread_server::Background;
 use measure::cpu::SyntheticThief;
 use model::Duration;
 use model::cpu::ServerKind;
@@ -31,6 +32,15 @@ pub(crate) enum CpuCommand {
     /// about: start the traffic first. Ctrl-C ends it with what there is. docs/cpu.md says more.
     #[command(after_help = "Exit codes: 0 measured, 1 interrupted, 2 wrong input.")]
     Profile(CpuProfileArguments),
+    /// Keep a running thread within a budget: a real-time priority while it has some left, none
+    /// until it is replenished.
+    ///
+    /// A sporadic server from user space, for a thread of the kernel (threaded NAPI, interrupts) or of a
+    /// program. Others lose no more to it than to a periodic task of that size, and one enforcement
+    /// delay, which is measured. The thread and the manager, one priority above, stay on one
+    /// processor. Ctrl-C, SIGTERM and SIGHUP end it; then the thread is scheduled as before. Needs root.
+    #[command(after_help = "Exit codes: 0 served, 2 wrong input, 3 the environment failed.")]
+    Serve(CpuServeArguments),
     /// Test an implementation of a sporadic server: ours, or a program that speaks lines of JSON.
     ///
     /// Without a server and without a program all of ours are tested. docs/sporadic-servers.md
@@ -95,6 +105,41 @@ pub(crate) struct CpuProfileArguments {
 }
 
 #[derive(Debug, Args)]
+pub(crate) struct CpuServeArguments {
+    /// The thread: its name as `ps -eLo comm` shows it, or its number.
+    #[arg(long, value_name = "NAME|NUMBER")]
+    pub(crate) thread: String,
+    /// What it may execute at its priority in each period.
+    #[arg(long, value_name = "TIME", value_parser = quantity::<Duration>)]
+    pub(crate) budget: Duration,
+    /// The period.
+    #[arg(long, value_name = "TIME", value_parser = quantity::<Duration>)]
+    pub(crate) period: Duration,
+    /// Its SCHED_FIFO priority while it has budget, 1 to 98; the manager is one above.
+    #[arg(long, value_name = "N", default_value_t = 50,
+          value_parser = clap::value_parser!(u8).range(1..=98))]
+    pub(crate) priority: u8,
+    /// The processor for both; by default the only one that the thread may use, or the last.
+    #[arg(long, value_name = "N")]
+    pub(crate) cpu: Option<u32>,
+    /// The rules: sporadic, hybrid-immediate or hybrid-gradual.
+    #[arg(long, value_name = "KIND", default_value = "hybrid-gradual", value_parser = server_kind)]
+    pub(crate) server: ServerKind,
+    /// Its scheduling without budget: `other` shares with ordinary threads, `idle` takes what they leave.
+    #[arg(long, value_name = "other|idle", default_value = "other", value_parser = background)]
+    pub(crate) background: Background,
+    /// Taken from the budget whenever it begins to execute, for what that costs others.
+    #[arg(long, value_name = "TIME", default_value = "0ms", value_parser = quantity::<Duration>)]
+    pub(crate) charge: Duration,
+    /// End after so long.
+    #[arg(long, value_name = "TIME", value_parser = quantity::<Duration>)]
+    pub(crate) duration: Option<Duration>,
+    /// Print one JSON object at the end.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
 pub(crate) struct CpuSimArguments {
     /// The workload file (TOML), with [[cpu_task]] or [[cpu_server]].
     #[arg(value_name = "WORKLOAD")]
@@ -147,6 +192,14 @@ fn thief(text: &str) -> Result<SyntheticThief, String> {
         return Err("an execution time above zero and below the period: 2ms/10ms".to_owned());
     }
     Ok(thief)
+}
+
+fn background(text: &str) -> Result<Background, String> {
+    match text {
+        "other" => Ok(Background::Other),
+        "idle" => Ok(Background::Idle),
+        _ => Err("write other or idle".to_owned()),
+    }
 }
 
 fn server_kind(name: &str) -> Result<ServerKind, String> {

@@ -56,12 +56,15 @@ fn load(profile: &CpuProfile) -> Chart {
     };
     let curve =
         profile.load_fit.iter().flat_map(|&fit| lengths(profile).map(move |ns| at(fit, ns)));
+    let points: Vec<_> = profile.points.iter().map(load).collect();
+    // The hyperbola reaches 100 % near length 0, and would leave no room for the rest.
+    let highest = points.iter().map(|point| point.1).max().unwrap_or(0);
     Chart {
         title: "Load: the same as a share, and the hyperbola above".to_owned(),
         x: Axis::ending_at(longest_ns(profile), "interval", MS),
-        y: Axis::reaching(WHOLE_PPB, "load", PERCENT),
+        y: Axis::reaching(highest, "load", PERCENT),
         curve: curve.collect(),
-        points: profile.points.iter().map(load).collect(),
+        points,
     }
 }
 
