@@ -22,7 +22,7 @@ pub mod tally;
 mod thief;
 pub mod trace;
 
-pub use hourglass::Steps;
+pub use hourglass::{Steps, execute};
 pub use plan::{IntervalRange, PlanError};
 pub use profile::{
     CpuMeasurement, CpuProfileError, CpuProfileParams, CpuProgress, HostShare, profile,

@@ -58,11 +58,14 @@ pub(super) fn measure(
     trace.finish(before);
 }
 
-/// Executes for so long, gaps not counted; gives what was executed.
-pub(super) fn execute(clock: Clock, execution: Duration, steps: Steps) -> Duration {
+/// Executes for so long, gaps not counted, but not beyond `until`; gives what was executed.
+///
+/// # Source
+/// Regehr's Hourglass; dissertation, 5.4.1.
+pub fn execute(clock: Clock, execution: Duration, steps: Steps, until: Time) -> Duration {
     let mut executed = Duration::ZERO;
     let mut before = clock.now();
-    while executed < execution {
+    while executed < execution && before < until {
         let now = clock.now();
         let step = now.since(before);
         if step < steps.gap {
@@ -101,8 +104,9 @@ mod tests {
         let clock = Clock::start();
         let steps = Steps::measure(clock);
         let (begin, execution) = (clock.now(), Duration::from_us(300));
-        let executed = execute(clock, execution, steps);
+        let executed = execute(clock, execution, steps, Time::MAX);
         assert!((execution..execution + steps.gap).contains(&executed));
         assert!(clock.now().since(begin) >= executed);
+        assert_eq!(execute(clock, execution, steps, clock.now()), Duration::ZERO, "too late");
     }
 }

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use device::affinity::Affinity;
 use device::{Clock, Scheduling};
-use model::Duration;
+use model::{Duration, Time};
 
 use super::hourglass::{self, Steps};
 
@@ -50,7 +50,7 @@ impl SyntheticThief {
         let mut report = ThiefReport { jobs: 0, executed: Duration::ZERO, priority: granted };
         while !stop.load(Ordering::Relaxed) {
             let begin = clock.now();
-            report.executed += hourglass::execute(clock, self.execution, steps);
+            report.executed += hourglass::execute(clock, self.execution, steps, Time::MAX);
             report.jobs += 1;
             clock.sleep_until(begin + self.period);
         }
