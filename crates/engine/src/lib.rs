@@ -67,6 +67,9 @@
 
 pub mod control;
 mod device_watch;
+#[cfg(any(test, feature = "harness"))]
+#[doc(hidden)]
+pub mod harness;
 mod limits;
 pub mod metrics;
 mod params;

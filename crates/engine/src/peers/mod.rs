@@ -12,6 +12,8 @@
 //! go. It is answered [`PACE`] apart, so that it can take neither this thread nor the service's.
 
 mod door;
+#[cfg(any(test, feature = "harness"))]
+pub(crate) mod harness;
 mod peer;
 #[cfg(test)]
 mod tests;

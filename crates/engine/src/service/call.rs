@@ -33,8 +33,8 @@ pub enum CallError {
     /// It writes to an export that is only read.
     #[error("the export is read-only")]
     ReadOnly,
-    /// A flush failed before: what was written since the last good one may be lost, so no later
-    /// flush can succeed.
+    /// A flush failed before: what was written since the last good one may be lost, so nothing
+    /// is promised to be durable any more.
     #[error(
         "an earlier flush failed, and what it was to make durable may be lost: restart the service"
     )]
@@ -127,7 +127,7 @@ impl Awaited {
     }
 
     /// The answer, if it is there.
-    #[cfg(test)]
+    #[cfg(any(test, feature = "harness"))]
     pub(crate) fn poll(&self) -> Option<Answered> {
         self.mailbox.answered.lock().unwrap_or_else(PoisonError::into_inner).take()
     }

@@ -135,7 +135,7 @@ impl<B: Backing> Core<B> {
     /// When the means of waiting fail.
     pub(crate) fn wait(&mut self) -> Result<(), device::RingError> {
         let opens = self.shares.opens().filter(|_| self.shown < self.window);
-        let until = [self.not_before, opens].into_iter().flatten().min();
+        let until = [self.not_before, opens, self.watch.stalls_at()].into_iter().flatten().min();
         self.backing.wait(until)
     }
 
@@ -165,7 +165,7 @@ impl<B: Backing> Core<B> {
         let now = self.backing.now();
         for Moved { id, data, result } in moved.drain(..) {
             if let Some(members) = self.rounds.flushed(id) {
-                self.is_flush_broken |= result.is_err();
+                let result = self.settle_flush(now, result);
                 for id in members {
                     self.complete(now, id, result);
                 }
@@ -183,12 +183,28 @@ impl<B: Backing> Core<B> {
             }
         }
         self.moved = moved;
+        self.watch.look(now);
         now
+    }
+
+    /// What came of a flush. None is good after one that failed, also if it was asked for or sent
+    /// before that: the failure is told once, and what was to be durable may have gone with it.
+    fn settle_flush(&mut self, now: Time, result: Result<(), IoError>) -> Result<(), CallError> {
+        if self.is_flush_broken {
+            return Err(CallError::FlushBroken);
+        }
+        if let Err(error) = result {
+            self.is_flush_broken = true;
+            self.watch.flush_failed(now, error);
+        }
+        result.map_err(CallError::from)
     }
 
     /// A new call: its parts go as far as they may.
     fn open(&mut self, now: Time, mut call: Call) {
-        if call.kind == CallKind::Flush && self.is_flush_broken {
+        let is_durable =
+            !matches!(call.kind, CallKind::Read | CallKind::Write { is_durable: false });
+        if is_durable && self.is_flush_broken {
             call.answer.give(Err(CallError::FlushBroken), call.parts);
             return;
         }
@@ -204,8 +220,6 @@ impl<B: Backing> Core<B> {
         for (index, (start, size, data)) in parts.into_iter().enumerate() {
             let id = RequestId(self.next_id);
             self.next_id += 1;
-            let is_durable =
-                !matches!(kind, CallKind::Read | CallKind::Write { is_durable: false });
             let tenant = &mut self.tenants[export];
             tenant.statistics.outstanding += 1;
             tenant.statistics.flushes += u64::from(is_durable);
@@ -319,9 +333,9 @@ impl<B: Backing> Core<B> {
     }
 
     /// A request is done with, `also` being what came of the flush behind it.
-    fn complete(&mut self, now: Time, id: RequestId, also: Result<(), IoError>) {
+    fn complete(&mut self, now: Time, id: RequestId, also: Result<(), CallError>) {
         let part = self.parts.remove(&id).expect("completed once");
-        let result = part.result.and(also);
+        let result = part.result.map_err(CallError::from).and(also);
         let outcome = if result.is_ok() { Outcome::Done } else { Outcome::Failed };
         self.watch.completed(now, &part.request, outcome);
         self.shown -= usize::from(part.request.class == Class::BestEffort);
@@ -340,11 +354,11 @@ impl<B: Backing> Core<B> {
     }
 
     /// Gives the memory back to the call, and with the last part its answer.
-    fn answer_part(&mut self, part: Part, result: Result<(), IoError>) {
+    fn answer_part(&mut self, part: Part, result: Result<(), CallError>) {
         let place = part.call;
         let open = self.calls[place].as_mut().expect("a call outlives its parts");
         open.call.parts[part.index].data = part.data;
-        open.result = open.result.and(result.map_err(CallError::from));
+        open.result = open.result.and(result);
         open.parts_left -= 1;
         if open.parts_left == 0 {
             let OpenCall { call, result, .. } = self.calls[place].take().expect("just seen");
@@ -358,7 +372,8 @@ impl<B: Backing> Core<B> {
     }
 }
 
-#[cfg(test)]
+/// For tests in virtual time.
+#[cfg(any(test, feature = "harness"))]
 impl<B: Backing> Core<B> {
     pub(crate) fn statistics(&self) -> ServiceStatistics {
         self.statistics_of(0..self.tenants.len())
@@ -375,8 +390,8 @@ impl<B: Backing> Core<B> {
     /// [`Self::wait`], no longer than until `sooner`.
     pub(crate) fn wait_until(&mut self, sooner: Option<Time>) {
         let opens = self.shares.opens().filter(|_| self.shown < self.window);
-        let until = [self.not_before, opens, sooner].into_iter().flatten().min();
-        self.backing.wait(until).expect("waiting cannot fail here");
+        let until = [self.not_before, opens, sooner, self.watch.stalls_at()];
+        self.backing.wait(until.into_iter().flatten().min()).expect("waiting cannot fail here");
     }
 
     /// Overlapping requests are no longer kept in order.

@@ -9,13 +9,16 @@
 //! - A flush covers every write that was answered before it was asked for, of any export. A
 //!   write that must be durable is, when it is answered.
 //! - Overlapping requests of one export take effect in the order in which they came.
-//! - When a flush failed, no later one succeeds: what was lost cannot be seen from here.
+//! - When a flush failed, no later one succeeds, nor does a write that must be durable: what was
+//!   lost cannot be seen from here.
 //! - Dropping the service answers everything first.
 
 mod backing;
 mod call;
 mod core;
 mod device_backing;
+#[cfg(any(test, feature = "harness"))]
+pub(crate) mod harness;
 mod inbox;
 mod ordering;
 mod pool;
@@ -48,14 +51,14 @@ pub use self::backing::{Backing, Move, Moved};
 pub use self::call::CallError;
 pub use self::device_backing::DeviceBacking;
 pub use self::response_counts::ResponseCounts;
-pub use self::statistics::{Overrun, ServiceStatistics};
+pub use self::statistics::{Overrun, ServiceStatistics, Stall, Trouble};
 pub use self::summary::Summary;
 pub use self::tenant::ExportStatistics;
 pub use self::view::View;
 pub use model::{ExportContract, ExportSpec};
 
-/// Overruns that wait for whoever hears of them.
-const OVERRUNS_WAITING_MAX: usize = 256;
+/// Troubles that wait for whoever hears of them.
+const TROUBLES_WAITING_MAX: usize = 256;
 
 /// What a service is made of.
 #[derive(Debug, Clone)]
@@ -119,7 +122,7 @@ struct Shared {
 pub struct Service {
     shared: Arc<Shared>,
     real_time: RealTime,
-    overruns: Mutex<Option<Receiver<Overrun>>>,
+    troubles: Mutex<Option<Receiver<Trouble>>>,
     thread: Option<JoinHandle<Result<(), RingError>>>,
 }
 
@@ -145,19 +148,23 @@ impl Service {
         let inbox = Inbox::new(clock, waker.clone());
         let shared = Arc::new(Shared { params, inbox, pool, recent: view::Recent::default() });
         let (ready, is_ready) = sync_channel(1);
-        let (overran, overruns) = sync_channel(OVERRUNS_WAITING_MAX);
+        let (troubled, troubles) = sync_channel(TROUBLES_WAITING_MAX);
         let of_thread = shared.clone();
         let thread = std::thread::Builder::new()
             .name("tidegate".to_owned())
             .spawn(move || {
-                let _closing = Closing(&of_thread.inbox);
-                serve(&of_thread, || make(clock, waker), &ready, overran)
+                let _closing = Closing { inbox: &of_thread.inbox, heard_by: troubled.clone() };
+                let served = serve(&of_thread, || make(clock, waker), &ready, troubled.clone());
+                if let Err(error) = &served {
+                    let _ = troubled.try_send(Trouble::Ended { reason: error.to_string() });
+                }
+                served
             })
             .map_err(ServiceError::Thread)?;
         match is_ready.recv() {
             Ok(real_time) => {
-                let overruns = Mutex::new(Some(overruns));
-                Ok(Self { shared, real_time, overruns, thread: Some(thread) })
+                let troubles = Mutex::new(Some(troubles));
+                Ok(Self { shared, real_time, troubles, thread: Some(thread) })
             }
             // It ended before it began: why, the thread tells.
             Err(_) => match thread.join() {
@@ -194,11 +201,11 @@ impl Service {
         self.shared.inbox.ask(0..self.exports().len(), None)
     }
 
-    /// Each batch that took longer than the table says, as it happens; for the first who asks.
-    /// It ends with the service, which waits for nobody: what is not fetched in time is missing
-    /// here and counted in [`ServiceStatistics::overruns`].
-    pub fn overruns(&self) -> Option<Receiver<Overrun>> {
-        self.overruns.lock().unwrap_or_else(PoisonError::into_inner).take()
+    /// What somebody should hear of, as it happens: above all batches that took longer than the
+    /// table says; for the first who asks. It ends with the service, which waits for nobody: what
+    /// is not fetched in time is missing here, and counted in [`ServiceStatistics`].
+    pub fn troubles(&self) -> Option<Receiver<Trouble>> {
+        self.troubles.lock().unwrap_or_else(PoisonError::into_inner).take()
     }
 
     /// Answers what is outstanding, then ends. New calls are refused from here on.
@@ -228,11 +235,18 @@ impl Drop for Service {
 }
 
 /// Refuses clients when the service's thread ends, however it does.
-struct Closing<'a>(&'a Inbox);
+struct Closing<'a> {
+    inbox: &'a Inbox,
+    heard_by: SyncSender<Trouble>,
+}
 
 impl Drop for Closing<'_> {
     fn drop(&mut self) {
-        self.0.close();
+        self.inbox.close();
+        if std::thread::panicking() {
+            let reason = "a fault of the program, which is said above".to_owned();
+            let _ = self.heard_by.try_send(Trouble::Ended { reason });
+        }
     }
 }
 
@@ -241,13 +255,13 @@ fn serve<B: Backing>(
     shared: &Shared,
     make: impl FnOnce() -> Result<B, RingError>,
     ready: &SyncSender<RealTime>,
-    overran: SyncSender<Overrun>,
+    heard_by: SyncSender<Trouble>,
 ) -> Result<(), RingError> {
     let params = &shared.params;
     let ServiceParams { exports, policy, plan, is_measured, window, .. } = params;
     let policy = policy::build(*policy, plan, params.access_time()).expect("built before");
     let table = is_measured.then(|| plan.table.clone());
-    let watch = Watch::new(table).by_costs(plan.charges.clone()).telling(overran);
+    let watch = Watch::new(table).by_costs(plan.charges.clone()).telling(heard_by);
     let mut core = Core::new(make()?, policy, exports, *window as usize, watch);
     // Whoever waits for it may have gone: that changes nothing.
     let _ = ready.send(realtime::request(realtime::PRIORITY));

@@ -4,5 +4,5 @@
 mod clients;
 mod contracts;
 mod durability;
+mod faults;
 mod order;
-mod store;

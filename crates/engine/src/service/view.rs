@@ -25,8 +25,8 @@ pub(crate) struct Recent(Mutex<Option<(Time, Arc<ServiceStatistics>)>>);
 /// See the module's text. A view does not keep its service at work.
 #[derive(Debug, Clone)]
 pub struct View {
-    shared: Arc<Shared>,
-    real_time: RealTime,
+    pub(super) shared: Arc<Shared>,
+    pub(super) real_time: RealTime,
 }
 
 impl Service {
@@ -73,7 +73,7 @@ impl View {
     /// response exceeded the bound although it did not, because the host itself came late.
     pub fn is_export_degraded(&self, index: usize, seen: &ServiceStatistics) -> bool {
         self.bounds()[index].is_some_and(|bound| {
-            seen.overruns > 0 || seen.exports[index].bounded.max() > Some(bound)
+            seen.is_drive_late() || seen.exports[index].bounded.max() > Some(bound)
         })
     }
 
