@@ -71,6 +71,7 @@ mod device_watch;
 #[doc(hidden)]
 pub mod harness;
 mod limits;
+pub mod log;
 pub mod metrics;
 mod params;
 mod peers;

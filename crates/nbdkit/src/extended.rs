@@ -131,11 +131,18 @@ extern "C" fn cleanup() {
     let (service, sidelines) = with_state(|state| (state.service.take(), state.sidelines.take()));
     // Nobody looks any more.
     drop(sidelines);
-    if let Some(summary) = service.as_ref().and_then(|service| service.summary()) {
-        eprint!("{summary}");
+    let summary = service.as_ref().and_then(|service| service.summary());
+    if let Some(summary) = &summary {
+        engine::log::say(summary);
     }
+    let is_ended = service.is_some() && summary.is_none();
+    drop(summary);
     // The last one that holds it ends it, after everything is answered.
     drop(service);
+    if is_ended {
+        // By itself, and why it said. Who watches over us is to start us again.
+        std::process::exit(1);
+    }
 }
 
 #[expect(unsafe_code, reason = "the server's variables")]

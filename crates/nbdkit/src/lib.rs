@@ -54,18 +54,31 @@ fn fault(text: impl std::fmt::Display) -> Error {
 /// `EINVAL`, as every Linux has it.
 const INVALID: i32 = 22;
 
-/// What the kernel's numbers say of a call that failed.
-fn call_error(error: CallError) -> Error {
-    let (permission, no_space, io, shutdown) = (1, 28, 5, 108);
-    let errno = match error {
-        CallError::Store(error) => error.raw_os_error(),
+/// What the kernel's numbers say of a call that failed. The protocol knows few of them, and says
+/// that the client is wrong for all others: what a store reports is never that.
+fn errno(error: CallError) -> i32 {
+    let (permission, io, no_memory, read_only, no_space, shutdown) = (1, 5, 12, 30, 28, 108);
+    let disk_quota = 122;
+    match error {
+        CallError::Store(error) => match error.raw_os_error() {
+            known if [no_memory, no_space, read_only, disk_quota].contains(&known) => known,
+            _ => io,
+        },
         CallError::Unaligned { .. } => INVALID,
         CallError::BeyondEnd { .. } => no_space,
         CallError::ReadOnly => permission,
         CallError::Ended => shutdown,
         _ => io,
-    };
-    Error::new(errno, error.to_string())
+    }
+}
+
+impl Connection {
+    /// What the log says of a call that failed, and the client is told in a number.
+    fn failed(&self, what: &str, offset: u64, length: usize, error: CallError) -> Error {
+        let name = &self.export.spec().name;
+        let text = format!("export `{name}`: {what} of {length} bytes at {offset}: {error}");
+        Error::new(errno(error), text)
+    }
 }
 
 impl Server for Connection {
@@ -114,7 +127,7 @@ impl Server for Connection {
             with_state(|state| (state.config.clone().unwrap_or_default(), state.is_forced));
         let prepared = Prepared::read(&config).map_err(fault)?;
         let service = prepared.open(is_forced).map_err(fault)?;
-        let say = Arc::new(|line: &str| eprintln!("tidegate: {line}"));
+        let say = Arc::new(|line: &str| engine::log::say(line));
         // The server takes no new clients from there on, and ends when the others are answered.
         let sidelines = prepared.stand_by(&service, nbdkit::shutdown, say).map_err(fault)?;
         with_state(|state| {
@@ -172,19 +185,25 @@ impl Server for Connection {
     }
 
     fn read_at(&self, data: &mut [u8], offset: u64) -> Result<()> {
-        self.export.read(offset, data).map_err(call_error)
+        let result = self.export.read(offset, data);
+        result.map_err(|error| self.failed("a read", offset, data.len(), error))
     }
 
     fn write_at(&self, data: &[u8], offset: u64, flags: Flags) -> Result<()> {
-        self.export.write(offset, data, flags.contains(Flags::FUA)).map_err(call_error)
+        let result = self.export.write(offset, data, flags.contains(Flags::FUA));
+        result.map_err(|error| self.failed("a write", offset, data.len(), error))
     }
 
     fn zero(&self, count: u32, offset: u64, flags: Flags) -> Result<()> {
         let is_durable = flags.contains(Flags::FUA);
-        self.export.zero(offset, count as usize, is_durable).map_err(call_error)
+        let result = self.export.zero(offset, count as usize, is_durable);
+        result.map_err(|error| self.failed("a write of zeroes", offset, count as usize, error))
     }
 
     fn flush(&self) -> Result<()> {
-        self.export.flush().map_err(call_error)
+        self.export.flush().map_err(|error| {
+            let text = format!("export `{}`: a flush: {error}", self.export.spec().name);
+            Error::new(errno(error), text)
+        })
     }
 }

@@ -21,7 +21,8 @@ pub(crate) fn run(bytes: &[u8]) -> Result<usize, String> {
         return Err(format!("{} answers for {}", answered.len(), expected(input)));
     }
     for line in &answered {
-        let value: Value = serde_json::from_str(line).map_err(|error| format!("{error}: {line}"))?;
+        let value: Value =
+            serde_json::from_str(line).map_err(|error| format!("{error}: {line}"))?;
         let is_sound = match value["ok"] {
             Value::Bool(true) => true,
             Value::Bool(false) => value["error"].is_string() && value["help"].is_string(),

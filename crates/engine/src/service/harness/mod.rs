@@ -43,12 +43,10 @@ best_effort = true
 
 /// A drive whose batches take as long for reads as for writes, six at once.
 pub(crate) fn drive_file(batch: &BatchTable, flush: Duration) -> String {
-    let times: Vec<u64> =
-        (1..=batch.batch_max()).map(|count| batch.time_max(count).ns()).collect();
+    let times: Vec<u64> = (1..=batch.batch_max()).map(|count| batch.time_max(count).ns()).collect();
     let (depth, flush_ns) = (batch.batch_max(), flush.ns());
-    let table = |op: &str| {
-        format!("[[batch]]\nop = \"{op}\"\nsize = \"16KiB\"\nns_max = {times:?}\n")
-    };
+    let table =
+        |op: &str| format!("[[batch]]\nop = \"{op}\"\nsize = \"16KiB\"\nns_max = {times:?}\n");
     format!(
         "name = \"disk\"\nkind = \"pseudo\"\ndepth = {depth}\nflush_ns_max = {flush_ns}\n{}{}",
         table("read"),
@@ -99,7 +97,10 @@ pub(crate) fn view() -> View {
         shared
     });
     let refused = Errno::PERM;
-    View { shared: SEEN.clone(), real_time: RealTime { scheduling: Err(refused), memory: Err(refused) } }
+    View {
+        shared: SEEN.clone(),
+        real_time: RealTime { scheduling: Err(refused), memory: Err(refused) },
+    }
 }
 
 fn answer_for_ever(shared: &Shared, waker: &Waker) {

@@ -75,7 +75,7 @@ pub(crate) fn run(bytes: &[u8], sabotage: Sabotage) -> Result<Report, String> {
             bench.turn()?;
         }
     }
-    bench.end(sabotage)
+    bench.end()
 }
 
 /// A call that is not answered.
@@ -101,6 +101,7 @@ struct Bench {
     asked: Vec<Asked>,
     coming: Vec<Call>,
     is_flush_broken: bool,
+    sabotage: Sabotage,
     report: Report,
 }
 
@@ -174,7 +175,7 @@ impl Bench {
         let ServiceParams { exports, policy, plan, window, .. } = &shared.params;
         let policy = policy::build(*policy, plan, None).expect("built before");
         // The drive itself takes up to b(i); the flush comes on top and is in the table of a proof.
-        let factor = if sabotage.is_late { 20 } else { 1 };
+        let factor = if sabotage.is_late { 4 } else { 1 };
         let times = table(&BATCH_MS.map(|ms| ms * factor));
         let blocks = SPREAD * exports.len();
         let store = Store::pseudo(&times, blocks, scenario.seed);
@@ -191,6 +192,7 @@ impl Bench {
             asked: Vec::new(),
             coming: Vec::new(),
             is_flush_broken: false,
+            sabotage,
             report: Report::default(),
         }
     }
@@ -222,13 +224,16 @@ impl Bench {
                 let region = first.and_then(|first| usize::try_from(first).ok());
                 self.faults().region = region.map(|first| (first..first + 2, EIO));
             }
+            // A stall would be seen.
+            Step::Stall(_) if self.sabotage.is_late => {}
             Step::Stall(time) => {
                 let until = self.now() + time;
                 self.core.backing_mut().faults.stalled_until = until;
             }
             Step::Forget(number) => self.forget(number),
             Step::Notice { is_end } => {
-                let kind = if is_end { NoticeKind::StreamEnded } else { NoticeKind::DeadlineMissed };
+                let kind =
+                    if is_end { NoticeKind::StreamEnded } else { NoticeKind::DeadlineMissed };
                 self.core.notice(export, kind);
             }
         }
@@ -426,14 +431,14 @@ impl Bench {
         Ok(())
     }
 
-    fn end(mut self, sabotage: Sabotage) -> Result<Report, String> {
+    fn end(mut self) -> Result<Report, String> {
         self.settle()?;
         let seen = self.core.statistics();
         if seen.in_flight > 0 || seen.exports.iter().any(|export| export.outstanding > 0) {
             return Err("idle, and something is counted as outstanding".to_owned());
         }
         let mut promises = self.reference.promises();
-        if sabotage.is_early {
+        if self.sabotage.is_early {
             promises.iter_mut().for_each(|promise| promise.after = promise.after.saturating_sub(1));
         }
         self.report.promised = promises.iter().map(|promise| promise.blocks.len()).sum();

@@ -27,8 +27,14 @@ pub(super) struct Place {
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Step {
     Read(Place),
-    Write { place: Place, is_durable: bool },
-    Zero { place: Place, is_durable: bool },
+    Write {
+        place: Place,
+        is_durable: bool,
+    },
+    Zero {
+        place: Place,
+        is_durable: bool,
+    },
     Flush,
     Pause(Duration),
     /// Until everything is answered.
@@ -40,7 +46,9 @@ pub(super) enum Step {
     Stall(Duration),
     /// A client leaves: the answer of that number, of those that are awaited, is heard by nobody.
     Forget(usize),
-    Notice { is_end: bool },
+    Notice {
+        is_end: bool,
+    },
 }
 
 /// See the module's text.

@@ -9,11 +9,11 @@ use model::{BatchTable, Bytes, Duration, Lba, Plan, PolicyName, Time};
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
 
+use crate::service::call::{Awaited, Call, CallKind, CallPart, mailbox};
+use crate::service::core::Core;
 use crate::service::harness::plan;
 use crate::service::harness::promises::Durable;
 use crate::service::harness::store::{BLOCK, Entry, Store, stamp_of};
-use crate::service::call::{Awaited, Call, CallKind, CallPart, mailbox};
-use crate::service::core::Core;
 use crate::service::statistics::{ServiceStatistics, Watch};
 use model::{BestEffortShare, ExportContract as Contract, ExportSpec};
 

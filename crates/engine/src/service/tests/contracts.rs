@@ -11,10 +11,10 @@ use model::{Bytes, DriveFile, Duration, Lba, Plan, ServeFile, Time};
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
 
-use crate::service::harness::store::{BLOCK, Store};
-use crate::service::harness::{SERVE, drive_file, table};
 use crate::service::call::{Awaited, Call, CallKind, CallPart, mailbox};
 use crate::service::core::Core;
+use crate::service::harness::store::{BLOCK, Store};
+use crate::service::harness::{SERVE, drive_file, table};
 use crate::service::statistics::{ServiceStatistics, Watch};
 
 /// Milliseconds between the calls of each tenant's clients, none where a client asks again as soon

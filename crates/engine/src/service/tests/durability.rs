@@ -9,8 +9,8 @@ use device::IoError;
 use model::{Bytes, PolicyName};
 
 use super::clients::{Bench, export};
-use crate::service::harness::table;
 use crate::service::harness::promises::broken_promises;
+use crate::service::harness::table;
 
 fn bench(policy: PolicyName, seed: u64) -> Bench {
     Bench {

@@ -11,8 +11,8 @@ use super::clients::{Bench, EXPORT_BLOCKS, export};
 use crate::service::backing::{Backing, Move, Moved};
 use crate::service::call::{Awaited, Call, CallKind, CallPart, mailbox};
 use crate::service::core::Core;
-use crate::service::harness::{self, table};
 use crate::service::harness::store::{BLOCK, EIO, Store, stamp_of};
+use crate::service::harness::{self, table};
 use crate::service::statistics::{Trouble, Watch};
 use crate::service::{CallError, Service};
 
@@ -221,7 +221,9 @@ fn a_stall_of_an_unknown_store_is_said() {
     core.backing_mut().faults.stalled_until = Time::ZERO + Duration::from_ms(10_000);
     assert_eq!(ask(&mut core, 0, 0, WRITE), Ok(()));
     let said: Vec<_> = heard.try_iter().collect();
-    assert!(matches!(said[..], [Trouble::Stall(stall)] if stall.at == Time::from_ns(5_000_000_000)));
+    assert!(
+        matches!(said[..], [Trouble::Stall(stall)] if stall.at == Time::from_ns(5_000_000_000))
+    );
 }
 
 fn run_until(core: &mut Core<Store>, instant: Time) {
