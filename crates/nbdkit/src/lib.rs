@@ -12,6 +12,7 @@
 //! TRIM is not offered: nobody measured what it costs the neighbours. WRITE ZEROES is a write of
 //! zeroes, and charged as one.
 
+mod ending;
 mod extended;
 
 use std::path::PathBuf;
@@ -26,12 +27,19 @@ use nbdkit::{Error, Flags, FuaFlags, Result, Server};
 struct State {
     config: Option<PathBuf>,
     is_forced: bool,
+    /// A service began.
+    is_begun: bool,
     service: Option<Arc<Service>>,
     sidelines: Option<Sidelines>,
 }
 
-static STATE: Mutex<State> =
-    Mutex::new(State { config: None, is_forced: false, service: None, sidelines: None });
+static STATE: Mutex<State> = Mutex::new(State {
+    config: None,
+    is_forced: false,
+    is_begun: false,
+    service: None,
+    sidelines: None,
+});
 
 fn with_state<T>(act: impl FnOnce(&mut State) -> T) -> T {
     act(&mut STATE.lock().unwrap_or_else(PoisonError::into_inner))
@@ -131,10 +139,11 @@ impl Server for Connection {
         // The server takes no new clients from there on, and ends when the others are answered.
         let sidelines = prepared.stand_by(&service, nbdkit::shutdown, say).map_err(fault)?;
         with_state(|state| {
+            state.is_begun = true;
             state.service = Some(Arc::new(service));
             state.sidelines = Some(sidelines);
         });
-        Ok(())
+        ending::watch().map_err(fault)
     }
 
     fn open(_readonly: bool) -> Result<Box<dyn Server>> {

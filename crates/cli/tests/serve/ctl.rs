@@ -1,77 +1,32 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! `tidegate ctl` and `tidegate top` through the binary, on a service that nbdkit runs.
-//!
-//! The tests with a service need nbdkit and the plugin beside the binary; they say so and pass
-//! where one is missing.
-
-mod common;
 
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::path::Path;
-use std::process::{Child, Command, Stdio};
-use std::time::{Duration, Instant};
+use std::process::{Command, Stdio};
 
-use common::Folder;
 use serde_json::Value;
+
+use crate::common::Folder;
+use crate::server::Server;
 
 const SERVE: &str = "simulate = \"sata-ssd\"\ncontrol = \"s.ctl\"\nmetrics = \"127.0.0.1:PORT\"\n\
     [[export]]\nname = \"camera\"\nsize = \"8MiB\"\nread_only = true\n\
     contract = { period = \"300ms\", size_max = \"128KiB\", op = \"read\" }\n\
     [[export]]\nname = \"rest\"\nsize = \"8MiB\"\nread_only = true\nbest_effort = true\n";
 
-/// A server at work; killed when the test ends.
-struct Server {
-    child: Child,
-    port: u16,
-}
-
-impl Server {
-    /// `None`, with its reason, where it cannot be had.
-    fn start(folder: &Folder) -> Option<Self> {
-        if Command::new("nbdkit").arg("--version").output().is_err() {
-            println!("skipped: nbdkit is not installed");
-            return None;
-        }
-        let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
-        folder.file("s.toml", &SERVE.replace("PORT", &port.to_string()));
-        let (code, _, stderr) = folder.run(&["serve", "s.toml", "--print"]);
-        if stderr.contains("is not where it belongs") {
-            println!("skipped: {stderr}");
-            return None;
-        }
-        assert_eq!(code, 0, "{stderr}");
-        let mut command = folder.command(&["serve", "s.toml"]);
-        let child = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
-        let mut server = Self { child, port };
-        let begun = Instant::now();
-        while folder.run(&["ctl", "s.ctl", "status"]).0 == 3 {
-            let ended = server.child.try_wait().unwrap();
-            assert!(ended.is_none() && begun.elapsed() < Duration::from_mins(1), "{ended:?}");
-            std::thread::sleep(Duration::from_millis(20));
-        }
-        Some(server)
-    }
-
-    /// What it said, once it ended by itself.
-    fn ended(mut self) -> (Option<i32>, String) {
-        let mut said = String::new();
-        self.child.stderr.take().unwrap().read_to_string(&mut said).unwrap();
-        (self.child.wait().unwrap().code(), said)
-    }
-}
-
-impl Drop for Server {
-    fn drop(&mut self) {
-        let _ = self.child.kill();
-        let _ = self.child.wait();
-    }
+/// A server with a control socket, and the port of its metrics.
+fn start(folder: &Folder, programs: &[&str]) -> Option<(Server, u16)> {
+    let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+    let server = Server::start(folder, &SERVE.replace("PORT", &port.to_string()), programs)?;
+    Some((server, port))
 }
 
 #[test]
 fn a_service_is_asked_and_told_and_stopped() {
     let folder = Folder::new();
-    let Some(server) = Server::start(&folder) else { return };
+    let Some((server, port)) = start(&folder, &[]) else { return };
     // The serve file leads to the socket, the socket itself too.
     let (code, stdout, stderr) = folder.run(&["ctl", "s.toml", "status"]);
     let is_degraded = stdout.contains("DEGRADED");
@@ -89,7 +44,7 @@ fn a_service_is_asked_and_told_and_stopped() {
     assert!(code == 2 && stderr.contains("no export of that name"), "{stderr}");
     let (code, answer) = folder.json(&["ctl", "s.ctl", "missed", "rest"]);
     assert_eq!((code, &answer["ok"]), (2, &Value::Bool(false)));
-    let mut stream = TcpStream::connect(("127.0.0.1", server.port)).unwrap();
+    let mut stream = TcpStream::connect(("127.0.0.1", port)).unwrap();
     stream.write_all(b"GET /metrics HTTP/1.1\r\n\r\n").unwrap();
     let mut page = String::new();
     stream.read_to_string(&mut page).unwrap();
@@ -128,11 +83,7 @@ fn what_cannot_be_asked_is_said() {
 #[test]
 fn the_live_view_gives_the_terminal_back() {
     let folder = Folder::new();
-    if Command::new("script").arg("--version").output().is_err() {
-        println!("skipped: script (util-linux) is not installed");
-        return;
-    }
-    let Some(server) = Server::start(&folder) else { return };
+    let Some((server, _)) = start(&folder, &["script"]) else { return };
     let (_, _, stderr) = folder.run(&["top", "s.ctl"]);
     assert!(stderr.contains("needs a terminal"), "{stderr}");
     for (keys, is_signal) in [(&b"q"[..], false), (b"\x03", false), (b"", true)] {
