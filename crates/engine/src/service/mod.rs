@@ -264,7 +264,7 @@ fn serve<B: Backing>(
     let watch = Watch::new(table).by_costs(plan.charges.clone()).telling(heard_by);
     let mut core = Core::new(make()?, policy, exports, *window as usize, watch);
     // Whoever waits for it may have gone: that changes nothing.
-    let _ = ready.send(realtime::request(realtime::PRIORITY));
+    let _ = ready.send(realtime::request_for_server(realtime::PRIORITY));
     let (mut messages, mut calls) = (Vec::new(), Vec::new());
     let mut is_stopping = false;
     loop {
