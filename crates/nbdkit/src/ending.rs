@@ -10,18 +10,16 @@
 //!      (nbdkit's own end, when all clients left, may come first)
 //! ```
 
-use std::ffi::{c_int, c_uint};
+use std::io::{self, Read, Write};
+use std::os::unix::net::UnixStream;
 use std::time::Duration;
 
 use engine::service::Service;
+use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM};
+use signal_hook::low_level::pipe;
 
 use crate::extended::end;
 use crate::service;
-
-#[expect(unsafe_code, reason = "a function of the server")]
-unsafe extern "C" {
-    fn nbdkit_nanosleep(seconds: c_uint, nanoseconds: c_uint) -> c_int;
-}
 
 /// For the server to send the last answers, and to end by itself.
 const LAST_WORDS: Duration = Duration::from_secs(1);
@@ -29,16 +27,26 @@ const LAST_WORDS: Duration = Duration::from_secs(1);
 /// How often it is looked what is outstanding.
 const LOOK: Duration = Duration::from_millis(100);
 
-/// Begins to watch.
+/// Begins to watch, for signals (which the server hears too) and for what is given back, by which
+/// the end can be asked for.
 ///
 /// # Errors
-/// When no thread is to be had.
-pub(crate) fn watch() -> std::io::Result<()> {
+/// When no thread or socket is to be had.
+pub(crate) fn watch() -> io::Result<impl Fn() + Send + Sync + 'static> {
+    let (mut told, tell) = UnixStream::pair()?;
+    // A byte says it all: nobody is to wait for who does not read.
+    tell.set_nonblocking(true)?;
+    for signal in [SIGTERM, SIGINT, SIGQUIT, SIGHUP] {
+        pipe::register(signal, tell.try_clone()?)?;
+    }
     std::thread::Builder::new()
         .name("tidegate-end".to_owned())
         .stack_size(256 << 10)
-        .spawn(|| {
-            while !is_told_to_end() {}
+        .spawn(move || {
+            // Whatever comes, even an end of file, is the end.
+            while told.read(&mut [0]).is_err_and(|error| error.kind() == io::ErrorKind::Interrupted)
+            {
+            }
             while service().is_some_and(|service| is_busy(&service)) {
                 std::thread::sleep(LOOK);
             }
@@ -47,14 +55,12 @@ pub(crate) fn watch() -> std::io::Result<()> {
                 std::process::exit(0);
             }
         })
-        .map(drop)
-}
-
-/// Sleeps for some time, unless the server is told to end.
-#[expect(unsafe_code, reason = "a function of the server")]
-fn is_told_to_end() -> bool {
-    // SAFETY: it takes two numbers, and any thread may call it.
-    unsafe { nbdkit_nanosleep(60, 0) == -1 }
+        .map(drop)?;
+    Ok(move || {
+        // The server takes no new clients from there on.
+        nbdkit::shutdown();
+        let _ = (&tell).write(&[0]);
+    })
 }
 
 fn is_busy(service: &Service) -> bool {

@@ -136,14 +136,14 @@ impl Server for Connection {
         let prepared = Prepared::read(&config).map_err(fault)?;
         let service = prepared.open(is_forced).map_err(fault)?;
         let say = Arc::new(|line: &str| engine::log::say(line));
-        // The server takes no new clients from there on, and ends when the others are answered.
-        let sidelines = prepared.stand_by(&service, nbdkit::shutdown, say).map_err(fault)?;
+        let stop = ending::watch().map_err(fault)?;
+        let sidelines = prepared.stand_by(&service, stop, say).map_err(fault)?;
         with_state(|state| {
             state.is_begun = true;
             state.service = Some(Arc::new(service));
             state.sidelines = Some(sidelines);
         });
-        ending::watch().map_err(fault)
+        Ok(())
     }
 
     fn open(_readonly: bool) -> Result<Box<dyn Server>> {

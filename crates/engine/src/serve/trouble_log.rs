@@ -67,9 +67,10 @@ pub(super) fn start(
 fn sentence(trouble: &Trouble) -> String {
     match trouble {
         Trouble::Stall(Stall { at: instant, waited, in_flight }) => format!(
-            "warning: {}: the drive has {in_flight} requests and gave none back for {waited}; they \
+            "warning: {}: the drive has {in_flight} requests and gave none back for {}; they \
              are waited for, and until the next start no bound is guaranteed",
             at(*instant),
+            model::Duration::from_ms(waited.ns() / 1_000_000),
         ),
         Trouble::FlushFailed { at: instant, error } => format!(
             "error: {}: a flush failed: {error}; what was written since the last good one may be \
