@@ -46,18 +46,22 @@ impl Mounted {
         Some(mounted)
     }
 
-    /// The file as a block device, mounted.
-    fn mount(&mut self) -> bool {
-        let file = self.file.display().to_string();
-        let (code, device, stderr) = tool("losetup", &["--find", "--show", &file]);
+    /// The file as a block device: programs that write less than a block at once need one. `None`
+    /// where there is none.
+    fn attach(&mut self) -> Option<String> {
+        let (code, device, stderr) =
+            tool("losetup", &["--find", "--show", &self.file.display().to_string()]);
         if code != Some(0) {
             println!("skipped: no loop device: {stderr}");
-            return false;
+            return None;
         }
-        let device = device.trim().to_owned();
+        self.device = Some(device.trim().to_owned());
+        self.device.clone()
+    }
+
+    fn mount(&self, device: &str) -> bool {
         let folder = self.folder.display().to_string();
-        let (code, _, stderr) = tool("mount", &["-t", "ext4", &device, &folder]);
-        self.device = Some(device);
+        let (code, _, stderr) = tool("mount", &["-t", "ext4", device, &folder]);
         if code != Some(0) {
             println!("skipped: ext4 cannot be mounted here: {stderr}");
         }
@@ -126,9 +130,9 @@ fn ext4_is_sound_and_whole_after_its_server_was_killed() {
     }
     let Some(server) = Server::start(&folder, SERVE, &[]) else { return };
     let Some(mut mounted) = Mounted::file(&folder, &server) else { return };
-    let file = mounted.file.display().to_string();
-    done("mkfs.ext4", &["-q", "-F", &file]);
-    if !mounted.mount() {
+    let Some(device) = mounted.attach() else { return };
+    done("mkfs.ext4", &["-q", "-F", &device]);
+    if !mounted.mount(&device) {
         return;
     }
     let durable = std::thread::scope(|scope| {
@@ -143,12 +147,13 @@ fn ext4_is_sound_and_whole_after_its_server_was_killed() {
     drop(mounted);
     let server = Server::start(&folder, SERVE, &[]).expect("it served before");
     let mut mounted = Mounted::file(&folder, &server).expect("it was mounted before");
+    let device = mounted.attach().expect("there was one before");
     // The journal is replayed, then nothing may be left to repair.
-    let (code, said, stderr) = tool("e2fsck", &["-fy", &file]);
-    assert!(code == Some(0) || code == Some(1), "{said}{stderr}");
-    let (code, said, stderr) = tool("e2fsck", &["-fn", &file]);
+    let (code, said, stderr) = tool("e2fsck", &["-fy", &device]);
+    assert!(code == Some(0) || code == Some(1), "{said}{stderr}{}", server.said());
+    let (code, said, stderr) = tool("e2fsck", &["-fn", &device]);
     assert_eq!(code, Some(0), "{said}{stderr}");
-    assert!(mounted.mount());
+    assert!(mounted.mount(&device));
     for number in 0..durable {
         let found = std::fs::read(mounted.folder.join(name(number)));
         assert!(found.is_ok_and(|found| found == content(number)), "file {number} of {durable}");
