@@ -61,7 +61,8 @@ fn fio_verifies_what_it_wrote() {
     }
     let uri = format!("--uri={}", server.uri("scratch"));
     let job = ["--name=job", "--ioengine=nbd", &uri, "--rw=randwrite", "--bs=4k,4k", "--size=4M"];
-    let more = ["--iodepth=16", "--verify=crc32c", "--fsync=64", "--verify_fatal=1", "--output=fio"];
+    let more =
+        ["--iodepth=16", "--verify=crc32c", "--fsync=64", "--verify_fatal=1", "--output=fio"];
     let output = format!("--output={}", folder.path().join("fio").display());
     let more: Vec<&str> = more[..4].iter().copied().chain([output.as_str()]).collect();
     done("fio", &[&job[..], &more].concat());

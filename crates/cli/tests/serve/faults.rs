@@ -145,7 +145,9 @@ fn a_drive_that_hangs_is_said_once_and_waited_for_and_one_that_vanished_fails() 
     let (code, said) = server.stop();
     assert_eq!(code, Some(0), "{said}");
     assert_eq!(said.matches("error: 20").count(), 1, "{said}");
-    for line in ["a flush failed", "an earlier flush failed", "see to the drive, then restart", "b: "] {
+    for line in
+        ["a flush failed", "an earlier flush failed", "see to the drive, then restart", "b: "]
+    {
         assert!(said.contains(line), "{line}: {said}");
     }
 }

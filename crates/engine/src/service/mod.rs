@@ -148,15 +148,15 @@ impl Service {
         let inbox = Inbox::new(clock, waker.clone());
         let shared = Arc::new(Shared { params, inbox, pool, recent: view::Recent::default() });
         let (ready, is_ready) = sync_channel(1);
-        let (troubled, troubles) = sync_channel(TROUBLES_WAITING_MAX);
+        let (heard_by, troubles) = sync_channel(TROUBLES_WAITING_MAX);
         let of_thread = shared.clone();
         let thread = std::thread::Builder::new()
             .name("tidegate".to_owned())
             .spawn(move || {
-                let _closing = Closing { inbox: &of_thread.inbox, heard_by: troubled.clone() };
-                let served = serve(&of_thread, || make(clock, waker), &ready, troubled.clone());
+                let _closing = Closing { inbox: &of_thread.inbox, heard_by: heard_by.clone() };
+                let served = serve(&of_thread, || make(clock, waker), &ready, heard_by.clone());
                 if let Err(error) = &served {
-                    let _ = troubled.try_send(Trouble::Ended { reason: error.to_string() });
+                    let _ = heard_by.try_send(Trouble::Ended { reason: error.to_string() });
                 }
                 served
             })

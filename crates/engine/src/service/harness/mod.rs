@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! A service in virtual time with everything that can go wrong, for tests and for fuzzers.
 
+mod offered;
 pub(crate) mod promises;
 mod reference;
 pub(crate) mod requests;
@@ -90,7 +91,7 @@ pub(crate) fn params(
 pub(crate) fn view() -> View {
     static SEEN: LazyLock<Arc<Shared>> = LazyLock::new(|| {
         let waker = Waker::new().expect("a descriptor");
-        let shared = requests::share_with(requests::proved(), waker.clone());
+        let shared = offered::share_with(offered::proved(), waker.clone());
         let of_thread = shared.clone();
         // Not a service's thread, which would ask for locked memory and real-time scheduling.
         std::thread::spawn(move || answer_for_ever(&of_thread, &waker));
@@ -104,7 +105,7 @@ pub(crate) fn view() -> View {
 }
 
 fn answer_for_ever(shared: &Shared, waker: &Waker) {
-    let core = requests::core(&shared.params, 1);
+    let core = offered::core(&shared.params, 1);
     let mut messages = Vec::new();
     loop {
         shared.inbox.take(&mut messages);

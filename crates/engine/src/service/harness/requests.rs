@@ -9,32 +9,21 @@
 //! - Where contracts are proved, no response exceeds its bound unless the drive was late, and then
 //!   that is seen.
 
-use std::sync::{Arc, LazyLock};
+use std::sync::Arc;
 
-use analysis::{Answer, assess};
-use device::{Clock, Waker};
-use model::serve_file::Layout;
-use model::{BestEffortShare, Bytes, DriveFile, Duration, ExportSpec, PolicyName, ServeFile, Time};
+use model::{Bytes, Duration, Time};
 use policy::NoticeKind;
 
+use super::offered::{BATCH_MS, SPREAD, shared};
 use super::promises::{Durable, broken_promises};
 use super::reference::{Fate, Reference};
-use super::scenario::{BLOCKS, Place, Scenario, Step};
+use super::scenario::{Place, Scenario, Step};
 use super::store::{BLOCK, EIO, Faults, Store, stamp_of};
-use super::{SERVE, drive_file, params, table};
+use super::table;
 use crate::service::call::{Answered, Awaited, Call, CallKind, CallPart, mailbox};
 use crate::service::core::{Core, memory};
-use crate::service::inbox::Inbox;
-use crate::service::pool::Pool;
 use crate::service::statistics::Watch;
-use crate::service::{CallError, Export, ServiceParams, Shared, view};
-
-/// Blocks from one export's begin to the next's.
-const SPREAD: usize = 256;
-
-/// What a batch takes at most, and a flush behind it.
-const BATCH_MS: [u64; 6] = [4, 6, 8, 10, 12, 14];
-const FLUSH: Duration = super::store::FLUSH_TIME;
+use crate::service::{CallError, Export, ServiceParams, Shared};
 
 /// Turns without an answer after which something is lost.
 const TURNS_MAX: u32 = 100_000;
@@ -103,70 +92,6 @@ struct Bench {
     is_flush_broken: bool,
     sabotage: Sabotage,
     report: Report,
-}
-
-/// The core of such a service.
-pub(super) fn core(params: &ServiceParams, seed: u64) -> Core<Store> {
-    let ServiceParams { exports, policy, plan, window, .. } = params;
-    let policy = policy::build(*policy, plan, None).expect("built before");
-    let store = Store::pseudo(&table(&BATCH_MS), SPREAD * exports.len(), seed);
-    Core::new(store, policy, exports, *window as usize, Watch::new(Some(plan.table.clone())))
-}
-
-/// What exists once: making it costs more than a scenario does.
-fn shared(has_contracts: bool, policy: PolicyName) -> Arc<Shared> {
-    static PROVED: LazyLock<Arc<Shared>> = LazyLock::new(|| share(proved()));
-    static OTHERS: LazyLock<Vec<Arc<Shared>>> = LazyLock::new(|| {
-        let policies = [PolicyName::Dqf, PolicyName::Noop, PolicyName::Fifo, PolicyName::Rtio];
-        policies.map(|policy| share(params(exports(), policy, &table(&BATCH_MS)))).into()
-    });
-    if has_contracts {
-        return PROVED.clone();
-    }
-    let of_policy = |shared: &&Arc<Shared>| shared.params.policy == policy;
-    OTHERS.iter().find(of_policy).expect("one of each").clone()
-}
-
-fn share(params: ServiceParams) -> Arc<Shared> {
-    share_with(params, Waker::new().expect("a descriptor"))
-}
-
-pub(super) fn share_with(params: ServiceParams, waker: Waker) -> Arc<Shared> {
-    let (inbox, pool) = (Inbox::new(Clock::start(), waker), Pool::new(params.size_max));
-    Arc::new(Shared { params, inbox, pool, recent: view::Recent::default() })
-}
-
-fn exports() -> Vec<ExportSpec> {
-    let export = |number: u64| ExportSpec {
-        name: format!("export-{number}"),
-        offset: Bytes::new(number * (SPREAD * BLOCK) as u64),
-        size: Bytes::new(BLOCKS * BLOCK as u64),
-        contract: None,
-        share: BestEffortShare::default(),
-        is_read_only: false,
-    };
-    (0..3).map(export).collect()
-}
-
-/// Two contracts and best effort, as they are proved for a serve file.
-pub(super) fn proved() -> ServiceParams {
-    let file = ServeFile::parse(SERVE).expect("it is sound");
-    let drive = DriveFile::parse(&drive_file(&table(&BATCH_MS), FLUSH)).expect("it is sound");
-    let bound = file.bind(&drive).expect("it fits");
-    let assessment = assess(&bound.workload, bound.workload.policy);
-    assert_eq!(assessment.answer, Answer::Proven);
-    let plan = assessment.plan(&bound.workload);
-    let layout = Layout { size: Bytes::from_kib(3 << 10), alignment: Bytes::new(512) };
-    let mut bounds: Vec<Option<Duration>> =
-        assessment.tasks.iter().map(|task| task.response_max.map(|(bound, _)| bound)).collect();
-    bounds.push(None);
-    ServiceParams {
-        bounds,
-        policy: bound.workload.policy,
-        window: 2 * plan.depth,
-        plan,
-        ..params(file.exports(layout).expect("they fit"), PolicyName::Dqf, &table(&BATCH_MS))
-    }
 }
 
 impl Bench {
@@ -439,7 +364,9 @@ impl Bench {
         }
         let mut promises = self.reference.promises();
         if self.sabotage.is_early {
-            promises.iter_mut().for_each(|promise| promise.after = promise.after.saturating_sub(1));
+            for promise in &mut promises {
+                promise.after = promise.after.saturating_sub(1);
+            }
         }
         self.report.promised = promises.iter().map(|promise| promise.blocks.len()).sum();
         let blocks = SPREAD * self.shared.params.exports.len();
