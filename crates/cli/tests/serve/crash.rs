@@ -68,7 +68,7 @@ fn what_was_durable_is_there_after_a_kill_under_load() {
     if image(&folder, "disk.img", 8).is_none() {
         return;
     }
-    let mut promised = 0;
+    let mut promised_count = 0;
     for round in 0..3 {
         let Some(server) = Server::start(&folder, STORE, &[]) else { return };
         let socket = server.socket();
@@ -88,13 +88,13 @@ fn what_was_durable_is_there_after_a_kill_under_load() {
             // Canary: a stamp that was never written is missed.
             let more: Vec<u64> = durable.iter().map(|stamp| stamp + 1_000_000).collect();
             assert_eq!(lost(&server.socket(), writer, &more), more.len());
-            promised += durable.iter().filter(|&&stamp| stamp > 0).count();
+            promised_count += durable.iter().filter(|&&stamp| stamp > 0).count();
         }
         server.kill();
         // Stamps begin again.
         image(&folder, "disk.img", 8).expect("it was to be had before");
     }
-    assert!(promised > 100, "only {promised} blocks were promised anything");
+    assert!(promised_count > 100, "only {promised_count} blocks were promised anything");
 }
 
 /// A drive that takes 200 ms for each request.
@@ -118,7 +118,8 @@ fn the_end_answers_what_is_outstanding() {
     folder.file("slow.drive.toml", SLOW);
     let Some(server) = Server::start(&folder, SLOW_SERVE, &[]) else { return };
     let mut client = Client::connect(&server.socket(), "a").unwrap();
-    for block in 0..12 {
+    // So many that some are outstanding however late this machine looks.
+    for block in 0..40 {
         client.ask_write(block, block * 4096, &[u8::try_from(block).unwrap() + 1; 4096], true);
     }
     let mut waiting = 0;
@@ -135,8 +136,8 @@ fn the_end_answers_what_is_outstanding() {
     }
     let (code, said) = server.ended();
     assert_eq!(code, Some(0), "{said}");
-    // The figures may be a fifth of a second old: by one request.
-    assert!(answered.len() as u64 + 1 >= waiting, "{} of {waiting}\n{said}", answered.len());
+    // Older ones were answered before.
+    assert!(answered.len() as u64 >= waiting, "{} of {waiting}\n{said}", answered.len());
     let store = std::fs::read(folder.path().join("store.img")).unwrap();
     for block in answered {
         let at = usize::try_from(block).unwrap() * 4096;
@@ -152,8 +153,8 @@ fn clients_that_leave_in_the_middle_take_nothing_along() {
     let Some(server) = Server::start(&folder, SLOW_SERVE, &[]) else { return };
     for _ in 0..3 {
         let mut leaving = Client::connect(&server.socket(), "a").unwrap();
-        for block in 0..4 {
-            leaving.ask_write(block, block * 4096, &[9; 4096], block == 3);
+        for block in 0..10 {
+            leaving.ask_write(block, block * 4096, &[9; 4096], block % 4 == 3);
         }
         assert!(until(|| outstanding(&folder, 0) > 0));
         // Not a word: half a request, and gone.

@@ -17,6 +17,9 @@ use crate::server::{Server, done, has, image, path_with_sbin, tool, until};
 const SERVE: &str = "backing = \"disk.img\"\n\
     [[export]]\nname = \"root\"\nsize = \"48MiB\"\nbest_effort = true\n";
 
+/// As many as there is room for.
+const FILES: u32 = 500;
+
 /// The way from an export to a mounted file system; taken down when it goes, whatever happened.
 struct Mounted {
     fuse: Child,
@@ -97,11 +100,7 @@ fn name(number: u32) -> String {
 
 /// Writes files until that fails; how many were on the medium by then.
 fn write_until_killed(folder: &Path) -> u32 {
-    for number in 0..400 {
-        // Old ones make room.
-        if number >= 200 {
-            return number;
-        }
+    for number in 0..FILES {
         let write = || -> std::io::Result<()> {
             let mut file = File::create(folder.join(name(number)))?;
             file.write_all(&content(number))?;
@@ -113,7 +112,7 @@ fn write_until_killed(folder: &Path) -> u32 {
             return number;
         }
     }
-    unreachable!("it returns from within")
+    FILES
 }
 
 #[test]
@@ -139,11 +138,11 @@ fn ext4_is_sound_and_whole_after_its_server_was_killed() {
         let writer = scope.spawn(|| write_until_killed(&mounted.folder));
         // Under load: some files are there, others to come.
         until(|| mounted.folder.join(name(10)).exists() || writer.is_finished());
-        std::thread::sleep(Duration::from_millis(100));
+        std::thread::sleep(Duration::from_millis(50));
         server.kill();
         writer.join().unwrap()
     });
-    assert!((10..200).contains(&durable), "{durable} files: it was not killed under load");
+    assert!((10..FILES).contains(&durable), "{durable} files: it was not killed under load");
     drop(mounted);
     let server = Server::start(&folder, SERVE, &[]).expect("it served before");
     let mut mounted = Mounted::file(&folder, &server).expect("it was mounted before");
