@@ -317,8 +317,8 @@ impl<B: Backing> Core<B> {
             return;
         }
         let tenant = self.tenants.get_mut(&export).expect("an export outlives its requests");
-        let admission = tenant.admit(since);
         let part = self.parts.get_mut(&id).expect("it is outstanding");
+        let admission = tenant.admit(since, part.request.op);
         part.admission = admission;
         let request = &mut part.request;
         (request.class, request.due) = (admission.class, admission.due);
@@ -474,8 +474,8 @@ impl<B: Backing> Core<B> {
         self.tenants.values_mut().for_each(|tenant| tenant.ordering.is_off = true);
     }
 
-    #[cfg(test)]
     /// A switch no longer waits for what contracts allowed before it.
+    #[cfg(test)]
     pub(crate) fn hasten(&mut self) {
         self.is_hasty = true;
     }

@@ -7,7 +7,7 @@
 
 use analysis::{Answer, assess};
 use model::serve_file::Layout;
-use model::{Bytes, DriveFile, Duration, Lba, Plan, ServeFile, Time};
+use model::{Bytes, DriveFile, Duration, Lba, Op, Plan, ServeFile, Time};
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
 
@@ -140,6 +140,32 @@ fn without_tokens_the_breach_is_felt() {
         is_felt
     });
     assert!(felt.count() >= 5);
+}
+
+/// A contract about writes proves nothing of reads: they ride as best effort, and the proof
+/// reckons with that where nobody else is best effort too.
+#[test]
+fn what_a_contract_does_not_speak_of_is_best_effort() {
+    let alone = SERVE.split("[[export]]\nname = \"floods\"").next().unwrap();
+    let writes = alone.replace("size_max = \"16KiB\" }", "size_max = \"16KiB\", op = \"write\" }");
+    let writes = format!(
+        "{writes}[[export]]\nname = \"floods\"\nsize = \"1MiB\"\nread_only = true\nbest_effort = true\n"
+    );
+    let workload = |text: &str| {
+        let drive = drive_file(&table(&[4, 6, 8, 10, 12, 14]), Duration::from_ms(3));
+        ServeFile::parse(text).unwrap().bind(&DriveFile::parse(&drive).unwrap()).unwrap().workload
+    };
+    assert_eq!(workload(alone).best_effort.len(), 0);
+    let alone = writes.split("[[export]]\nname = \"floods\"").next().unwrap();
+    let reads = workload(alone).best_effort;
+    assert!(reads.len() == 2 && reads.iter().all(|load| load.op == Op::Read), "{reads:?}");
+
+    let Outcome { statistics, bounds } = run(&writes, true, 4);
+    let [keeps, breaks, _] = &statistics.exports[..] else { panic!("three exports") };
+    // Two of six calls read.
+    let (promised, beyond) = (keeps.bounded.count(), keeps.beyond);
+    assert!(promised > 400 && (180..320).contains(&beyond), "{promised}, {beyond}");
+    assert!(keeps.bounded.max().unwrap() <= bounds[0] && breaks.exceeded == 0);
 }
 
 #[test]
