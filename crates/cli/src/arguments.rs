@@ -94,8 +94,9 @@ pub(crate) struct CtlArguments {
     /// What to ask, or to tell.
     #[arg(value_name = "VERB")]
     pub(crate) verb: CtlVerb,
-    /// The export that it is about.
-    #[arg(value_name = "EXPORT")]
+    /// The export that it is about. To check or admit: a file with its keys as in a serve file,
+    /// `-` for standard input, or the name of one that was added to the serve file.
+    #[arg(value_name = "EXPORT|FILE")]
     pub(crate) export: Option<String>,
     /// Print the answer as it came, one JSON object.
     #[arg(long)]
@@ -113,6 +114,12 @@ pub(crate) enum CtlVerb {
     Missed,
     /// The stream of EXPORT came to its end.
     Ended,
+    /// Would this export be admitted? Exit code 0 if so, 1 if not, with what would be.
+    Check,
+    /// Prove this export beside the others, and offer it until the service ends.
+    Admit,
+    /// Answer what EXPORT was asked, then offer it no more.
+    Remove,
     /// Answer what is outstanding, then end.
     Stop,
 }

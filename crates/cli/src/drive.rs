@@ -6,10 +6,12 @@
 //! draw one.
 
 pub(crate) mod arguments;
+mod attach;
 mod axis;
 mod chart;
 mod compare;
 mod comparison;
+mod detach;
 mod disk_files;
 mod facts;
 mod import;
@@ -29,6 +31,8 @@ use arguments::{DriveArguments, DriveCommand};
 pub(crate) fn drive(arguments: &DriveArguments) -> Result<Answer, Failure> {
     match &arguments.command {
         DriveCommand::Compare(arguments) => return compare::compare(arguments),
+        DriveCommand::Attach(arguments) => return attach::attach(arguments),
+        DriveCommand::Detach(arguments) => return detach::detach(arguments),
         DriveCommand::List(arguments) => list::list(arguments),
         DriveCommand::Show(arguments) => show::show(arguments),
         DriveCommand::Import(arguments) => import::import(arguments),

@@ -6,9 +6,7 @@ mod command;
 
 use std::os::unix::process::CommandExt as _;
 
-use analysis::{Answer as Proof, assess};
-use engine::serve::{Prepared, ServeError};
-use model::Workload;
+use engine::serve::{Prepared, ServeError, what_would_fit};
 
 use crate::Answer;
 use crate::arguments::ServeArguments;
@@ -17,9 +15,6 @@ use crate::failure::Failure;
 use crate::show::{self, outln};
 
 use command::ServerCommand;
-
-/// Contracts beyond which it is not tried what would fit.
-const CONTRACTS_TRIED_MAX: usize = 64;
 
 /// Runs the command.
 pub(crate) fn serve(arguments: &ServeArguments) -> Result<Answer, Failure> {
@@ -70,35 +65,4 @@ fn failure(error: ServeError) -> Failure {
         ServeError::Faulty { path, text, error } => Failure::in_file(&path, text, &error),
         other => Failure::unusable(&other),
     }
-}
-
-/// Contracts without which all others are proved, and deadlines with which each would be.
-fn what_would_fit(workload: &Workload) -> Vec<String> {
-    let tasks = &workload.tasks;
-    let assessment = assess(workload, workload.policy);
-    let mut found = Vec::new();
-    for (task, assessed) in tasks.iter().zip(&assessment.tasks) {
-        if let Some((response, _)) = assessed.response_max.filter(|_| !assessed.is_deadline_met) {
-            found.push(format!(
-                "`{}` with a deadline of {} or more",
-                task.name,
-                show::ms_ceil(response)
-            ));
-        }
-    }
-    if tasks.len() > 1 && tasks.len() <= CONTRACTS_TRIED_MAX {
-        for index in 0..tasks.len() {
-            let mut fewer = workload.clone();
-            let left_out = fewer.tasks.remove(index);
-            if assess(&fewer, fewer.policy).answer == Proof::Proven {
-                found.push(format!("all but `{}`", left_out.name));
-            }
-        }
-    }
-    if found.is_empty() {
-        found.push(
-            "nothing that was tried: fewer requests, longer periods, smaller sizes".to_owned(),
-        );
-    }
-    found
 }

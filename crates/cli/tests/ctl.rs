@@ -102,6 +102,68 @@ fn a_service_is_asked_and_told_and_stopped() {
     assert!(!folder.path().join("s.ctl").exists());
 }
 
+/// Clients come to exports that were not there at the start, and find no longer those that left.
+#[test]
+fn exports_come_and_go() {
+    let folder = Folder::new();
+    let Some(server) = Server::start(&folder) else { return };
+    let names = || {
+        let uri = format!("nbd+unix:///?socket={}", folder.path().join("s.sock").display());
+        let found = Command::new("nbdinfo").args(["--list", "--json", &uri]).output();
+        let Ok(found) = found else { return None };
+        let list: Value = serde_json::from_slice(&found.stdout).unwrap_or_default();
+        let exports = list["exports"].as_array().map_or(&[][..], Vec::as_slice);
+        let name = |export: &Value| export["export-name"].as_str().unwrap_or_default().to_owned();
+        Some(exports.iter().map(name).collect::<Vec<_>>())
+    };
+    let keys = "name = \"second\"\nsize = \"8MiB\"\nread_only = true\n\
+                contract = { period = \"300ms\", size_max = \"128KiB\", op = \"read\" }\n";
+    folder.file("second.toml", keys);
+    let (code, stdout, stderr) = folder.run(&["ctl", "s.ctl", "check", "second.toml"]);
+    assert!(code == 0 && stdout.contains("would be admitted"), "{stdout}{stderr}");
+    let (code, stdout, stderr) = folder.run(&["ctl", "s.ctl", "admit", "second.toml"]);
+    assert_eq!(code, 0, "{stdout}{stderr}");
+    for said in ["`second` is admitted: 8MiB", "camera", "until the service ends"] {
+        assert!(stdout.contains(said), "{said}: {stdout}");
+    }
+    // A server beside contracts does not offer to trim.
+    let can_trim = |name: &str| {
+        let socket = folder.path().join("s.sock");
+        let uri = format!("nbd+unix:///{name}?socket={}", socket.display());
+        Command::new("nbdinfo").args(["--can", "trim", &uri]).status().ok()?.code()
+    };
+    assert_ne!(can_trim("rest"), Some(0));
+    // One that was added to the serve file since, by its name; in a hurry that no drive has.
+    let greedy = keys.replace("second", "greedy").replace("\"300ms\"", "\"50us\"");
+    let port = server.port.to_string();
+    folder.file("s.toml", &format!("{}[[export]]\n{greedy}", SERVE.replace("PORT", &port)));
+    let (code, stdout, stderr) = folder.run(&["ctl", "s.toml", "admit", "greedy"]);
+    assert_eq!(code, 1, "{stdout}{stderr}");
+    assert!(stdout.contains("Not admitted: ") && stdout.contains("Would fit:"), "{stdout}");
+    for (arguments, said) in [
+        (["admit", "nowhere"], "neither a file nor an export"),
+        (["admit", "second.toml"], "`second` already"),
+        (["remove", "nobody"], "no export `nobody`"),
+    ] {
+        let (code, _, stderr) = folder.run(&["ctl", "s.toml", arguments[0], arguments[1]]);
+        assert!(code == 2 && stderr.contains(said), "{arguments:?}: {stderr}");
+    }
+    if let Some(names) = names() {
+        assert_eq!(names, ["camera", "rest", "second"]);
+    }
+    let uri = format!("nbd+unix:///second?socket={}", folder.path().join("s.sock").display());
+    let opened = || Command::new("nbdinfo").args(["--size", &uri]).output();
+    let is_opened = || opened().map_or(None, |found| Some(found.status.success()));
+    assert_ne!(is_opened(), Some(false));
+    let (code, stdout, stderr) = folder.run(&["ctl", "s.ctl", "remove", "second"]);
+    assert!(code == 0 && stdout.contains("share of the drive are free"), "{stdout}{stderr}");
+    assert_ne!(is_opened(), Some(true));
+    if let Some(names) = names() {
+        assert_eq!(names, ["camera", "rest"]);
+    }
+    drop(server);
+}
+
 #[test]
 fn what_cannot_be_asked_is_said() {
     let folder = Folder::new();

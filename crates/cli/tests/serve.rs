@@ -155,6 +155,16 @@ fn clients_find_the_exports_and_their_data() {
     assert!(std::fs::read(&to).unwrap() == image, "what was read is not what was written");
     let refused = tool("nbdcopy", &[&from, &server.uri("notes")]);
     assert_ne!(refused.0, Some(0));
+    // Nobody has a contract, so what is not wanted any more may be said.
+    assert_eq!(tool("nbdinfo", &["--can", "trim", &server.uri("scratch")]).0, Some(0));
+    assert_ne!(tool("nbdinfo", &["--can", "trim", &server.uri("notes")]).0, Some(0));
+    if Command::new("qemu-io").arg("--version").output().is_ok() {
+        let discard = ["-f", "raw", "-d", "unmap", "-c", "discard 1M 2M", "-c", "read -P 0 1M 2M"];
+        let uri = server.uri("scratch");
+        let trimmed = tool("qemu-io", &[&discard[..], &[&uri]].concat());
+        let is_right = trimmed.0 == Some(0) && !trimmed.1.contains("failed");
+        assert!(is_right, "{}{}", trimmed.1, trimmed.2);
+    }
     let unknown = tool("nbdinfo", &[&server.uri("nobody")]);
     assert!(unknown.2.contains("No such file"), "{}", unknown.2);
     let (code, said) = server.stop();

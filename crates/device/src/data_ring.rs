@@ -153,6 +153,21 @@ impl DataRing {
         self.hold(Held { token, size: Bytes::new(0), data: None }, &entry);
     }
 
+    /// Puts a deallocation into the next batch: what these blocks held is no longer wanted. What the
+    /// device cannot do is not done, and is no fault: nobody relies on it.
+    ///
+    /// # Panics
+    /// When no slot is free; when the target was opened read-only.
+    pub fn push_trim(&mut self, token: u64, start: Lba, size: Bytes) {
+        assert!(self.access == Access::ReadWrite, "trimming needs a target opened ReadWrite");
+        let mode = libc::FALLOC_FL_PUNCH_HOLE | libc::FALLOC_FL_KEEP_SIZE;
+        let entry = opcode::Fallocate::new(TARGET, size.get())
+            .offset(start.offset_bytes())
+            .mode(mode)
+            .build();
+        self.hold(Held { token, size: Bytes::new(0), data: None }, &entry);
+    }
+
     /// Gives all that was pushed to the kernel as one batch, then blocks until something came
     /// back, the waker was rung, a signal came, or `timeout` is over.
     ///

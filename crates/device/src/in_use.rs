@@ -6,7 +6,7 @@
 
 use std::ffi::OsString;
 use std::fmt;
-use std::os::unix::ffi::OsStringExt;
+use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
 use std::path::{Path, PathBuf};
 
 use rustix::fs::stat;
@@ -56,6 +56,56 @@ impl fmt::Display for Use {
             ),
         }
     }
+}
+
+/// Who uses the block device at that path, one of its partitions, or the disk it is a part of;
+/// also none where there is no such device.
+pub fn of_device_at(path: &Path) -> Option<Use> {
+    of_device(device_at(path)?)
+}
+
+/// A process that has a device open.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Opener {
+    /// Its number.
+    pub pid: u32,
+    /// What it calls itself.
+    pub name: String,
+}
+
+impl fmt::Display for Opener {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} (process {})", self.name, self.pid)
+    }
+}
+
+/// The processes that have the block device at that path open, or a partition of it, as far as
+/// the caller may look.
+pub fn openers(device: &Path) -> Vec<Opener> {
+    let Ok(processes) = std::fs::read_dir("/proc") else { return Vec::new() };
+    let pid = |name: OsString| name.to_str().and_then(|name| name.parse::<u32>().ok());
+    let pids = processes.flatten().filter_map(|entry| pid(entry.file_name()));
+    let mut found: Vec<_> = pids.filter_map(|pid| opener(pid, device)).collect();
+    found.sort_by_key(|opener| opener.pid);
+    found
+}
+
+fn opener(pid: u32, device: &Path) -> Option<Opener> {
+    let folder = Path::new("/proc").join(pid.to_string());
+    let links = std::fs::read_dir(folder.join("fd")).ok()?;
+    // A link is read and not followed: what it leads to may not answer.
+    let mut targets = links.flatten().filter_map(|link| std::fs::read_link(link.path()).ok());
+    targets.any(|target| is_device_or_partition(&target, device)).then(|| {
+        let name = std::fs::read_to_string(folder.join("comm")).unwrap_or_default();
+        Opener { pid, name: name.trim().to_owned() }
+    })
+}
+
+/// `/dev/loop1p2` is a partition of `/dev/loop1`, `/dev/loop12` is not.
+fn is_device_or_partition(path: &Path, device: &Path) -> bool {
+    let (path, device) = (path.as_os_str().as_bytes(), device.as_os_str().as_bytes());
+    let rest = path.strip_prefix(device);
+    rest.is_some_and(|rest| matches!(rest, [] | [b'p', b'0'..=b'9', ..]))
 }
 
 /// Who uses the block device, one of its partitions, or the disk it is a part of.
@@ -207,6 +257,13 @@ mod tests {
         let partition = DeviceNumber { major: 8, minor: 1 };
         assert_eq!(mounted(&mounts, &[disk, partition]), Some(PathBuf::from("/mnt/my disk")));
         assert_eq!(mounted(&mounts, &[DeviceNumber { major: 9, minor: 9 }]), None);
+    }
+
+    #[test]
+    fn partition_belongs_to_its_device_and_a_longer_number_does_not() {
+        let is_of_loop1 = |path| is_device_or_partition(Path::new(path), Path::new("/dev/loop1"));
+        let paths = ["/dev/loop1", "/dev/loop1p2", "/dev/loop12", "/dev/loop", "/dev/loop1px"];
+        assert_eq!(paths.map(is_of_loop1), [true, true, false, false, false]);
     }
 
     #[test]

@@ -100,14 +100,19 @@ pub fn request(priority: u8) -> RealTime {
     }
 }
 
-/// Locks what the process has and will have. Where a limit applies nothing is locked: it
-/// would turn a later allocation into a crash.
+/// Locks what the process has, and what it will have from when it is first touched. Where a limit
+/// applies nothing is locked: it would turn a later allocation into a crash.
+///
+/// Not all of it at once when it is mapped: a server starts a thread for each request that may be
+/// outstanding, and filling 8 MiB of stack for each of them holds the lock on the address space,
+/// for which then every other thread waits, whatever its priority.
 fn lock_memory() -> Result<(), Errno> {
     let is_unlimited = getrlimit(Resource::Memlock).current.is_none();
     if !is_unlimited && !capabilities(None)?.effective.contains(CapabilitySet::IPC_LOCK) {
         return Err(Errno::PERM);
     }
-    mlockall(MlockAllFlags::CURRENT | MlockAllFlags::FUTURE)
+    mlockall(MlockAllFlags::CURRENT)?;
+    mlockall(MlockAllFlags::FUTURE | MlockAllFlags::ONFAULT)
 }
 
 #[expect(unsafe_code, reason = "rustix has no call for this")]

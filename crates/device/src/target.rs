@@ -90,6 +90,19 @@ impl Target {
         &self.facts
     }
 
+    /// Whether the device gives up the space of blocks on demand, and reads them as zeroes then. A
+    /// file could too, but with holes in it it would not be opened again.
+    pub fn can_deallocate(&self) -> bool {
+        let is_device = self.facts.file_system.is_none();
+        let device = self.facts.number.filter(|_| is_device).and_then(SysfsDevice::find);
+        let is_positive =
+            |device: &SysfsDevice, name: &str| device.number_attribute(name) > Some(0);
+        device.is_some_and(|device| {
+            is_positive(&device, "queue/discard_max_bytes")
+                && is_positive(&device, "queue/write_zeroes_max_bytes")
+        })
+    }
+
     /// What has to be said about using it.
     pub fn notes(&self) -> &[Note] {
         &self.notes

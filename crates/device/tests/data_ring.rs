@@ -118,3 +118,25 @@ fn nothing_is_written_to_a_target_opened_to_be_read() {
     };
     bench.ring.push(transfer(1, Op::Write, 0));
 }
+
+#[test]
+fn what_was_trimmed_is_gone_and_its_neighbours_are_not() {
+    let Some(mut bench) = bench(Access::ReadWrite) else { return };
+    for token in 1..5 {
+        bench.ring.push(transfer(token, Op::Write, token));
+    }
+    finish(&mut bench.ring, 4);
+    bench.ring.push_trim(9, Lba::new(2 * 8), Bytes::from_kib(8));
+    let [trimmed] = &finish(&mut bench.ring, 1)[..] else { panic!("one") };
+    assert!(trimmed.token == 9 && trimmed.data.is_none());
+    // A file system without holes keeps what it cannot give up.
+    let is_gone = trimmed.result.is_ok();
+    for token in 1..5 {
+        bench.ring.push(transfer(token, Op::Read, token));
+    }
+    for read in finish(&mut bench.ring, 4) {
+        let is_trimmed = is_gone && (2..4).contains(&read.token);
+        let expected = if is_trimmed { 0 } else { u8::try_from(read.token).unwrap() };
+        assert_eq!(read.data.unwrap().bytes()[0], expected, "block {}", read.token);
+    }
+}

@@ -59,6 +59,15 @@ impl BatchWatch {
         Self { charges: Some(charges), ..self }
     }
 
+    /// Batches are compared with these from now on; what was counted stays.
+    ///
+    /// # Panics
+    /// When something is on the drive.
+    pub fn compare_with(&mut self, table: BatchTable, charges: Option<RequestCharges>) {
+        assert_eq!(self.in_flight_count, 0, "the table changes under a batch");
+        (self.table, self.charges) = (table, charges);
+    }
+
     /// What a batch may take; none where nothing says it.
     fn time_max(&self, batch: &[Request]) -> Option<Duration> {
         let Some(charges) = &self.charges else {

@@ -62,3 +62,50 @@ pub struct ExportSpec {
     /// Nothing is ever written to it.
     pub is_read_only: bool,
 }
+
+/// The part of the store that a new export asks for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ExportPlace {
+    /// Where there is room.
+    Free {
+        /// How much it holds.
+        size: Bytes,
+    },
+    /// Just there.
+    At {
+        /// Where it begins in the store.
+        offset: Bytes,
+        /// How much it holds.
+        size: Bytes,
+    },
+    /// All of the store, which is then only read.
+    Whole,
+}
+
+/// An export that has no place yet.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NewExport {
+    /// What clients will call it.
+    pub name: String,
+    /// What part of the store it asks for.
+    pub place: ExportPlace,
+    /// None: best effort only.
+    pub contract: Option<Contract>,
+    /// How it shares what contracts leave.
+    pub share: BestEffortShare,
+    /// Nothing is ever written to it.
+    pub is_read_only: bool,
+}
+
+impl NewExport {
+    pub(crate) fn of(spec: ExportSpec, place: ExportPlace) -> Self {
+        let ExportSpec { name, contract, share, is_read_only, .. } = spec;
+        Self { name, place, contract, share, is_read_only }
+    }
+
+    /// The export at this place.
+    pub(crate) fn at(&self, offset: Bytes, size: Bytes) -> ExportSpec {
+        let Self { name, contract, share, is_read_only, .. } = self.clone();
+        ExportSpec { name, offset, size, contract, share, is_read_only }
+    }
+}

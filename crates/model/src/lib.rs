@@ -37,7 +37,9 @@ pub use batch_table::BatchTable;
 pub use contracts::{Contract, Contracts, DeferredWrites, RaisedContract};
 pub use cost::CostModel;
 pub use drive_file::{DriveFile, DriveKind};
-pub use export::{BestEffortShare, Beyond, Contract as ExportContract, ExportSpec};
+pub use export::{
+    BestEffortShare, Beyond, Contract as ExportContract, ExportPlace, ExportSpec, NewExport,
+};
 pub use file_error::FileError;
 pub use names::{PolicyName, RegulatorName, Sending};
 pub use parameters::Parameters;

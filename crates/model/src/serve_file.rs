@@ -11,6 +11,7 @@ mod layout;
 mod listen;
 mod raw;
 mod workload;
+mod written;
 
 use std::net::SocketAddr;
 
@@ -18,15 +19,17 @@ use toml::Spanned;
 
 use crate::batch_table::BatchTable;
 use crate::drive_file::DriveFile;
-use crate::export::ExportSpec;
+use crate::export::{Contract as ExportContract, ExportSpec, NewExport};
 use crate::file_error::FileError;
+use crate::names::PolicyName;
 use crate::task::Op;
 use crate::units::{Bytes, Duration};
 use crate::workload::Workload;
-use crate::workload_file::{Policy, WorkloadFile, check_size};
+use crate::workload_file::{Policy, check_size};
 
-use raw::{RawExport, RawServe};
+use raw::{RawExport, RawServe, RawSnippet};
 use workload::PHANTOM;
+use written::Written;
 
 pub use layout::Layout;
 
@@ -90,10 +93,11 @@ pub struct ServeFile {
     pub is_read_only: bool,
     /// The largest request of best effort, if the file says it.
     size_max: Option<Bytes>,
-    exports: Vec<(ExportSpec, layout::Wanted)>,
-    workload: WorkloadFile,
-    /// Contracts that do not say whether they read or write.
-    has_two_way: bool,
+    exports: Vec<Written>,
+    /// As it is with contracts.
+    policy: Policy,
+    /// Whether the file says it.
+    has_policy: bool,
 }
 
 /// What is to be proved, and the policy's side of it.
@@ -127,7 +131,8 @@ impl ServeFile {
         let size_max = size_max.or(largest_contract(&raw.export));
         let has_policy = raw.policy.is_some();
         let mut policy = Policy::read(raw.policy)?;
-        let exports = raw.export.iter().map(|export| exports::read(export, raw.read_only));
+        policy.regulate_tasks();
+        let exports = raw.export.iter().map(|export| Written::read(export, raw.read_only));
         let exports = exports.collect::<Result<Vec<_>, _>>()?;
         layout::check_names(&raw.export)?;
         let with_contract = raw.export.iter().find_map(|export| export.contract.as_ref());
@@ -140,16 +145,6 @@ impl ServeFile {
                 "measure it with `tidegate profile`, and add drive = \"FILE.drive.toml\"",
             ));
         }
-        if with_contract.is_none() && !has_policy {
-            policy = Policy::of(crate::names::PolicyName::Noop);
-        }
-        policy.regulate_tasks();
-        let drive = workload::drive_of(raw.drive.as_ref(), &backing);
-        let placed = size_max.unwrap_or(SIZE_MAX_DEFAULT);
-        let workload = workload::of_exports(&raw.export, &exports, placed, policy, drive);
-        let has_two_way = exports
-            .iter()
-            .any(|(export, _)| export.contract.as_ref().is_some_and(|terms| terms.op.is_none()));
         Ok(Self {
             backing,
             drive: raw.drive,
@@ -159,9 +154,40 @@ impl ServeFile {
             is_read_only: raw.read_only,
             size_max,
             exports,
-            workload,
-            has_two_way,
+            policy,
+            has_policy,
         })
+    }
+
+    /// Reads one export as it would stand in a serve file: its keys alone, or under `[[export]]`.
+    /// Where the whole store is `read_only` stands elsewhere, so it is not considered here.
+    ///
+    /// # Errors
+    /// The first fault, with its place and what to write instead.
+    pub fn parse_export(text: &str) -> Result<NewExport, FileError> {
+        let table: toml::Table =
+            toml::from_str(text).map_err(|error| FileError::from_toml(&error))?;
+        let raw: RawExport = if table.contains_key("export") {
+            let raw: RawSnippet =
+                toml::from_str(text).map_err(|error| FileError::from_toml(&error))?;
+            let [raw] = <[RawExport; 1]>::try_from(raw.export).map_err(|all| {
+                let second = all.get(1).map_or(0..0, |export| export.name.span());
+                FileError::new(second, "more than one export, or none", "write one [[export]]")
+            })?;
+            raw
+        } else {
+            toml::from_str(text).map_err(|error| FileError::from_toml(&error))?
+        };
+        let Written { spec, wanted, .. } = Written::read(&raw, false)?;
+        layout::check_names(std::slice::from_ref(&raw))?;
+        Ok(NewExport::of(spec, wanted.to_place()))
+    }
+
+    /// The same file with these exports in place of its own, each where it is; the largest
+    /// request of best effort stays what it was.
+    #[must_use]
+    pub fn with_exports(&self, exports: &[ExportSpec]) -> Self {
+        Self { exports: exports.iter().map(Written::of).collect(), ..self.clone() }
     }
 
     /// The drive that proofs rest on: that which is named, or the simulated one.
@@ -198,14 +224,19 @@ impl ServeFile {
         self.exports.len()
     }
 
+    /// The contracts, in the order of their exports.
+    pub fn contracts(&self) -> impl Iterator<Item = &ExportContract> {
+        self.exports.iter().filter_map(|export| export.spec.contract.as_ref())
+    }
+
     /// Whether any export has a contract.
     pub fn has_contracts(&self) -> bool {
-        self.exports.iter().any(|(export, _)| export.contract.is_some())
+        self.contracts().next().is_some()
     }
 
     /// Whether anybody may write.
     pub fn is_written(&self) -> bool {
-        self.exports.iter().any(|(export, _)| !export.is_read_only)
+        self.exports.iter().any(|export| !export.spec.is_read_only)
     }
 
     /// What is to be proved on this drive.
@@ -213,11 +244,12 @@ impl ServeFile {
     /// # Errors
     /// Where the drive was not measured for what the exports may ask; with the place in the file.
     pub fn bind(&self, drive: &DriveFile) -> Result<Bound, FileError> {
-        let mut file = self.workload.clone();
-        file.set_best_effort_size(self.size_max(Some(drive)));
+        let reference = workload::drive_of(self.drive.as_ref(), &self.backing);
+        let size_max = self.size_max(Some(drive));
+        let file = workload::of_exports(&self.exports, size_max, self.policy(), reference);
         let mut workload = file.bind(drive)?;
         workload.tasks.retain(|task| task.entry != PHANTOM);
-        if self.has_two_way {
+        if self.contracts().any(|contract| contract.op.is_none()) {
             // A request that may be either is charged by the table, which covers both.
             workload.contracts.costs = None;
         }
@@ -232,9 +264,19 @@ impl ServeFile {
         Ok(Bound { workload, flush_max })
     }
 
+    /// Who decides: without contracts, and where the file does not say it, the drive itself.
+    fn policy(&self) -> Policy {
+        if self.has_contracts() || self.has_policy {
+            return self.policy.clone();
+        }
+        let mut policy = Policy::of(PolicyName::Noop);
+        policy.regulate_tasks();
+        policy
+    }
+
     fn flush_unknown(&self, drive: &DriveFile) -> FileError {
-        let writable = self.exports.iter().find(|(export, _)| !export.is_read_only);
-        let span = writable.map_or(0..0, |(_, wanted)| wanted.name_span());
+        let writable = self.exports.iter().find(|export| !export.spec.is_read_only);
+        let span = writable.map_or(0..0, |export| export.wanted.name_span());
         FileError::new(
             span,
             format!(

@@ -22,7 +22,7 @@ use crate::drive_file::DriveFile;
 use crate::file_error::FileError;
 use crate::names::PolicyName;
 use crate::task::{BestEffort, Intensity, Task};
-use crate::units::{Bytes, Duration};
+use crate::units::Duration;
 use crate::workload::BatchChoice;
 
 pub use machine::MachineFile;
@@ -130,13 +130,6 @@ impl WorkloadFile {
         best_effort: Vec<Placed<BestEffort>>,
     ) -> Self {
         Self { drive, entries, policy, asked: Vec::new(), tasks, best_effort }
-    }
-
-    /// Gives every load requests of this size.
-    pub(crate) fn set_best_effort_size(&mut self, size: Bytes) {
-        for placed in &mut self.best_effort {
-            placed.source.size = size;
-        }
     }
 
     /// Replaces what the file says about the batch size, as a command line may.

@@ -2,7 +2,10 @@
 //! The serve file: what it refuses, what it lays out, and which workload it is.
 
 use model::serve_file::{BackingReference, Layout, Listen};
-use model::{Bytes, DriveFile, Duration, FileError, Op, PolicyName, RegulatorName, ServeFile};
+use model::{
+    Bytes, DriveFile, Duration, ExportPlace, FileError, NewExport, Op, PolicyName, RegulatorName,
+    ServeFile,
+};
 
 const HEAD: &str = "backing = \"disk.img\"\ndrive = \"disk.drive.toml\"\n";
 
@@ -158,4 +161,64 @@ fn faults_are_named_where_they_stand() {
         assert!(found.contains(said), "{text}\n{found}");
         assert!(place.contains(at), "{text}\n{found}: {place}");
     }
+}
+
+#[test]
+fn one_export_is_read_alone_by_the_same_rules() {
+    let camera = ServeFile::parse_export(CAMERA).unwrap();
+    assert_eq!((camera.name.as_str(), camera.contract.as_ref().unwrap().requests), ("camera", 2));
+    let keys = CAMERA.trim_start_matches("[[export]]\n");
+    assert_eq!(ServeFile::parse_export(keys).unwrap(), camera);
+    assert!(camera.check().is_ok());
+    for (text, said) in [
+        (format!("{CAMERA}{BACKUP}"), "more than one"),
+        ("name = \"a\"\nsize = \"1GiB\"\n".to_owned(), "is not said"),
+        ("[[export]]\nname = \"a\"\n".to_owned(), "how large"),
+        (format!("{HEAD}{CAMERA}"), "unknown field"),
+        (keys.replace("requests = 2", "requests = 0"), "0 requests"),
+    ] {
+        let error = ServeFile::parse_export(&text).expect_err(&text);
+        assert!(error.message.contains(said), "{text}: {error:?}");
+    }
+    // Made by a program, it is held to the same.
+    let mut wrong = camera.clone();
+    wrong.contract.as_mut().unwrap().period = Duration::ZERO;
+    assert!(wrong.check().unwrap_err().message.contains("zero"));
+    let whole = NewExport { place: ExportPlace::Whole, ..camera };
+    assert!(whole.check().unwrap_err().message.contains("writes over all"));
+}
+
+#[test]
+fn a_new_export_gets_the_first_gap_that_holds_it() {
+    let file = parse(&format!("{HEAD}{CAMERA}{BACKUP}"));
+    let layout = layout(4);
+    let mut placed = file.exports(layout).unwrap();
+    let gib = |count: u64| Bytes::from_kib(count << 20);
+    let new = |place| NewExport { place, ..ServeFile::parse_export(BACKUP).unwrap() };
+    let free = |size| new(ExportPlace::Free { size });
+    assert_eq!(layout.place_new(&placed, &free(gib(1))).unwrap().offset, gib(3));
+    assert!(layout.place_new(&placed, &free(gib(2))).unwrap_err().message.contains("ends at"));
+    placed.remove(0);
+    assert_eq!(layout.place_new(&placed, &free(gib(1))).unwrap().offset, gib(0));
+    let over = new(ExportPlace::At { offset: gib(0), size: gib(2) });
+    let error = layout.place_new(&placed, &over).unwrap_err();
+    assert!(error.message.contains("overlap `backup`"), "{error}");
+    let whole = NewExport { is_read_only: true, ..new(ExportPlace::Whole) };
+    assert_eq!(layout.place_new(&placed, &whole).unwrap().size, gib(4));
+}
+
+/// The proof of a changed set is that of a file that says the same.
+#[test]
+fn other_exports_are_bound_as_if_they_stood_in_the_file() {
+    let drive = drive("flush_ns_max = 1_000_000");
+    let (both, one) =
+        (parse(&format!("{HEAD}{CAMERA}{BACKUP}")), parse(&format!("{HEAD}{CAMERA}")));
+    let exports = both.exports(layout(4)).unwrap();
+    let same = |a: &ServeFile, b: &ServeFile| {
+        assert_eq!(a.bind(&drive).unwrap().workload, b.bind(&drive).unwrap().workload);
+    };
+    same(&one.with_exports(&exports), &both);
+    same(&both.with_exports(&exports[..1]), &one);
+    let nobody = both.with_exports(&exports[1..]).bind(&drive).unwrap();
+    assert_eq!((nobody.workload.policy, nobody.flush_max), (PolicyName::Noop, None));
 }

@@ -55,6 +55,7 @@ pub(crate) extern "C" fn plugin_init() -> *const ExtendedPlugin {
     builder.can_zero = true;
     builder.can_fast_zero = true;
     builder.is_rotational = true;
+    builder.trim = true;
     builder.write_at = true;
     builder.zero = true;
     builder.flush = true;
@@ -108,7 +109,7 @@ fn add_export(exports: *mut c_void, export: &ExportSpec) -> c_int {
 
 /// A client that names no export gets the only one; where there are several it gets none.
 extern "C" fn default_export(_readonly: c_int, _is_tls: c_int) -> *const c_char {
-    match service().as_deref().map(Service::exports) {
+    match service().as_deref().map(Service::exports).as_deref() {
         Some([only]) => interned(&only.name),
         _ => interned(""),
     }

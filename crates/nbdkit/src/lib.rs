@@ -2,14 +2,18 @@
 //! The plugin of nbdkit: a shim between its callbacks and a service of the engine.
 //!
 //! ```text
-//!   nbdkit tidegate config=serve.toml [force=1]
+//!   nbdkit tidegate config=serve.toml [force=1] [threads=64]
 //!   config ........ the file's name
 //!   after_fork .... Prepared::open: the service's thread begins; control socket, metrics
 //!   open .......... the export of the name that the client asked for
 //!   pread, pwrite, flush, zero ... block in nbdkit's thread until the service answers
 //!   cleanup ....... everything is answered, the service ends
 //! ```
-//! TRIM is not offered: nobody measured what it costs the neighbours. WRITE ZEROES is a write of
+//! Exports come and go through the control socket; connections of one that was removed get
+//! `ESHUTDOWN`.
+//!
+//! TRIM is offered while no export has a contract: nobody measured what it costs the neighbours.
+//! Where one comes later it is answered and nothing happens. WRITE ZEROES is a write of
 //! zeroes, and charged as one.
 
 mod extended;
@@ -19,19 +23,32 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use engine::serve::{Prepared, Sidelines};
 use engine::service::{CallError, Export, Service};
+use mimalloc::MiMalloc;
 use nbdkit::{Error, Flags, FuaFlags, Result, Server};
+
+/// Memory without a lock between threads: the service's thread must not wait for one of a client's
+/// that stopped in the middle of an allocation.
+#[global_allocator]
+static ALLOCATOR: MiMalloc = MiMalloc;
 
 /// What the command line said, and the service once it runs.
 #[derive(Default)]
 struct State {
     config: Option<PathBuf>,
     is_forced: bool,
+    /// Requests of a connection that the server shows at once, where the command line says it.
+    threads: Option<u64>,
     service: Option<Arc<Service>>,
     sidelines: Option<Sidelines>,
 }
 
-static STATE: Mutex<State> =
-    Mutex::new(State { config: None, is_forced: false, service: None, sidelines: None });
+static STATE: Mutex<State> = Mutex::new(State {
+    config: None,
+    is_forced: false,
+    threads: None,
+    service: None,
+    sidelines: None,
+});
 
 fn with_state<T>(act: impl FnOnce(&mut State) -> T) -> T {
     act(&mut STATE.lock().unwrap_or_else(PoisonError::into_inner))
@@ -54,18 +71,8 @@ fn fault(text: impl std::fmt::Display) -> Error {
 /// `EINVAL`, as every Linux has it.
 const INVALID: i32 = 22;
 
-/// What the kernel's numbers say of a call that failed.
 fn call_error(error: CallError) -> Error {
-    let (permission, no_space, io, shutdown) = (1, 28, 5, 108);
-    let errno = match error {
-        CallError::Store(error) => error.raw_os_error(),
-        CallError::Unaligned { .. } => INVALID,
-        CallError::BeyondEnd { .. } => no_space,
-        CallError::ReadOnly => permission,
-        CallError::Ended => shutdown,
-        _ => io,
-    };
-    Error::new(errno, error.to_string())
+    Error::new(error.raw_os_error(), error.to_string())
 }
 
 impl Server for Connection {
@@ -84,7 +91,8 @@ impl Server for Connection {
     fn config_help() -> Option<&'static str> {
         Some(
             "config=FILE   (required) The serve file.\n\
-             force=1       Serve contracts that are not proved as best effort.",
+             force=1       Serve contracts that are not proved as best effort.\n\
+             threads=N     The server's --threads: contracts that need more are not admitted.",
         )
     }
 
@@ -99,7 +107,14 @@ impl Server for Connection {
                 with_state(|state| state.config = Some(path));
             }
             "force" => with_state(|state| state.is_forced = value == "1"),
-            _ => return Err(fault(format!("no parameter `{key}`: there are config and force"))),
+            "threads" => {
+                let threads = value.parse().map_err(|_| fault("threads=N is a number"))?;
+                with_state(|state| state.threads = Some(threads));
+            }
+            _ => {
+                let known = "there are config, force and threads";
+                return Err(fault(format!("no parameter `{key}`: {known}")));
+            }
         }
         Ok(())
     }
@@ -110,9 +125,13 @@ impl Server for Connection {
     }
 
     fn after_fork() -> Result<()> {
-        let (config, is_forced) =
-            with_state(|state| (state.config.clone().unwrap_or_default(), state.is_forced));
-        let prepared = Prepared::read(&config).map_err(fault)?;
+        let (config, is_forced, threads) = with_state(|state| {
+            (state.config.clone().unwrap_or_default(), state.is_forced, state.threads)
+        });
+        let mut prepared = Prepared::read(&config).map_err(fault)?;
+        if let Some(threads) = threads {
+            prepared = prepared.with_callers_max(threads);
+        }
         let service = prepared.open(is_forced).map_err(fault)?;
         let say = Arc::new(|line: &str| eprintln!("tidegate: {line}"));
         // The server takes no new clients from there on, and ends when the others are answered.
@@ -156,7 +175,12 @@ impl Server for Connection {
     }
 
     fn can_trim(&self) -> Result<bool> {
-        Ok(false)
+        Ok(self.export.can_trim())
+    }
+
+    fn trim(&self, count: u32, offset: u64, flags: Flags) -> Result<()> {
+        self.export.trim(offset, u64::from(count)).map_err(call_error)?;
+        if flags.contains(Flags::FUA) { self.flush() } else { Ok(()) }
     }
 
     fn can_zero(&self) -> Result<bool> {
@@ -172,11 +196,12 @@ impl Server for Connection {
     }
 
     fn read_at(&self, data: &mut [u8], offset: u64) -> Result<()> {
-        self.export.read(offset, data).map_err(call_error)
+        self.export.read(offset, data).map(drop).map_err(call_error)
     }
 
     fn write_at(&self, data: &[u8], offset: u64, flags: Flags) -> Result<()> {
-        self.export.write(offset, data, flags.contains(Flags::FUA)).map_err(call_error)
+        let is_durable = flags.contains(Flags::FUA);
+        self.export.write(offset, data, is_durable).map(drop).map_err(call_error)
     }
 
     fn zero(&self, count: u32, offset: u64, flags: Flags) -> Result<()> {
@@ -185,6 +210,6 @@ impl Server for Connection {
     }
 
     fn flush(&self) -> Result<()> {
-        self.export.flush().map_err(call_error)
+        self.export.flush().map(drop).map_err(call_error)
     }
 }

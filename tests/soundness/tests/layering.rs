@@ -22,7 +22,9 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
     ("measure",   &["model", "drive", "device"]),
     ("engine",    &["model", "policy", "analysis", "drive", "device", "host"]),
     ("nbdkit",    &["engine"]),
-    ("cli",       &["model", "policy", "analysis", "drive", "device", "host", "sim", "conformance", "measure", "engine"]),
+    ("capi",      &["engine"]),
+    ("attach",    &["model", "drive", "device"]),
+    ("cli",       &["model", "policy", "analysis", "drive", "device", "host", "sim", "conformance", "measure", "engine", "attach"]),
     ("soundness", &["model", "policy", "analysis", "drive", "sim"]),
 ];
 

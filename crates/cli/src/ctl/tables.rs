@@ -149,3 +149,53 @@ pub(crate) fn elapsed(ns: u64) -> String {
     let seconds = ns / 1_000_000_000;
     format!("{}:{:02}:{:02}", seconds / 3600, seconds / 60 % 60, seconds % 60)
 }
+
+/// Why an export is not admitted, and what would be, if that is the answer.
+pub(super) fn refusal(line: &str) -> Option<String> {
+    let answer: Value = serde_json::from_str(line).ok()?;
+    let would_fit = answer["would_fit"].as_array()?;
+    let fits = would_fit.iter().map(|entry| format!("\n  {}", text(entry)));
+    Some(format!(
+        "Not admitted: {}.\nWould fit:{}",
+        text(&answer["error"]),
+        fits.collect::<String>()
+    ))
+}
+
+pub(super) fn print_admitted(answer: &Value, what: &str) {
+    let (size, offset) = (number(&answer["size_bytes"]), number(&answer["offset_bytes"]));
+    outln!(
+        "`{}` {what}: {} of the store, from {} on, under `{}`.",
+        text(&answer["export"]),
+        Bytes::new(size),
+        Bytes::new(offset),
+        text(&answer["policy"])
+    );
+    print_bounds(answer);
+}
+
+pub(super) fn print_removed(answer: &Value) {
+    let free = if answer["is_free"] == true {
+        "its place and its share of the drive are free"
+    } else {
+        "its place and its share of the drive are free after the next change: the others left no \
+         quiet instant"
+    };
+    outln!("`{}` is removed; {free}.", text(&answer["export"]));
+    print_bounds(answer);
+}
+
+/// What everybody is promised now.
+fn print_bounds(answer: &Value) {
+    let exports = list(&answer["bounds"]);
+    let cells = |of: fn(&Value) -> String| exports.iter().map(of).collect::<Vec<_>>();
+    let columns = [
+        ("export", cells(|export| text(&export["name"]))),
+        ("deadline", cells(|export| time(&export["deadline_ns"]))),
+        ("bound", cells(|export| time(&export["bound_ns"]))),
+    ];
+    outln!();
+    out!("{}", show::columns(&columns, 1));
+    outln!();
+    outln!("This holds {}.", text(&answer["note"]));
+}

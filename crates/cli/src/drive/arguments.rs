@@ -5,7 +5,9 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
 
-use crate::arguments::printable;
+use model::Bytes;
+
+use crate::arguments::{printable, quantity};
 
 #[derive(Debug, Args)]
 pub(crate) struct DriveArguments {
@@ -45,6 +47,68 @@ pub(crate) enum DriveCommand {
     /// microseconds. The demerit figure is the root mean square of the distance between the
     /// two distributions: the less, the truer the drive.
     Replay(ReplayArguments),
+    /// Attach a simulated drive to this machine as a block device, in real time (root).
+    ///
+    /// Whatever is done with the device goes through the kernel's scheduler to the simulated
+    /// drive, as many requests at once as it accepts, and takes the time that the drive takes.
+    /// Runs until Ctrl-C, SIGTERM or `tidegate drive detach`, and says then what it saw.
+    #[command(after_help = ATTACH_EXAMPLE)]
+    Attach(AttachArguments),
+    /// Take attached drives away, also after their process was killed; without a name, list them.
+    Detach(DetachArguments),
+}
+
+const ATTACH_EXAMPLE: &str = "Its device in a script:\n  \
+                              tidegate drive attach fujitsu-max3036rc --name hdd --background\n  \
+                              tidegate drive detach --json\n  \
+                              tidegate drive detach hdd";
+
+#[derive(Debug, Args)]
+pub(crate) struct AttachArguments {
+    /// A built-in drive or a drive file.
+    #[arg(value_name = "NAME|FILE")]
+    pub(crate) drive: String,
+    /// How much of the drive, from its first sector; otherwise all of it.
+    #[arg(long, value_name = "SIZE", value_parser = quantity::<Bytes>)]
+    pub(crate) size: Option<Bytes>,
+    /// A file that keeps the data, made if need be; otherwise they are in memory and gone at the
+    /// end.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) store: Option<PathBuf>,
+    /// What it is called while it is attached; otherwise as the drive.
+    #[arg(long, value_name = "NAME", value_parser = plain)]
+    pub(crate) name: Option<String>,
+    /// Return as soon as the device is there.
+    #[arg(long)]
+    pub(crate) background: bool,
+    /// Where the one in the background writes.
+    #[arg(long, value_name = "FILE", hide = true)]
+    pub(crate) log: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct DetachArguments {
+    /// The name under which a drive is attached, or its device.
+    #[arg(value_name = "NAME|DEVICE", conflicts_with = "all")]
+    pub(crate) target: Option<String>,
+    /// All that are attached.
+    #[arg(long)]
+    pub(crate) all: bool,
+    /// Also what is mounted or open: what is outstanding fails, as when a disk is pulled out.
+    #[arg(long)]
+    pub(crate) force: bool,
+    /// List them as one JSON object.
+    #[arg(long, conflicts_with_all = ["target", "all", "force"])]
+    pub(crate) json: bool,
+}
+
+/// A name that can be one of a folder.
+fn plain(name: &str) -> Result<String, String> {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
+    if name.is_empty() || name.starts_with('.') || !name.chars().all(is_plain) {
+        return Err("write a name of letters, digits, `-`, `_` and `.`".to_owned());
+    }
+    Ok(name.to_owned())
 }
 
 #[derive(Debug, Args)]

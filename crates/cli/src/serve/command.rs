@@ -7,7 +7,7 @@ use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use engine::serve::Prepared;
+use engine::serve::{Prepared, outstanding_max};
 use model::serve_file::{Listen, Tls};
 
 use crate::failure::Failure;
@@ -25,6 +25,9 @@ const THREADS_MAX: u64 = 1024;
 /// Connections at once for each export, and for whoever looks.
 const CONNECTIONS_PER_EXPORT: usize = 4;
 const CONNECTIONS_MORE: usize = 16;
+
+/// Exports that may be admitted while it runs without crowding the connections of others.
+const EXPORTS_MORE: usize = 16;
 
 /// File names of the plugin: as installed, and as the compiler leaves it.
 const PLUGINS: [&str; 2] = ["nbdkit-tidegate-plugin.so", "libtidegate_nbdkit.so"];
@@ -66,7 +69,8 @@ impl ServerCommand {
             let path = absolute(&prepared.resolve(named.get_ref()))?;
             arguments.extend(["--tls=require".into(), option.into(), path.into()]);
         }
-        arguments.extend(["--threads".into(), threads(prepared).to_string().into()]);
+        let threads = threads(prepared);
+        arguments.extend(["--threads".into(), threads.to_string().into()]);
         arguments.push("--filter=limit".into());
         arguments.push(plugin()?.into());
         let mut config = OsString::from("config=");
@@ -75,7 +79,10 @@ impl ServerCommand {
         if is_forced {
             arguments.push("force=1".into());
         }
-        let exports = prepared.file().export_count();
+        // What may be admitted later has to get along with them.
+        arguments.push(format!("threads={threads}").into());
+        let is_told = prepared.file().control.is_some();
+        let exports = prepared.file().export_count() + if is_told { EXPORTS_MORE } else { 0 };
         let connections = CONNECTIONS_PER_EXPORT * exports + CONNECTIONS_MORE;
         arguments.push(format!("limit={connections}").into());
         Ok(Self { arguments, socket })
@@ -130,11 +137,7 @@ fn is_activated() -> bool {
 
 /// So many that no request within its contract waits unread.
 fn threads(prepared: &Prepared) -> u64 {
-    let tasks = prepared.proof().map_or(&[][..], |(workload, _)| &workload.tasks);
-    let needed = tasks.iter().map(|task| {
-        let jobs = task.deadline.ns().div_ceil(task.period.ns()) + 1;
-        jobs.saturating_mul(u64::from(task.requests))
-    });
+    let needed = prepared.file().contracts().map(outstanding_max);
     needed.chain([THREADS_MIN, THREADS_BEST_EFFORT]).max().unwrap_or(THREADS_MIN).min(THREADS_MAX)
 }
 

@@ -63,7 +63,8 @@ impl Screen {
             text(&self.status["policy"]),
             elapsed(number(&self.seen["uptime_ns"]))
         );
-        let exports = self.status["exports"].as_array().map_or(&[][..], Vec::as_slice);
+        // Exports come and go: not those of the beginning.
+        let exports = self.seen["exports"].as_array().map_or(&[][..], Vec::as_slice);
         let guarantee = if !exports.iter().any(|export| export["bound_ns"].is_u64()) {
             "best effort only".into()
         } else if is_degraded {
@@ -76,14 +77,16 @@ impl Screen {
 
     fn table(&self) -> Table<'static> {
         let exports = self.seen["exports"].as_array().map_or(&[][..], Vec::as_slice);
-        let rows = exports.iter().enumerate().map(|(index, export)| self.row(index, export));
+        let rows = exports.iter().map(|export| self.row(export));
         let titles = COLUMNS.iter().enumerate().map(|(index, (title, _))| cell(index, title));
         let widths = COLUMNS.map(|(_, width)| Constraint::Length(width));
         Table::new(rows, widths).header(Row::new(titles).style(Style::new().bold()))
     }
 
-    fn row(&self, index: usize, export: &Value) -> Row<'static> {
-        let before = &self.before["exports"][index];
+    fn row(&self, export: &Value) -> Row<'static> {
+        let before = self.before["exports"].as_array().map_or(&[][..], Vec::as_slice);
+        let before = before.iter().find(|before| before["name"] == export["name"]);
+        let before = before.unwrap_or(&Value::Null);
         let rate = |field: &str| self.per_second(&export[field], &before[field]);
         let cells = [
             text(&export["name"]),

@@ -7,23 +7,97 @@ use host::Distribution;
 use model::{Beyond, Duration, ExportContract, ExportSpec};
 use serde_json::{Value, json};
 
-use crate::service::{ExportStatistics, View};
+use crate::service::{Admitted, ChangeError, ExportStatistics, Offer, Refusal, Removed, View};
 
 /// Why something is not done, and what to do instead.
 #[derive(Debug)]
 pub(super) struct Fault {
     pub(super) error: Cow<'static, str>,
-    pub(super) help: &'static str,
+    pub(super) help: Cow<'static, str>,
+    /// What would be admitted instead.
+    would_fit: Vec<String>,
 }
 
 impl Fault {
-    pub(super) fn new(error: impl Into<Cow<'static, str>>, help: &'static str) -> Self {
-        Self { error: error.into(), help }
+    pub(super) fn new(
+        error: impl Into<Cow<'static, str>>,
+        help: impl Into<Cow<'static, str>>,
+    ) -> Self {
+        Self { error: error.into(), help: help.into(), would_fit: Vec::new() }
+    }
+
+    /// Why the set of exports stays as it is.
+    pub(super) fn of_change(error: ChangeError) -> Self {
+        let help = match &error {
+            ChangeError::Refused(_) => "",
+            ChangeError::NameTaken { .. } => "give it another name",
+            ChangeError::Unknown { .. } => "`status` lists them",
+            ChangeError::NeverQuiet { .. } => {
+                "try again when less is asked for, or add it to the serve file and start again"
+            }
+            ChangeError::Ended => return no_answer(),
+            _ => "add it to the serve file, and start again",
+        };
+        match error {
+            ChangeError::Refused(Refusal { reason, would_fit, help }) => {
+                Self { would_fit, ..Self::new(reason, help) }
+            }
+            other => Self::new(other.to_string(), help),
+        }
     }
 }
 
 pub(super) fn failed(fault: &Fault) -> Value {
-    json!({ "ok": false, "error": fault.error, "help": fault.help })
+    let mut answer = json!({ "ok": false, "error": fault.error, "help": fault.help });
+    if !fault.would_fit.is_empty() {
+        answer["would_fit"] = json!(fault.would_fit);
+    }
+    answer
+}
+
+/// Nothing is written to the file.
+const KEPT: &str = "until the service ends; to keep it, add it to the serve file";
+
+/// An export that is admitted, or would be, and what everybody is promised then.
+pub(super) fn admitted(found: &Admitted) -> Value {
+    json!({
+        "ok": true,
+        "export": found.export.name,
+        "offset_bytes": found.export.offset.get(),
+        "size_bytes": found.export.size.get(),
+        "policy": found.offer.policy().name(),
+        "bounds": bounds(&found.offer),
+        "note": KEPT,
+    })
+}
+
+/// An export that was removed, what it got, and what everybody else is promised then.
+pub(super) fn removed(name: &str, found: &Removed) -> Value {
+    let seen = &found.statistics;
+    json!({
+        "ok": true,
+        "export": name,
+        "is_free": found.is_free,
+        "requests": seen.bounded_counts.count() + seen.best_effort_counts.count(),
+        "misses": seen.misses,
+        "response_ns_max": ns(seen.bounded.max().or(seen.responses.max())),
+        "unanswered": seen.outstanding,
+        "policy": found.offer.policy().name(),
+        "bounds": bounds(&found.offer),
+        "note": "until the service ends; to make it last, remove it from the serve file",
+    })
+}
+
+fn bounds(offer: &Offer) -> Vec<Value> {
+    let exports = offer.exports().iter().zip(offer.bounds());
+    let bound = |(export, bound): (&ExportSpec, &Option<Duration>)| {
+        json!({
+            "name": export.name,
+            "bound_ns": ns(*bound),
+            "deadline_ns": ns(export.contract.as_ref().map(|contract| contract.deadline)),
+        })
+    };
+    exports.map(bound).collect()
 }
 
 fn no_answer() -> Fault {
@@ -36,22 +110,22 @@ fn ns(time: Option<Duration>) -> Option<u64> {
 
 /// What is offered, and whether what was proved still stands.
 pub(super) fn status(view: &View) -> Result<Value, Fault> {
-    let seen = view.statistics().ok_or_else(no_answer)?;
-    let real_time = view.real_time();
-    let exports = view.exports().iter().zip(view.bounds()).enumerate();
+    let look = view.look().ok_or_else(no_answer)?;
+    let (real_time, offer) = (view.real_time(), &look.offer);
+    let exports = offer.exports().iter().zip(offer.bounds()).enumerate();
     let exports: Vec<Value> = exports
         .map(|(index, (export, bound))| {
-            export_status(export, *bound, view.is_export_degraded(index, &seen))
+            export_status(export, *bound, look.is_export_degraded(index))
         })
         .collect();
     Ok(json!({
         "ok": true,
         "version": env!("CARGO_PKG_VERSION"),
-        "policy": view.policy().name(),
-        "hears_notices": view.hears_notices(),
+        "policy": offer.policy().name(),
+        "hears_notices": offer.hears_notices(),
         "uptime_ns": view.uptime().ns(),
         "real_time": { "is_granted": real_time.is_complete(), "text": real_time.to_string() },
-        "is_degraded": view.is_degraded(&seen),
+        "is_degraded": look.is_degraded(),
         "exports": exports,
     }))
 }
@@ -59,6 +133,7 @@ pub(super) fn status(view: &View) -> Result<Value, Fault> {
 fn export_status(export: &ExportSpec, bound: Option<Duration>, is_degraded: bool) -> Value {
     json!({
         "name": export.name,
+        "offset_bytes": export.offset.get(),
         "size_bytes": export.size.get(),
         "is_read_only": export.is_read_only,
         "contract": export.contract.as_ref().map(contract),
@@ -83,18 +158,19 @@ fn contract(contract: &ExportContract) -> Value {
 
 /// What was seen so far.
 pub(super) fn statistics(view: &View) -> Result<Value, Fault> {
-    let seen = view.statistics().ok_or_else(no_answer)?;
-    let exports = view.exports().iter().zip(view.bounds()).enumerate();
+    let look = view.look().ok_or_else(no_answer)?;
+    let (offer, seen) = (&look.offer, &look.seen);
+    let exports = offer.exports().iter().zip(offer.bounds()).enumerate();
     let exports: Vec<Value> = exports
         .map(|(index, (export, bound))| {
-            let is_degraded = view.is_export_degraded(index, &seen);
+            let is_degraded = look.is_export_degraded(index);
             export_statistics(export, *bound, &seen.exports[index], is_degraded)
         })
         .collect();
     Ok(json!({
         "ok": true,
         "uptime_ns": seen.now.ns(),
-        "is_degraded": view.is_degraded(&seen),
+        "is_degraded": look.is_degraded(),
         "exports": exports,
         "drive": {
             "in_flight": seen.in_flight,
@@ -127,6 +203,7 @@ fn export_statistics(
         "requests": seen.bounded_counts.count() + seen.best_effort_counts.count(),
         "requests_best_effort": seen.best_effort_counts.count(),
         "misses": seen.misses,
+        "exceeded": seen.exceeded,
         "beyond": seen.beyond,
         "failed": seen.failed,
         "outstanding": seen.outstanding,

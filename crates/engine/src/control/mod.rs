@@ -6,8 +6,13 @@
 //!   {"do":"statistics"}   what was seen so far
 //!   {"do":"missed","export":"camera-1"}   its tenant missed a deadline   } heard by regulators
 //!   {"do":"ended","export":"camera-1"}    its stream came to its end     } that this steers
+//!   {"do":"check","export":{..}}   would it be admitted? With the keys of an [[export]]
+//!   {"do":"admit","export":{..}}   prove it beside the others, and offer it
+//!   {"do":"remove","export":"camera-1"}   answer what it was asked, then forget it
 //!   {"do":"stop"}         answer everything, then end
 //! ```
+//! While an export is admitted or removed, which may take seconds, other peers wait.
+//!
 //! Only the socket's owner gets in (mode 0600). What `stop` does is the caller's: a service does
 //! not know who runs it.
 //!
@@ -26,7 +31,7 @@ use std::path::Path;
 use policy::NoticeKind;
 use serde_json::json;
 
-use self::answers::{Fault, failed, statistics, status};
+use self::answers::{Fault, admitted, failed, removed, statistics, status};
 use self::request::Request;
 use crate::peers::{Answer, Peers, Protocol, Refusal, Say, UnixDoor};
 use crate::service::View;
@@ -58,6 +63,20 @@ impl Control {
     }
 }
 
+/// Answers one request as the control socket does, for programs that have the service in
+/// themselves. Ending it is theirs: `stop` is refused.
+pub fn ask(view: &View, request: &[u8]) -> String {
+    let desk = Desk { view: view.clone(), stop: Box::new(|| ()) };
+    let reply = Request::parse(request).and_then(|request| match request {
+        Request::Stop => Err(Fault::new(
+            "no server runs this service, so none can be stopped",
+            "the program that opened it closes it",
+        )),
+        request => desk.reply(&request),
+    });
+    reply.unwrap_or_else(|fault| failed(&fault)).to_string()
+}
+
 /// What answers requests.
 struct Desk {
     view: View,
@@ -71,6 +90,16 @@ impl Desk {
             Request::Statistics => statistics(&self.view),
             Request::Missed { export } => self.notice(export, NoticeKind::DeadlineMissed),
             Request::Ended { export } => self.notice(export, NoticeKind::StreamEnded),
+            Request::Check { export } => {
+                self.view.check(export).map(|found| admitted(&found)).map_err(Fault::of_change)
+            }
+            Request::Admit { export } => {
+                self.view.admit(export).map(|found| admitted(&found)).map_err(Fault::of_change)
+            }
+            Request::Remove { export } => {
+                let found = self.view.remove(export).map_err(Fault::of_change)?;
+                Ok(removed(export, &found))
+            }
             Request::Stop => {
                 (self.stop)();
                 Ok(json!({ "ok": true }))

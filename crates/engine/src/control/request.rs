@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! What may be asked, as it is written.
 
+use model::{NewExport, ServeFile};
 use serde::Deserialize;
+use serde_json::Value;
 
 use super::answers::Fault;
 
@@ -10,8 +12,22 @@ use super::answers::Fault;
 pub(super) enum Request {
     Status,
     Statistics,
-    Missed { export: String },
-    Ended { export: String },
+    Missed {
+        export: String,
+    },
+    Ended {
+        export: String,
+    },
+    /// Would it be admitted?
+    Check {
+        export: Box<NewExport>,
+    },
+    Admit {
+        export: Box<NewExport>,
+    },
+    Remove {
+        export: String,
+    },
     Stop,
 }
 
@@ -20,11 +36,12 @@ pub(super) enum Request {
 struct RawRequest {
     #[serde(rename = "do")]
     verb: String,
-    export: Option<String>,
+    /// A name; the whole of an export that is to be admitted.
+    export: Option<Value>,
 }
 
 const EXAMPLE: &str = "write for example {\"do\":\"status\"}";
-const VERBS: &str = "write one of status, statistics, missed, ended, stop";
+const VERBS: &str = "write one of status, statistics, missed, ended, check, admit, remove, stop";
 
 impl Request {
     /// Reads one line.
@@ -36,13 +53,12 @@ impl Request {
         }
         let raw: RawRequest = serde_json::from_slice(line)
             .map_err(|error| Fault::new(format!("no request: {error}"), EXAMPLE))?;
-        let of_export = |make: fn(String) -> Self, export: Option<String>| {
-            let example = "add its name: {\"do\":\"missed\",\"export\":\"NAME\"}";
-            export.map(make).ok_or_else(|| Fault::new("about which export is not said", example))
-        };
         match (raw.verb.as_str(), raw.export) {
-            ("missed", export) => of_export(|export| Self::Missed { export }, export),
-            ("ended", export) => of_export(|export| Self::Ended { export }, export),
+            ("missed", export) => Ok(Self::Missed { export: name("missed", export)? }),
+            ("ended", export) => Ok(Self::Ended { export: name("ended", export)? }),
+            ("remove", export) => Ok(Self::Remove { export: name("remove", export)? }),
+            ("check", export) => Ok(Self::Check { export: new_export(export)? }),
+            ("admit", export) => Ok(Self::Admit { export: new_export(export)? }),
             ("status" | "statistics" | "stop", Some(_)) => {
                 Err(Fault::new("this is about all exports", "leave `export` out"))
             }
@@ -53,6 +69,34 @@ impl Request {
         }
     }
 }
+
+fn name(verb: &str, export: Option<Value>) -> Result<String, Fault> {
+    match export {
+        Some(Value::String(name)) => Ok(name),
+        _ => Err(Fault::new(
+            "about which export is not said",
+            format!("add its name: {{\"do\":\"{verb}\",\"export\":\"NAME\"}}"),
+        )),
+    }
+}
+
+/// An export with the keys and units of a serve file's `[[export]]`.
+fn new_export(export: Option<Value>) -> Result<Box<NewExport>, Fault> {
+    let Some(export @ Value::Object(_)) = export else {
+        return Err(Fault::new("what is asked for is not said", ADMIT_EXAMPLE));
+    };
+    let table: toml::Table = serde_json::from_value(export)
+        .map_err(|error| Fault::new(format!("no export: {error}"), ADMIT_EXAMPLE))?;
+    let new = ServeFile::parse_export(&table.to_string());
+    new.map(Box::new).map_err(|error| {
+        let help = error.help.unwrap_or_else(|| ADMIT_EXAMPLE.to_owned());
+        Fault::new(error.message, help)
+    })
+}
+
+const ADMIT_EXAMPLE: &str = "write the keys of an [[export]], for example \
+    {\"do\":\"admit\",\"export\":{\"name\":\"camera-2\",\"size\":\"1GiB\",\"contract\":\
+    {\"period\":\"300ms\",\"size_max\":\"128KiB\"}}}";
 
 #[cfg(test)]
 mod tests {
@@ -77,10 +121,31 @@ mod tests {
             ("{\"do\":7}", "invalid type"),
             ("{\"do\":\"missed\"}", "which export"),
             ("{\"do\":\"stop\",\"export\":\"a\"}", "all exports"),
+            ("{\"do\":\"remove\"}", "which export"),
+            ("{\"do\":\"remove\",\"export\":{\"name\":\"a\"}}", "which export"),
+            ("{\"do\":\"admit\",\"export\":\"a\"}", "what is asked for"),
+            ("{\"do\":\"admit\",\"export\":{\"name\":\"a\",\"size\":null}}", "no export"),
+            ("{\"do\":\"admit\",\"export\":{\"name\":\"a\",\"size\":\"1MiB\"}}", "count on"),
+            ("{\"do\":\"check\",\"export\":{\"name\":\"a\",\"sise\":\"1MiB\"}}", "unknown field"),
         ] {
             let fault = parse(text).expect_err(text);
             assert!(fault.error.contains(said), "{text}: {fault:?}");
         }
+    }
+
+    #[test]
+    fn an_export_is_written_as_in_a_serve_file() {
+        let line = br#"{"do":"admit","export":{"name":"c \"2\"","size":"1GiB","offset":"4KiB",
+            "contract":{"period":"300ms","requests":2,"size_max":"128KiB","op":"write"},
+            "beyond":"best-effort","weight":3}}"#;
+        let line: Vec<u8> = line.iter().copied().filter(|&byte| byte != b'\n').collect();
+        let Request::Admit { export } = Request::parse(&line).unwrap() else { panic!("{line:?}") };
+        assert_eq!((export.name.as_str(), export.share.weight), ("c \"2\"", 3));
+        let (offset, size) = (model::Bytes::from_kib(4), model::Bytes::from_kib(1 << 20));
+        assert_eq!(export.place, model::ExportPlace::At { offset, size });
+        let terms = export.contract.unwrap();
+        assert_eq!((terms.requests, terms.deadline), (2, model::Duration::from_ms(300)));
+        assert_eq!(terms.beyond, model::Beyond::BestEffort);
     }
 
     /// What looks like a request: pieces of them in any order.
@@ -92,6 +157,8 @@ mod tests {
             Just("\"export\":".to_owned()),
             Just("\"missed\"".to_owned()),
             Just("\"stop\"".to_owned()),
+            Just("\"admit\",\"export\":{\"name\":\"a\",\"size\":\"1MiB\"".to_owned()),
+            Just(",\"best_effort\":true".to_owned()),
             Just(",".to_owned()),
             "[\\x00-\\x7f]{0,6}",
         ];
@@ -114,6 +181,9 @@ mod tests {
                     Request::Statistics => "statistics",
                     Request::Missed { .. } => "missed",
                     Request::Ended { .. } => "ended",
+                    Request::Check { .. } => "check",
+                    Request::Admit { .. } => "admit",
+                    Request::Remove { .. } => "remove",
                     Request::Stop => "stop",
                 };
                 prop_assert_eq!(&value["do"], verb);

@@ -201,14 +201,13 @@ fn a_service_that_ended_is_said_to_have() {
 #[test]
 fn an_exceeded_bound_degrades_its_export_without_an_overrun() {
     let bench = Bench::new();
-    let (view, bound) = (bench.service.view(), bench.service.bounds()[0].unwrap());
-    let mut seen = (*view.statistics().unwrap()).clone();
-    assert_eq!(seen.overruns, 0);
-    seen.exports[0].bounded.record(bound);
-    assert!(!view.is_degraded(&seen));
-    seen.exports[0].bounded.record(bound + model::Duration::from_ns(1));
-    seen.exports[1].responses.record(bound + bound);
-    assert!(view.is_export_degraded(0, &seen) && !view.is_export_degraded(1, &seen));
+    let mut look = bench.service.view().look().unwrap();
+    assert!(look.seen.overruns == 0 && !look.is_degraded());
+    let mut seen = (*look.seen).clone();
+    seen.exports[0].exceeded = 1;
+    seen.exports[1].responses.record(model::Duration::from_ms(100_000));
+    look.seen = Arc::new(seen);
+    assert!(look.is_export_degraded(0) && !look.is_export_degraded(1));
 }
 
 /// Goal: peers that ask for all they can delay no client. Method: ten of them without pause
@@ -245,4 +244,186 @@ fn peers_that_ask_without_end_do_not_delay_clients() {
     times.sort();
     assert!(answers > 100, "{answers}");
     assert!(times[100] < Duration::from_millis(20), "{:?}", times[100]);
+}
+
+const SECOND: &str = r#"{"do":"VERB","export":{"name":"second","size":"256KiB",
+    "contract":{"period":"20ms","requests":REQUESTS,"size_max":"16KiB"}}}"#;
+
+fn second(verb: &str, requests: u32) -> String {
+    let line = SECOND.replace("VERB", verb).replace("REQUESTS", &requests.to_string());
+    line.replace('\n', "")
+}
+
+#[test]
+fn an_export_comes_and_goes_while_the_service_runs() {
+    let bench = Bench::new();
+    let before = bench.service.bounds()[0].unwrap();
+    let would = bench.ask(&second("check", 1));
+    assert_eq!(would["ok"], true, "{would}");
+    assert!(bench.service.export("second").is_none());
+    let said = bench.ask(&second("admit", 1));
+    assert_eq!((&said["ok"], &said["bounds"]), (&Value::Bool(true), &would["bounds"]), "{said}");
+    // Behind the two of the file, and the bounds of both contracts are those of the new set.
+    assert_eq!(said["offset_bytes"], 2 << 20);
+    let bounds = bench.service.bounds();
+    assert!(bounds[0].unwrap() > before && bounds[2].is_some(), "{bounds:?}");
+    assert_eq!(said["bounds"][0]["bound_ns"], bounds[0].unwrap().ns());
+    assert!(said["note"].as_str().unwrap().contains("serve file"), "{said}");
+    let export = bench.service.export("second").unwrap();
+    export.write(0, &[9; 4096], true).unwrap();
+    // The others did not notice, and statistics know of it.
+    bench.service.export("camera").unwrap().write(0, &[1; 4096], false).unwrap();
+    let seen = bench.statistics(|seen| seen["exports"][2]["requests"] == 1);
+    assert_eq!(seen["exports"][2]["tokens_max"], 1);
+    assert_eq!(bench.ask("{\"do\":\"missed\",\"export\":\"second\"}")["ok"], true);
+
+    let gone = bench.ask("{\"do\":\"remove\",\"export\":\"second\"}");
+    assert_eq!(
+        (&gone["ok"], &gone["is_free"], &gone["requests"]),
+        (&true.into(), &true.into(), &1.into())
+    );
+    assert_eq!(bench.service.bounds()[0], Some(before));
+    assert!(bench.service.export("second").is_none());
+    assert_eq!(export.read(0, &mut [0; 4096]), Err(crate::service::CallError::Removed));
+    // Its place is free, what it wrote is still there, and whoever held on to it gets nothing.
+    let again = bench.ask(&second("admit", 1));
+    assert_eq!((&again["ok"], &again["offset_bytes"]), (&true.into(), &(2 << 20).into()));
+    let mut found = [0; 4096];
+    bench.service.export("second").unwrap().read(0, &mut found).unwrap();
+    assert_eq!(found, [9; 4096]);
+    assert_eq!(export.read(0, &mut found), Err(crate::service::CallError::Removed));
+}
+
+#[test]
+fn what_cannot_be_proved_is_not_admitted_and_what_would_fit_is_said() {
+    let bench = Bench::new();
+    let before = bench.service.bounds();
+    let said = bench.ask(&second("admit", 500));
+    assert_eq!(said["ok"], false, "{said}");
+    assert!(said["error"].as_str().unwrap().contains("second"), "{said}");
+    let fits: Vec<&str> =
+        said["would_fit"].as_array().unwrap().iter().filter_map(Value::as_str).collect();
+    assert!(fits.iter().any(|fit| fit.contains("of its requests a period")), "{fits:?}");
+    assert_eq!((bench.service.bounds(), bench.service.exports().len()), (before, 2));
+    // What is said to fit does; one request more does not.
+    let most = fits[0].split(' ').find_map(|word| word.parse::<u32>().ok()).unwrap();
+    assert_eq!(bench.ask(&second("check", most + 1))["ok"], false);
+    assert_eq!(bench.ask(&second("admit", most))["ok"], true, "{most}");
+}
+
+#[test]
+fn what_has_no_place_or_no_name_is_refused() {
+    let bench = Bench::new();
+    let admit = |keys: &str| {
+        let said =
+            bench.ask(&format!("{{\"do\":\"admit\",\"export\":{{{keys},\"best_effort\":true}}}}"));
+        (said["ok"] == true, said["error"].as_str().unwrap_or_default().to_owned())
+    };
+    for (keys, why) in [
+        (r#""name":"camera","size":"1MiB""#, "`camera` already"),
+        (r#""name":"a","size":"1MiB","offset":"1MiB""#, "overlap `rest`"),
+        (r#""name":"a","size":"100GiB""#, "the store ends"),
+        (r#""name":"a","share":"whole""#, "writes over all others"),
+        (r#""name":"a","size":"1001B""#, "no multiple"),
+        (r#""name":"","size":"1MiB""#, "a name that"),
+    ] {
+        let (is_ok, error) = admit(keys);
+        assert!(!is_ok && error.contains(why), "{keys}: {error}");
+    }
+    assert_eq!(admit(r#""name":"b","size":"1MiB","weight":4"#), (true, String::new()));
+    // The gap that it leaves is the next place.
+    assert_eq!(bench.ask("{\"do\":\"remove\",\"export\":\"rest\"}")["ok"], true);
+    assert_eq!(admit(r#""name":"c","size":"512KiB""#), (true, String::new()));
+    let placed = bench.service.exports();
+    assert_eq!(placed.iter().find(|it| it.name == "c").unwrap().offset.get(), 1 << 20);
+    for name in ["rest", "nobody"] {
+        let said = bench.ask(&format!("{{\"do\":\"remove\",\"export\":\"{name}\"}}"));
+        assert_eq!(said["ok"], false, "{said}");
+    }
+    // Down to nobody, and up again.
+    for name in ["b", "camera", "c"] {
+        let said = bench.ask(&format!("{{\"do\":\"remove\",\"export\":\"{name}\"}}"));
+        assert_eq!(said["is_free"], true, "{said}");
+    }
+    assert!(bench.service.exports().is_empty());
+    assert_eq!(bench.ask(&second("admit", 2))["ok"], true);
+    bench.service.export("second").unwrap().write(0, &[3; 8192], true).unwrap();
+}
+
+#[test]
+fn a_contract_that_the_server_cannot_read_in_time_is_refused() {
+    let bench = Bench::new();
+    let prepared = Prepared::read(&bench.folder.path().join("serve.toml")).unwrap();
+    let service = prepared.with_callers_max(3).open(false).unwrap();
+    let contract = |requests| model::NewExport {
+        name: "second".to_owned(),
+        place: model::ExportPlace::Free { size: model::Bytes::from_kib(64) },
+        contract: Some(model::ExportContract {
+            requests,
+            period: model::Duration::from_ms(100),
+            deadline: model::Duration::from_ms(100),
+            size_max: model::Bytes::from_kib(16),
+            op: None,
+            beyond: model::Beyond::Wait,
+        }),
+        share: model::BestEffortShare::default(),
+        is_read_only: false,
+    };
+    let error = service.admit(&contract(2)).unwrap_err().to_string();
+    assert!(error.contains("4 requests outstanding") && error.contains("read 3"), "{error}");
+    service.admit(&contract(1)).unwrap();
+}
+
+/// Goal: changes without pause, from two sides, while clients of all exports go on; every call is
+/// answered, and nobody gets data of another.
+#[test]
+fn clients_go_on_while_exports_come_and_go() {
+    let bench = Bench::new();
+    let is_over = std::sync::atomic::AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        for name in ["camera", "rest"] {
+            let (export, is_over) = (bench.service.export(name).unwrap(), &is_over);
+            scope.spawn(move || {
+                let stamp = name.as_bytes()[0];
+                let mut found = [0; 4096];
+                for block in (0..64).cycle() {
+                    export.write(block * 4096, &[stamp; 4096], block % 7 == 0).unwrap();
+                    export.read(block * 4096, &mut found).unwrap();
+                    assert_eq!(found, [stamp; 4096]);
+                    if is_over.load(Ordering::Relaxed) {
+                        return;
+                    }
+                }
+            });
+        }
+        for _ in 0..20 {
+            let said = bench.ask(&second("admit", 1));
+            assert_eq!(said["ok"], true, "{said}");
+            let export = bench.service.export("second").unwrap();
+            scope.spawn(move || while export.write(0, &[2; 4096], false).is_ok() {});
+            let said = bench.ask("{\"do\":\"remove\",\"export\":\"second\"}");
+            assert_eq!(said["ok"], true, "{said}");
+        }
+        is_over.store(true, Ordering::Relaxed);
+    });
+}
+
+/// Goal: a trim is carried out while nobody has a contract, and is a hint from then on.
+#[test]
+fn trims_cost_no_contract_anything() {
+    let bench = Bench::new();
+    let rest = bench.service.export("rest").unwrap();
+    let trimmed = |block: u64| {
+        let mut found = [7; 4096];
+        rest.write(block * 4096, &found, true).unwrap();
+        rest.trim(block * 4096, 4096).unwrap();
+        rest.read(block * 4096, &mut found).unwrap();
+        found == [0; 4096]
+    };
+    assert!(!rest.can_trim() && !trimmed(0));
+    assert_eq!(bench.ask("{\"do\":\"remove\",\"export\":\"camera\"}")["is_free"], true);
+    assert!(rest.can_trim() && trimmed(1));
+    assert!(matches!(rest.trim(1 << 20, 512), Err(crate::service::CallError::BeyondEnd { .. })));
+    assert_eq!(bench.ask(&second("admit", 1))["ok"], true);
+    assert!(!rest.can_trim() && !trimmed(2));
 }

@@ -5,21 +5,20 @@
 //! OpenMetrics 1.0. The text itself is made by the crate `prometheus-client`.
 
 use std::fmt;
-use std::sync::Arc;
 
-use model::Duration;
+use model::{Duration, ExportSpec};
 use prometheus_client::collector::Collector;
 use prometheus_client::encoding::{DescriptorEncoder, EncodeGaugeValue, NoLabelSet};
 use prometheus_client::metrics::MetricType;
 use prometheus_client::registry::Registry;
 
-use crate::service::{ExportStatistics, ResponseCounts, ServiceStatistics, View};
+use crate::service::{ExportStatistics, Look, ResponseCounts, View};
 
 /// The page; none when the service does not answer.
 pub(super) fn exposition(view: &View) -> Option<String> {
-    let seen = view.statistics()?;
+    let look = view.look()?;
     let mut registry = Registry::default();
-    registry.register_collector(Box::new(Snapshot { view: view.clone(), seen }));
+    registry.register_collector(Box::new(Snapshot { view: view.clone(), look }));
     let mut text = String::new();
     // Writing into a text cannot fail.
     prometheus_client::encoding::text::encode(&mut text, &registry).ok()?;
@@ -30,7 +29,7 @@ pub(super) fn exposition(view: &View) -> Option<String> {
 #[derive(Debug)]
 struct Snapshot {
     view: View,
-    seen: Arc<ServiceStatistics>,
+    look: Look,
 }
 
 fn seconds(time: Duration) -> f64 {
@@ -51,9 +50,13 @@ impl Collector for Snapshot {
 }
 
 impl Snapshot {
+    fn exports(&self) -> impl Iterator<Item = (&ExportSpec, &ExportStatistics)> {
+        self.look.offer.exports().iter().zip(&self.look.seen.exports)
+    }
+
     fn service(&self, to: Encoder<'_, '_>) -> fmt::Result {
         let labels =
-            [("policy", self.view.policy().name()), ("version", env!("CARGO_PKG_VERSION"))];
+            [("policy", self.look.offer.policy().name()), ("version", env!("CARGO_PKG_VERSION"))];
         to.encode_descriptor("tidegate_service", "What serves", None, MetricType::Info)?
             .encode_info(&labels)?;
         let uptime = seconds(self.view.uptime());
@@ -62,7 +65,7 @@ impl Snapshot {
         let help = "Whether real-time scheduling and locked memory were granted";
         gauge(to, "tidegate_real_time_granted", help, &is_granted)?;
         let help = "Whether the bound of any export stands no more, until the next start";
-        gauge(to, "tidegate_degraded", help, &u64::from(self.view.is_degraded(&self.seen)))
+        gauge(to, "tidegate_degraded", help, &u64::from(self.look.is_degraded()))
     }
 
     fn responses(&self, to: Encoder<'_, '_>) -> fmt::Result {
@@ -70,7 +73,7 @@ impl Snapshot {
                     from arrival";
         let name = "tidegate_export_response_seconds";
         let mut metric = to.encode_descriptor(name, help, None, MetricType::Histogram)?;
-        for (export, seen) in self.view.exports().iter().zip(&self.seen.exports) {
+        for (export, seen) in self.exports() {
             let name = export.name.as_str();
             let kinds = [
                 ("contract", &seen.bounded_counts, export.contract.is_some()),
@@ -106,7 +109,7 @@ impl Snapshot {
         for (what, help, pick) in counters {
             let name = format!("tidegate_export_{what}");
             let mut metric = to.encode_descriptor(&name, help, None, MetricType::Counter)?;
-            for (export, seen) in self.view.exports().iter().zip(&self.seen.exports) {
+            for (export, seen) in self.exports() {
                 let labels = [("export", export.name.as_str())];
                 metric
                     .encode_family(&labels)?
@@ -117,20 +120,21 @@ impl Snapshot {
     }
 
     fn gauges(&self, to: Encoder<'_, '_>) -> fmt::Result {
-        let (exports, bounds) = (self.view.exports(), self.view.bounds());
+        let (exports, bounds) = (self.look.offer.exports(), self.look.offer.bounds());
         let contracts = || exports.iter().map(|export| export.contract.as_ref());
         let proved = bounds.iter().map(|bound| bound.map(seconds));
         self.of_exports(to, "bound_seconds", "Proved: no response takes longer", proved)?;
         let deadlines = contracts().map(|contract| contract.map(|it| seconds(it.deadline)));
         self.of_exports(to, "deadline_seconds", "Agreed: no response may take longer", deadlines)?;
-        let seen = &self.seen.exports;
+        let seen = &self.look.seen.exports;
         let tokens = contracts().zip(seen).map(|(contract, seen)| contract.map(|_| seen.tokens));
         self.of_exports(to, "tokens", "Requests that the contract allows at once, now", tokens)?;
         let outstanding = seen.iter().map(|seen| Some(seen.outstanding));
         self.of_exports(to, "outstanding", "Requests that are not answered", outstanding)?;
-        let degraded = bounds.iter().enumerate().map(|(index, bound)| {
-            bound.map(|_| u64::from(self.view.is_export_degraded(index, &self.seen)))
-        });
+        let degraded = bounds
+            .iter()
+            .enumerate()
+            .map(|(index, bound)| bound.map(|_| u64::from(self.look.is_export_degraded(index))));
         let help =
             "Whether its bound stands no more: the drive broke its table, or it was exceeded";
         self.of_exports(to, "degraded", help, degraded)
@@ -146,7 +150,7 @@ impl Snapshot {
     ) -> fmt::Result {
         let name = format!("tidegate_export_{what}");
         let mut metric = to.encode_descriptor(&name, help, None, MetricType::Gauge)?;
-        for (export, value) in self.view.exports().iter().zip(values) {
+        for (export, value) in self.look.offer.exports().iter().zip(values) {
             if let Some(value) = value {
                 metric.encode_family(&[("export", export.name.as_str())])?.encode_gauge(&value)?;
             }
@@ -155,7 +159,7 @@ impl Snapshot {
     }
 
     fn drive(&self, to: Encoder<'_, '_>) -> fmt::Result {
-        let seen = &self.seen;
+        let seen = &self.look.seen;
         gauge(to, "tidegate_drive_in_flight", "Requests on the drive", &seen.in_flight)?;
         for (name, help, count) in [
             ("tidegate_drive_batches", "Batches that were compared with the table", seen.batches),

@@ -8,7 +8,9 @@
 //! ```
 //! The command line reads and prints; the server's plugin reads and opens. Both see the same.
 
+mod fit;
 mod overrun_log;
+mod prover;
 mod sidelines;
 mod simulated;
 #[cfg(test)]
@@ -16,25 +18,21 @@ mod tests;
 
 use std::fs::File;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use analysis::{Answer, Assessment, assess};
 use device::{Access, OpenError, Target, memory_file};
 use model::serve_file::{BackingReference, Bound, Layout, Named};
-use model::{
-    BatchTable, Bytes, DriveFile, DriveKind, Duration, ExportSpec, FileError, Plan, PolicyName,
-    ServeFile, Workload,
-};
+use model::{Bytes, DriveFile, DriveKind, ExportSpec, FileError, ServeFile, Workload};
 
-use crate::service::{DeviceBacking, Service, ServiceError, ServiceParams};
+use prover::FileProver;
 
+use crate::service::{Arrangement, DeviceBacking, Service, ServiceError, ServiceParams};
+
+pub use fit::what_would_fit;
+pub use prover::outstanding_max;
 pub use sidelines::Sidelines;
 pub use simulated::SimulatedBacking;
-
-/// Requests on a store of which nothing is known.
-const DEPTH_DEFAULT: u32 = 32;
-
-/// Best-effort requests among which policies that order by position may choose.
-const POSITIONS_WINDOW: u32 = 512;
 
 /// Blocks of a simulated drive's store.
 const SIMULATED_ALIGNMENT: Bytes = Bytes::new(512);
@@ -102,6 +100,7 @@ pub struct Prepared {
     file: ServeFile,
     drive: Option<DriveFile>,
     bound: Option<(Bound, Assessment)>,
+    callers_max: Option<u64>,
 }
 
 impl Prepared {
@@ -128,7 +127,14 @@ impl Prepared {
             }
             None => None,
         };
-        Ok(Self { path: path.to_owned(), text, file, drive, bound })
+        Ok(Self { path: path.to_owned(), text, file, drive, bound, callers_max: None })
+    }
+
+    /// A server that shows the service at most so many requests of one client at once: contracts
+    /// that need more are not admitted while it runs.
+    #[must_use]
+    pub fn with_callers_max(self, callers_max: u64) -> Self {
+        Self { callers_max: Some(callers_max), ..self }
     }
 
     /// What stands in the file.
@@ -212,8 +218,9 @@ impl Prepared {
         let access = if is_written { Access::ReadWrite } else { Access::ReadOnly };
         let target = Target::open(path, access)?;
         let layout = Layout { size: target.size(), alignment: target.alignment() };
-        let params = self.params(layout)?;
-        let depth = params.plan.depth;
+        let mut params = self.params(layout)?;
+        params.can_trim = is_written && target.can_deallocate();
+        let depth = params.arrangement.plan.depth;
         let make = move |clock, waker| DeviceBacking::new(target, depth, clock, waker);
         Ok(Service::start(params, make)?)
     }
@@ -250,48 +257,31 @@ impl Prepared {
 
     fn params(&self, layout: Layout) -> Result<ServiceParams, ServeError> {
         let mut exports = self.file.exports(layout).map_err(|error| self.faulty(error))?;
-        let (policy, plan) = match &self.bound {
+        let arrangement = match &self.bound {
             Some((bound, assessment)) if self.is_proven() => {
-                (bound.workload.policy, assessment.plan(&bound.workload))
+                prover::arrangement(&bound.workload, assessment, &exports)
             }
             Some((bound, _)) => without_contracts(&bound.workload, &mut exports),
-            None => (PolicyName::Noop, Plan::of(&unknown_store())),
+            None => prover::unknown_store(),
         };
-        let bounds = self.bounds(&exports);
-        let window = match policy {
-            PolicyName::Satf | PolicyName::Das | PolicyName::Sstf => POSITIONS_WINDOW,
-            _ => 2 * plan.depth,
+        let prover = FileProver {
+            file: self.file.clone(),
+            drive: self.drive.clone(),
+            layout,
+            is_written: self.file.is_written(),
+            callers_max: self.callers_max,
         };
-        let size_max = self.size_max(&exports);
         Ok(ServiceParams {
             exports,
-            bounds,
-            policy,
-            plan,
+            arrangement,
             is_measured: self.drive.is_some(),
+            // A simulated drive's store is a file of its own; a device is asked.
+            can_trim: matches!(self.file.backing, BackingReference::Simulated { .. }),
             alignment: layout.alignment,
-            size_max,
-            window,
+            size_max: self.file.size_max(self.drive.as_ref()),
             drive: self.drive.clone(),
+            prover: Some(Arc::new(prover)),
         })
-    }
-
-    /// Tasks are the exports with a contract, in order.
-    fn bounds(&self, exports: &[ExportSpec]) -> Vec<Option<Duration>> {
-        let proved = self.bound.iter().flat_map(|(_, assessment)| &assessment.tasks);
-        let mut proved = proved.map(|task| task.response_max.map(|(response, _)| response));
-        let of = |export: &ExportSpec| export.contract.as_ref().and_then(|_| proved.next()?);
-        exports.iter().map(of).collect()
-    }
-
-    /// The largest request of all.
-    fn size_max(&self, exports: &[ExportSpec]) -> Bytes {
-        let contracts = exports.iter().filter_map(|export| export.contract.as_ref());
-        contracts
-            .map(|terms| terms.size_max)
-            .chain([self.file.size_max(self.drive.as_ref())])
-            .max()
-            .expect("one is there")
     }
 }
 
@@ -302,20 +292,13 @@ const SIZE_DEFAULT: Bytes = Bytes::from_kib(64 << 20);
 const SEED: u64 = 1;
 
 /// Everything as best effort, under the same policy.
-fn without_contracts(workload: &Workload, exports: &mut [ExportSpec]) -> (PolicyName, Plan) {
-    for export in exports {
+fn without_contracts(workload: &Workload, exports: &mut [ExportSpec]) -> Arrangement {
+    for export in &mut *exports {
         export.contract = None;
     }
     let workload = Workload { tasks: Vec::new(), entries: Vec::new(), ..workload.clone() };
     let assessment = assess(&workload, workload.policy);
-    (workload.policy, assessment.plan(&workload))
-}
-
-/// A store of which nothing is known: as many requests at once as most take.
-fn unknown_store() -> Workload {
-    let times = vec![Duration::from_ms(1_000); DEPTH_DEFAULT as usize];
-    let table = BatchTable::new(&times).expect("a table of one time");
-    Workload::new("nothing known", DEPTH_DEFAULT, table)
+    prover::arrangement(&workload, &assessment, exports)
 }
 
 fn read_text(path: &Path) -> Result<String, ServeError> {

@@ -10,7 +10,8 @@ use std::os::unix::fs::FileExt;
 
 use device::{Clock, IoBuffer, IoError, RingError, Waker};
 use drive::Drive;
-use model::{Duration, Op, Request, RequestId, Time};
+use model::{Bytes, Duration, Lba, Op, Request, RequestId, Time};
+use rustix::fs::{FallocateFlags, fallocate};
 
 use crate::service::{Backing, Move, Moved};
 
@@ -28,13 +29,15 @@ pub struct SimulatedBacking {
     /// Scratch, empty between calls.
     requests: Vec<Request>,
     returned: Vec<drive::Completion>,
+    /// Done at once: no drive model takes time for them.
+    trimmed: Vec<RequestId>,
 }
 
 impl SimulatedBacking {
     /// A disk with that drive's timing, its data in `store`, which reads as zero beyond its end.
     pub fn new(drive: Box<dyn Drive + Send>, store: File, clock: Clock, waker: Waker) -> Self {
-        let (held, requests, returned) = Default::default();
-        Self { drive, store, clock, waker, held, requests, returned }
+        let (held, requests, returned, trimmed) = Default::default();
+        Self { drive, store, clock, waker, held, requests, returned, trimmed }
     }
 
     fn transfer(&self, request: &Request, data: &mut IoBuffer) -> std::io::Result<()> {
@@ -42,27 +45,9 @@ impl SimulatedBacking {
         let (memory, offset) = (&mut data.bytes_mut()[..length], request.start.offset_bytes());
         match request.op {
             Op::Write => self.store.write_all_at(memory, offset),
-            Op::Read => read_with_zeroes(&self.store, memory, offset),
+            Op::Read => device::read_with_zeroes(&self.store, memory, offset),
         }
     }
-}
-
-/// What lies beyond the end of the file was never written.
-fn read_with_zeroes(store: &File, mut memory: &mut [u8], mut offset: u64) -> std::io::Result<()> {
-    while !memory.is_empty() {
-        let count = match store.read_at(memory, offset) {
-            Ok(count) => count,
-            Err(error) if error.kind() == std::io::ErrorKind::Interrupted => continue,
-            Err(error) => return Err(error),
-        };
-        if count == 0 {
-            memory.fill(0);
-            return Ok(());
-        }
-        memory = &mut memory[count..];
-        offset += count as u64;
-    }
-    Ok(())
 }
 
 impl Backing for SimulatedBacking {
@@ -88,8 +73,15 @@ impl Backing for SimulatedBacking {
         self.drive.flush(now, id);
     }
 
+    fn trim(&mut self, id: RequestId, start: Lba, size: Bytes) {
+        let holes = FallocateFlags::PUNCH_HOLE | FallocateFlags::KEEP_SIZE;
+        // A file system without holes keeps the data, which is allowed.
+        let _ = fallocate(&self.store, holes, start.offset_bytes(), size.get());
+        self.trimmed.push(id);
+    }
+
     fn wait(&mut self, until: Option<Time>) -> Result<(), RingError> {
-        if self.returned.is_empty() {
+        if self.returned.is_empty() && self.trimmed.is_empty() {
             let next = [until, self.drive.next_event()].into_iter().flatten().min();
             let now = self.now();
             let time = next.map_or(SLEEP_MAX, |next| next.since(now).min(SLEEP_MAX));
@@ -114,6 +106,7 @@ impl Backing for SimulatedBacking {
             moved.push(Moved { id, data: Some(data), result });
         }
         self.returned = returned;
+        moved.extend(self.trimmed.drain(..).map(|id| Moved { id, data: None, result: Ok(()) }));
     }
 }
 

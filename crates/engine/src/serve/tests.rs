@@ -10,6 +10,7 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration as Wall, Instant};
 
 use drive::PseudoDisk;
+use model::{BatchTable, Duration};
 
 use super::*;
 use crate::peers::Say;

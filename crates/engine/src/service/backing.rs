@@ -5,7 +5,7 @@
 //! core runs on each.
 
 use device::{IoBuffer, IoError, RingError};
-use model::{Request, RequestId, Time};
+use model::{Bytes, Lba, Request, RequestId, Time};
 
 /// A read or write on its way to the store, with its memory.
 #[derive(Debug)]
@@ -21,7 +21,7 @@ pub struct Move {
 pub struct Moved {
     /// Which one.
     pub id: RequestId,
-    /// Its memory; none of a flush.
+    /// Its memory; none of a flush and of a trim.
     pub data: Option<IoBuffer>,
     /// Whether the store did what was asked.
     pub result: Result<(), IoError>,
@@ -42,6 +42,10 @@ pub trait Backing {
 
     /// Asks that everything be durable that came back before; comes back under `id`.
     fn flush(&mut self, id: RequestId);
+
+    /// Gives up what lies there, if the store can; comes back under `id`. One at a time, and only
+    /// while nothing of the service has a contract.
+    fn trim(&mut self, id: RequestId, start: Lba, size: Bytes);
 
     /// Blocks until something is there to reap, somebody rings, or this instant.
     ///

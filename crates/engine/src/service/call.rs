@@ -6,10 +6,14 @@
 //!                    its parts own the data, there and back
 //! ```
 
-use std::sync::{Arc, Condvar, Mutex, PoisonError};
-
 use device::{IoBuffer, IoError};
-use model::{Bytes, Lba, Time};
+use model::{Bytes, Duration, Lba, Time};
+#[cfg(test)]
+use oneshot::TryRecvError;
+use oneshot::{Receiver, Sender};
+use rustix::io::Errno;
+
+use super::offer::ExportId;
 
 /// Why a call was not carried out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
@@ -39,9 +43,27 @@ pub enum CallError {
         "an earlier flush failed, and what it was to make durable may be lost: restart the service"
     )]
     FlushBroken,
+    /// The export was removed while its client was connected.
+    #[error("the export was removed")]
+    Removed,
     /// The service ended.
     #[error("the service ended")]
     Ended,
+}
+
+impl CallError {
+    /// The kernel's number for it, as servers and programs in C tell it.
+    pub fn raw_os_error(self) -> i32 {
+        let errno = match self {
+            Self::Store(error) => return error.raw_os_error(),
+            Self::Unaligned { .. } => Errno::INVAL,
+            Self::BeyondEnd { .. } => Errno::NOSPC,
+            Self::ReadOnly => Errno::PERM,
+            Self::FlushBroken => Errno::IO,
+            Self::Removed | Self::Ended => Errno::SHUTDOWN,
+        };
+        errno.raw_os_error()
+    }
 }
 
 /// What is asked for.
@@ -53,6 +75,8 @@ pub(crate) enum CallKind {
         is_durable: bool,
     },
     Flush,
+    /// What is there is no longer wanted.
+    Trim,
 }
 
 /// A part of a call: one request for the policy.
@@ -61,14 +85,14 @@ pub(crate) struct CallPart {
     /// First sector of the store.
     pub(crate) start: Lba,
     pub(crate) size: Bytes,
-    /// None of a flush, and while the store has it.
+    /// None of a flush and a trim, and while the store has it.
     pub(crate) data: Option<IoBuffer>,
 }
 
 /// A call on its way.
 #[derive(Debug)]
 pub(crate) struct Call {
-    pub(crate) export: usize,
+    pub(crate) export: ExportId,
     pub(crate) kind: CallKind,
     /// When it came.
     pub(crate) released: Time,
@@ -77,64 +101,75 @@ pub(crate) struct Call {
     pub(crate) answer: Answer,
 }
 
+/// What a client learns of a call that went well.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Answered {
+    /// From when the contract allowed it, without one from arrival, to the answer; of a call
+    /// that was cut, that of the slowest request. This is what a bound speaks of.
+    pub response: Duration,
+    /// Whether the contract allowed all of it at once, so that `response` counts from arrival and
+    /// the bound does too.
+    pub is_within_contract: bool,
+}
+
+impl Answered {
+    /// What no request makes better.
+    pub(crate) fn best() -> Self {
+        Self { response: Duration::ZERO, is_within_contract: true }
+    }
+
+    /// Of one that consists of both.
+    pub(crate) fn and(self, other: Self) -> Self {
+        Self {
+            response: self.response.max(other.response),
+            is_within_contract: self.is_within_contract && other.is_within_contract,
+        }
+    }
+}
+
 /// What came of a call, with the memory that went with it.
-pub(crate) type Answered = (Result<(), CallError>, Vec<CallPart>);
+pub(crate) type Reply = (Result<Answered, CallError>, Vec<CallPart>);
 
-/// Where an answer waits for its client.
-#[derive(Debug, Default)]
-struct Mailbox {
-    answered: Mutex<Option<Answered>>,
-    arrived: Condvar,
-}
-
-/// The service's end of a mailbox: dropped unused, it says that the service ended.
+/// The service's end of a mailbox: dropped unused, it says that the service ended. Giving an
+/// answer waits for nobody.
 #[derive(Debug)]
-pub(crate) struct Answer {
-    mailbox: Option<Arc<Mailbox>>,
-}
+pub(crate) struct Answer(Sender<Reply>);
 
 impl Answer {
-    pub(crate) fn give(mut self, result: Result<(), CallError>, parts: Vec<CallPart>) {
-        self.put((result, parts));
-    }
-
-    fn put(&mut self, answered: Answered) {
-        let Some(mailbox) = self.mailbox.take() else { return };
-        *mailbox.answered.lock().unwrap_or_else(PoisonError::into_inner) = Some(answered);
-        mailbox.arrived.notify_one();
-    }
-}
-
-impl Drop for Answer {
-    fn drop(&mut self) {
-        self.put((Err(CallError::Ended), Vec::new()));
+    pub(crate) fn give(self, result: Result<Answered, CallError>, parts: Vec<CallPart>) {
+        // Whoever asked may have gone: that changes nothing.
+        let _ = self.0.send((result, parts));
     }
 }
 
 /// The client's end of a mailbox.
 #[derive(Debug)]
-pub(crate) struct Awaited {
-    mailbox: Arc<Mailbox>,
-}
+pub(crate) struct Awaited(Receiver<Reply>);
 
 impl Awaited {
     /// Blocks until the answer is there.
-    pub(crate) fn wait(self) -> Answered {
-        let lock = self.mailbox.answered.lock().unwrap_or_else(PoisonError::into_inner);
-        let is_empty = |answered: &mut Option<Answered>| answered.is_none();
-        let waited = self.mailbox.arrived.wait_while(lock, is_empty);
-        waited.unwrap_or_else(PoisonError::into_inner).take().expect("waited for it")
+    pub(crate) fn wait(self) -> Reply {
+        self.0.recv().unwrap_or_else(|_| (Err(CallError::Ended), Vec::new()))
+    }
+
+    /// Whether there is anything to wait for no more.
+    pub(crate) fn is_there(&self) -> bool {
+        self.0.has_message() || self.0.is_closed()
     }
 
     /// The answer, if it is there.
     #[cfg(test)]
-    pub(crate) fn poll(&self) -> Option<Answered> {
-        self.mailbox.answered.lock().unwrap_or_else(PoisonError::into_inner).take()
+    pub(crate) fn poll(&self) -> Option<Reply> {
+        match self.0.try_recv() {
+            Ok(reply) => Some(reply),
+            Err(TryRecvError::Empty) => None,
+            Err(TryRecvError::Disconnected) => Some((Err(CallError::Ended), Vec::new())),
+        }
     }
 }
 
 /// A new mailbox: both of its ends.
 pub(crate) fn mailbox() -> (Answer, Awaited) {
-    let mailbox = Arc::new(Mailbox::default());
-    (Answer { mailbox: Some(mailbox.clone()) }, Awaited { mailbox })
+    let (sender, receiver) = oneshot::channel();
+    (Answer(sender), Awaited(receiver))
 }

@@ -11,20 +11,24 @@
 //! All that asks for durability in one batch shares one flush behind it, so that a batch costs
 //! b(n) and at most one flush more, whoever asked: that is what the proof charges.
 
-use std::collections::{HashMap, VecDeque};
-use std::ops::Range;
+mod switch;
+mod trims;
+
+use std::collections::{BTreeMap, HashMap, VecDeque};
 
 use device::{IoBuffer, IoError};
 use model::{Class, Lba, Op, Outcome, Request, RequestId, Tag, Time};
 use policy::{Decision, Event, NoticeKind, Policy};
 
 use super::backing::{Backing, Move, Moved};
-use super::call::{Call, CallError, CallKind, CallPart};
+use super::call::{Answered, Call, CallError, CallKind, CallPart};
+use super::offer::{ExportId, Member};
 use super::rounds::Rounds;
 use super::shares::Shares;
 use super::statistics::{ServiceStatistics, Watch};
 use super::tenant::{Admission, Tenant};
-use model::ExportSpec;
+
+pub(crate) use self::switch::{Successor, Switch};
 
 /// One request of a call.
 #[derive(Debug)]
@@ -34,7 +38,10 @@ struct Part {
     call: usize,
     index: usize,
     admission: Admission,
+    /// The how manieth it was that the policy was offered; none while it is kept from it.
+    offered: Option<u64>,
     is_flush: bool,
+    is_trim: bool,
     data: Option<IoBuffer>,
     result: Result<(), IoError>,
 }
@@ -44,14 +51,14 @@ struct Part {
 struct OpenCall {
     call: Call,
     parts_left: usize,
-    result: Result<(), CallError>,
+    result: Result<Answered, CallError>,
 }
 
 /// The service; see the module's text.
 pub(crate) struct Core<B> {
     backing: B,
     policy: Box<dyn Policy>,
-    tenants: Vec<Tenant>,
+    tenants: BTreeMap<ExportId, Tenant>,
     calls: Vec<Option<OpenCall>>,
     free_calls: Vec<usize>,
     parts: HashMap<RequestId, Part>,
@@ -62,8 +69,14 @@ pub(crate) struct Core<B> {
     /// What the policy had no room for, oldest first.
     held: VecDeque<RequestId>,
     rounds: Rounds,
+    /// Trims that nothing overlaps; the first of them is on its way.
+    trims: VecDeque<RequestId>,
     next_id: u64,
+    /// Requests that the policy was offered.
+    offers: u64,
     not_before: Option<Time>,
+    /// Another set of exports that waits for its instant.
+    switch: Option<Switch>,
     is_flush_broken: bool,
     watch: Watch,
     /// Scratch, empty between turns.
@@ -71,56 +84,68 @@ pub(crate) struct Core<B> {
     batch: Vec<Move>,
     dispatched: Vec<Request>,
     /// Requests that nothing overlaps any more, with their exports.
-    freed: Vec<(RequestId, usize)>,
+    freed: Vec<(RequestId, ExportId)>,
+    /// Switches between two batches, for tests that must notice it.
+    #[cfg(test)]
+    is_hasty: bool,
 }
 
 impl<B: Backing> Core<B> {
     pub(crate) fn new(
         backing: B,
         policy: Box<dyn Policy>,
-        exports: &[ExportSpec],
+        members: &[Member],
         window: usize,
         watch: Watch,
     ) -> Self {
-        let mut shares = Shares::default();
-        for ExportSpec { share, .. } in exports {
-            shares.add_lane(share.weight, share.limit);
-        }
-        Self {
+        let mut core = Self {
             backing,
             policy,
-            tenants: tenants(exports),
+            tenants: BTreeMap::new(),
             calls: Vec::new(),
             free_calls: Vec::new(),
             parts: HashMap::new(),
-            shares,
+            shares: Shares::default(),
             window,
             shown: 0,
             held: VecDeque::new(),
             rounds: Rounds::default(),
+            trims: VecDeque::new(),
             next_id: 0,
+            offers: 0,
             not_before: None,
+            switch: None,
             is_flush_broken: false,
             watch,
             moved: Vec::new(),
             batch: Vec::new(),
             dispatched: Vec::new(),
             freed: Vec::new(),
-        }
+            #[cfg(test)]
+            is_hasty: false,
+        };
+        core.enrol(members);
+        core
     }
 
     /// Everything that happens now: what came back first, then what was asked for.
     pub(crate) fn turn(&mut self, calls: impl Iterator<Item = Call>) {
         let now = self.take_back();
         // A policy observes what came back before what is new.
-        let mut freed = std::mem::take(&mut self.freed);
-        for (id, export) in freed.drain(..) {
-            self.release(now, now, id, export);
+        while !self.freed.is_empty() {
+            let mut freed = std::mem::take(&mut self.freed);
+            for (id, export) in freed.drain(..) {
+                self.release(now, now, id, export);
+            }
+            // What was freed meanwhile comes next; else the memory is used again.
+            if self.freed.is_empty() {
+                self.freed = freed;
+            }
         }
-        self.freed = freed;
         for call in calls {
             self.open(now, call);
         }
+        self.switch_if_quiet(now);
         loop {
             self.show(now);
             if !self.decide(now) {
@@ -134,9 +159,14 @@ impl<B: Backing> Core<B> {
     /// # Errors
     /// When the means of waiting fail.
     pub(crate) fn wait(&mut self) -> Result<(), device::RingError> {
-        let opens = self.shares.opens().filter(|_| self.shown < self.window);
-        let until = [self.not_before, opens].into_iter().flatten().min();
-        self.backing.wait(until)
+        self.backing.wait(self.next_turn())
+    }
+
+    /// When there is something to do though nothing happens.
+    fn next_turn(&self) -> Option<Time> {
+        let is_shown = self.shown < self.window && !self.is_holding_back();
+        let opens = self.shares.opens().filter(|_| is_shown);
+        [self.not_before, opens, self.switch_until()].into_iter().flatten().min()
     }
 
     /// Whether everything is answered.
@@ -145,15 +175,25 @@ impl<B: Backing> Core<B> {
     }
 
     /// What a client says about its own service.
-    pub(crate) fn notice(&mut self, export: usize, kind: NoticeKind) {
-        let (now, task) = (self.backing.now(), self.tenants[export].task);
+    pub(crate) fn notice(&mut self, export: ExportId, kind: NoticeKind) {
+        let now = self.backing.now();
+        // It may be gone since.
+        let Some(task) = self.tenants.get(&export).map(|tenant| tenant.task) else { return };
         self.tell(now, Event::Notice { task, kind });
     }
 
-    /// What was seen so far, of these exports.
-    pub(crate) fn statistics_of(&self, exports: Range<usize>) -> ServiceStatistics {
+    /// An export takes no more calls.
+    pub(crate) fn close(&mut self, export: ExportId) {
+        if let Some(tenant) = self.tenants.get_mut(&export) {
+            tenant.is_closed = true;
+        }
+    }
+
+    /// What was seen so far, of these exports; nothing of those that are gone.
+    pub(crate) fn statistics_of(&self, exports: &[ExportId]) -> ServiceStatistics {
         let now = self.backing.now();
-        let exports = self.tenants[exports].iter().map(|tenant| tenant.seen(now)).collect();
+        let seen = |id: &ExportId| self.tenants.get(id).map(|tenant| tenant.seen(now));
+        let exports = exports.iter().map(|id| seen(id).unwrap_or_default()).collect();
         self.watch.statistics(now, exports)
     }
 
@@ -169,6 +209,10 @@ impl<B: Backing> Core<B> {
                 for id in members {
                     self.complete(now, id, result);
                 }
+                continue;
+            }
+            if self.trims.front() == Some(&id) {
+                self.trimmed(id);
                 continue;
             }
             let part = self.parts.get_mut(&id).expect("the store returns what it was given");
@@ -188,8 +232,17 @@ impl<B: Backing> Core<B> {
 
     /// A new call: its parts go as far as they may.
     fn open(&mut self, now: Time, mut call: Call) {
+        if self.tenants.get(&call.export).is_none_or(|tenant| tenant.is_closed) {
+            call.answer.give(Err(CallError::Removed), call.parts);
+            return;
+        }
         if call.kind == CallKind::Flush && self.is_flush_broken {
             call.answer.give(Err(CallError::FlushBroken), call.parts);
+            return;
+        }
+        if call.kind == CallKind::Trim && !self.may_trim() {
+            // A trim is advice, and nobody's contract is to suffer from it.
+            call.answer.give(Ok(Answered::default()), call.parts);
             return;
         }
         let (export, kind, released) = (call.export, call.kind, call.released);
@@ -200,13 +253,12 @@ impl<B: Backing> Core<B> {
             self.calls.push(None);
             self.calls.len() - 1
         });
-        self.calls[place] = Some(OpenCall { call, parts_left, result: Ok(()) });
+        self.calls[place] = Some(OpenCall { call, parts_left, result: Ok(Answered::best()) });
         for (index, (start, size, data)) in parts.into_iter().enumerate() {
             let id = RequestId(self.next_id);
             self.next_id += 1;
-            let is_durable =
-                !matches!(kind, CallKind::Read | CallKind::Write { is_durable: false });
-            let tenant = &mut self.tenants[export];
+            let is_durable = matches!(kind, CallKind::Flush | CallKind::Write { is_durable: true });
+            let tenant = self.tenants.get_mut(&export).expect("it is open");
             tenant.statistics.outstanding += 1;
             tenant.statistics.flushes += u64::from(is_durable);
             let op = if kind == CallKind::Read { Op::Read } else { Op::Write };
@@ -224,13 +276,16 @@ impl<B: Backing> Core<B> {
                 optional: false,
                 tag: Tag::Simple,
             };
-            let is_flush = kind == CallKind::Flush;
+            let (is_flush, is_trim) = (kind == CallKind::Flush, kind == CallKind::Trim);
             let admission = Admission { class: Class::BestEffort, eligible: released, due: None };
-            let part =
-                Part { request, call: place, index, admission, is_flush, data, result: Ok(()) };
-            self.parts.insert(id, part);
             // A flush covers what was answered before it: it waits for nothing.
-            if is_flush || self.tenants[export].ordering.admit(id, op, start, size) {
+            let is_free = is_flush || tenant.ordering.admit(id, op, start, size);
+            let (offered, result) = (None, Ok(()));
+            let call = place;
+            let part =
+                Part { request, call, index, admission, offered, is_flush, is_trim, data, result };
+            self.parts.insert(id, part);
+            if is_free {
                 self.release(now, released, id, export);
             }
         }
@@ -238,25 +293,34 @@ impl<B: Backing> Core<B> {
 
     /// A request that nothing overlaps any more, since that instant: only now the contract
     /// counts, for a tenant's own order delays nobody but itself.
-    fn release(&mut self, now: Time, since: Time, id: RequestId, export: usize) {
-        let admission = self.tenants[export].admit(since);
+    fn release(&mut self, now: Time, since: Time, id: RequestId, export: ExportId) {
+        if self.parts[&id].is_trim {
+            self.trim(id);
+            return;
+        }
+        let tenant = self.tenants.get_mut(&export).expect("an export outlives its requests");
+        let admission = tenant.admit(since);
         let part = self.parts.get_mut(&id).expect("it is outstanding");
         part.admission = admission;
         let request = &mut part.request;
         (request.class, request.due) = (admission.class, admission.due);
-        (request.released, request.eligible) = (since, since);
-        let request = *request;
-        if request.class == Class::BestEffort {
-            self.shares.push(export, id, request.size);
+        (request.released, request.eligible) = (since, admission.eligible);
+        let size = request.size;
+        if admission.class == Class::BestEffort {
+            self.shares.push(export, id, size);
         } else {
-            self.offer(now, request);
+            self.offer(now, id);
         }
     }
 
-    fn offer(&mut self, now: Time, request: Request) {
+    fn offer(&mut self, now: Time, id: RequestId) {
+        let part = self.parts.get_mut(&id).expect("it is outstanding");
+        part.offered = Some(self.offers);
+        self.offers += 1;
+        let request = part.request;
         let is_behind = !self.held.is_empty();
         if is_behind || self.policy.observe(now, Event::Release(request)).is_err() {
-            self.held.push_back(request.id);
+            self.held.push_back(id);
         }
     }
 
@@ -269,10 +333,11 @@ impl<B: Backing> Core<B> {
             self.held.pop_front();
         }
         while self.shown < self.window
+            && !self.is_holding_back()
             && let Some(id) = self.shares.pop(now)
         {
             self.shown += 1;
-            self.offer(now, self.parts[&id].request);
+            self.offer(now, id);
         }
     }
 
@@ -327,7 +392,7 @@ impl<B: Backing> Core<B> {
         self.shown -= usize::from(part.request.class == Class::BestEffort);
         self.tell(now, Event::Complete { id, outcome });
         let export = self.calls[part.call].as_ref().expect("a call outlives its parts").call.export;
-        let tenant = &mut self.tenants[export];
+        let tenant = self.tenants.get_mut(&export).expect("an export outlives its requests");
         tenant.statistics.outstanding -= 1;
         tenant.statistics.failed += u64::from(result.is_err());
         if result.is_ok() {
@@ -336,15 +401,22 @@ impl<B: Backing> Core<B> {
             tenant.statistics.bytes += bytes;
         }
         tenant.ordering.complete(id, |id| self.freed.push((id, export)));
-        self.answer_part(part, result);
+        let is_within_contract = part.admission.class != Class::BestEffort
+            && part.admission.eligible == part.request.released;
+        let answered =
+            Answered { response: now.since(part.admission.eligible), is_within_contract };
+        self.answer_part(part, result.map(|()| answered).map_err(CallError::from));
     }
 
     /// Gives the memory back to the call, and with the last part its answer.
-    fn answer_part(&mut self, part: Part, result: Result<(), IoError>) {
+    fn answer_part(&mut self, part: Part, result: Result<Answered, CallError>) {
         let place = part.call;
         let open = self.calls[place].as_mut().expect("a call outlives its parts");
         open.call.parts[part.index].data = part.data;
-        open.result = open.result.and(result.map_err(CallError::from));
+        open.result = match (open.result, result) {
+            (Ok(others), Ok(answered)) => Ok(others.and(answered)),
+            (Err(first), _) | (Ok(_), Err(first)) => Err(first),
+        };
         open.parts_left -= 1;
         if open.parts_left == 0 {
             let OpenCall { call, result, .. } = self.calls[place].take().expect("just seen");
@@ -361,7 +433,7 @@ impl<B: Backing> Core<B> {
 #[cfg(test)]
 impl<B: Backing> Core<B> {
     pub(crate) fn statistics(&self) -> ServiceStatistics {
-        self.statistics_of(0..self.tenants.len())
+        self.statistics_of(&self.tenants.keys().copied().collect::<Vec<_>>())
     }
 
     pub(crate) fn backing(&self) -> &B {
@@ -374,32 +446,19 @@ impl<B: Backing> Core<B> {
 
     /// [`Self::wait`], no longer than until `sooner`.
     pub(crate) fn wait_until(&mut self, sooner: Option<Time>) {
-        let opens = self.shares.opens().filter(|_| self.shown < self.window);
-        let until = [self.not_before, opens, sooner].into_iter().flatten().min();
+        let until = [self.next_turn(), sooner].into_iter().flatten().min();
         self.backing.wait(until).expect("waiting cannot fail here");
     }
 
     /// Overlapping requests are no longer kept in order.
     pub(crate) fn disorder(&mut self) {
-        self.tenants.iter_mut().for_each(|tenant| tenant.ordering.is_off = true);
+        self.tenants.values_mut().for_each(|tenant| tenant.ordering.is_off = true);
     }
-}
 
-/// Exports with contracts are the tasks of the plan, in order; all others come after them.
-fn tenants(exports: &[ExportSpec]) -> Vec<Tenant> {
-    let with_contract = exports.iter().filter(|export| export.contract.is_some()).count();
-    let (mut tasks, mut others) = (0.., with_contract..);
-    let index = |number: Option<usize>| {
-        let number = number.expect("an endless count");
-        model::TaskIndex(u32::try_from(number).expect("fewer exports than 2^32"))
-    };
-    exports
-        .iter()
-        .map(|export| match &export.contract {
-            Some(contract) => Tenant::new(index(tasks.next()), Some(contract.clone())),
-            None => Tenant::new(index(others.next()), None),
-        })
-        .collect()
+    /// A switch no longer waits for what contracts allowed before it.
+    pub(crate) fn hasten(&mut self) {
+        self.is_hasty = true;
+    }
 }
 
 /// Memory of a call's parts, without the parts.

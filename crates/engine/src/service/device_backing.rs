@@ -2,7 +2,7 @@
 //! A real device or file as the store of a service, through io_uring.
 
 use device::{Clock, DataRing, RingError, Target, Transfer, Waker};
-use model::{Duration, RequestId, Time};
+use model::{Bytes, Duration, Lba, RequestId, Time};
 
 use super::backing::{Backing, Move, Moved};
 
@@ -25,8 +25,8 @@ impl DeviceBacking {
     /// # Errors
     /// [`RingError`] when io_uring is not to be had, or not that large.
     pub fn new(target: Target, depth: u32, clock: Clock, waker: Waker) -> Result<Self, RingError> {
-        // Each request in flight may have a flush behind it.
-        Ok(Self { ring: DataRing::new(&target, 2 * depth, waker)?, clock, _target: target })
+        // Each request in flight may have a flush behind it, and there may be a trim.
+        Ok(Self { ring: DataRing::new(&target, 2 * depth + 1, waker)?, clock, _target: target })
     }
 }
 
@@ -44,6 +44,10 @@ impl Backing for DeviceBacking {
 
     fn flush(&mut self, id: RequestId) {
         self.ring.push_flush(id.0);
+    }
+
+    fn trim(&mut self, id: RequestId, start: Lba, size: Bytes) {
+        self.ring.push_trim(id.0, start, size);
     }
 
     fn wait(&mut self, until: Option<Time>) -> Result<(), RingError> {

@@ -1,17 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! How clients reach the service's thread.
 //!
-//! A call is stamped with its arrival under the lock, so that the order of arrival is the order
-//! of stamps. What is sent to a service that ended is dropped, and says so to its client.
+//! The service's thread waits for no client: one that is not running may have sent its message
+//! or not. A call is stamped with its arrival by its client; where clients overtake each other
+//! between stamp and sending, the later stamp counts for both, so that the order of arrival is
+//! the order of stamps. What is sent to a service that ended is dropped, and says so to its client.
 
-use std::ops::Range;
+use std::sync::atomic::AtomicBool;
+use std::sync::atomic::Ordering::SeqCst;
 use std::sync::mpsc::{Sender, channel};
-use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use device::{Clock, Waker};
+use device::{Clock, Pile, Waker};
+use model::Time;
 use policy::NoticeKind;
 
 use super::call::Call;
+use super::offer::{Arrangement, ExportId, Member};
 use super::statistics::ServiceStatistics;
 
 /// What clients send.
@@ -19,48 +23,68 @@ use super::statistics::ServiceStatistics;
 pub(crate) enum Message {
     Call(Call),
     Notice {
-        export: usize,
+        export: ExportId,
         kind: NoticeKind,
     },
     /// What was seen of these exports, and of the drive.
     Ask {
-        exports: Range<usize>,
+        exports: Vec<ExportId>,
         answer: Sender<ServiceStatistics>,
     },
+    /// This export takes no more calls.
+    Close {
+        export: ExportId,
+    },
+    Change(Box<Change>),
     Stop,
 }
 
-#[derive(Debug, Default)]
-struct Waiting {
-    messages: Vec<Message>,
-    /// Nothing more is taken.
-    is_closed: bool,
+/// Another set of exports, to be carried out from a quiet instant on.
+#[derive(Debug)]
+pub(crate) struct Change {
+    pub(crate) members: Vec<Member>,
+    /// None: nothing changes for who is there.
+    pub(crate) arrangement: Option<Arrangement>,
+    /// When it is given up.
+    pub(crate) until: Time,
+    /// Gets when it took place; none: it did not.
+    pub(crate) answer: Sender<Option<Time>>,
 }
 
 /// What was sent and not taken.
 #[derive(Debug)]
 pub(crate) struct Inbox {
-    waiting: Mutex<Waiting>,
+    messages: Pile<Message>,
+    /// Nothing new is taken.
+    is_refusing: AtomicBool,
+    /// Nobody takes anything any more.
+    is_closed: AtomicBool,
     clock: Clock,
     waker: Waker,
 }
 
 impl Inbox {
     pub(crate) fn new(clock: Clock, waker: Waker) -> Self {
-        Self { waiting: Mutex::default(), clock, waker }
+        let (is_refusing, is_closed) = (AtomicBool::new(false), AtomicBool::new(false));
+        Self { messages: Pile::new(), is_refusing, is_closed, clock, waker }
     }
 
     /// Sends a message, or drops it where nobody takes it any more.
     pub(crate) fn send(&self, mut message: Message) {
-        {
-            let mut waiting = self.lock();
-            if waiting.is_closed {
-                return;
-            }
-            if let Message::Call(call) = &mut message {
-                call.released = self.clock.now();
-            }
-            waiting.messages.push(message);
+        if self.is_refusing.load(SeqCst) {
+            return;
+        }
+        if let Message::Call(call) = &mut message {
+            call.released = self.clock.now();
+        }
+        self.put(message);
+    }
+
+    fn put(&self, message: Message) {
+        self.messages.put(message);
+        if self.is_closed.load(SeqCst) {
+            // The last look may have come before it.
+            self.messages.take(&mut Vec::new());
         }
         self.waker.ring();
     }
@@ -68,7 +92,7 @@ impl Inbox {
     /// What the service saw so far of these exports; none when it ended, or takes longer.
     pub(crate) fn ask(
         &self,
-        exports: Range<usize>,
+        exports: Vec<ExportId>,
         at_most: Option<std::time::Duration>,
     ) -> Option<ServiceStatistics> {
         let (answer, answered) = channel();
@@ -80,36 +104,32 @@ impl Inbox {
     }
 
     /// Time since the service began.
-    pub(crate) fn now(&self) -> model::Time {
+    pub(crate) fn now(&self) -> Time {
         self.clock.now()
     }
 
     /// The last message: what comes later is refused.
     pub(crate) fn stop(&self) {
-        {
-            let mut waiting = self.lock();
-            waiting.messages.push(Message::Stop);
-            waiting.is_closed = true;
-        }
-        self.waker.ring();
+        self.is_refusing.store(true, SeqCst);
+        self.put(Message::Stop);
     }
 
-    /// Nobody takes anything any more.
+    /// Nobody takes anything any more: clients are told as their messages are dropped.
     pub(crate) fn close(&self) {
-        let mut waiting = self.lock();
-        waiting.is_closed = true;
-        let messages = std::mem::take(&mut waiting.messages);
-        drop(waiting);
-        // Their clients are told as they are dropped.
-        drop(messages);
+        self.is_refusing.store(true, SeqCst);
+        self.is_closed.store(true, SeqCst);
+        self.messages.take(&mut Vec::new());
     }
 
-    /// Moves everything into `messages`, which is empty.
-    pub(crate) fn take(&self, messages: &mut Vec<Message>) {
-        std::mem::swap(&mut self.lock().messages, messages);
-    }
-
-    fn lock(&self) -> MutexGuard<'_, Waiting> {
-        self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
+    /// Appends everything to `messages`, in the order of arrival. `latest` is when the latest call
+    /// arrived that was taken before; no later one arrives sooner.
+    pub(crate) fn take(&self, messages: &mut Vec<Message>, latest: &mut Time) {
+        self.messages.take(messages);
+        for message in messages {
+            if let Message::Call(call) = message {
+                *latest = call.released.max(*latest);
+                call.released = *latest;
+            }
+        }
     }
 }

@@ -10,13 +10,18 @@
 //!   write that must be durable is, when it is answered.
 //! - Overlapping requests of one export take effect in the order in which they came.
 //! - When a flush failed, no later one succeeds: what was lost cannot be seen from here.
+//! - Exports may be admitted and removed at any time ([`Service::admit`], [`Service::remove`]);
+//!   what was proved of the others holds throughout.
 //! - Dropping the service answers everything first.
 
 mod backing;
 mod call;
+mod change;
 mod core;
 mod device_backing;
+mod export;
 mod inbox;
+mod offer;
 mod ordering;
 mod pool;
 mod response_counts;
@@ -35,24 +40,29 @@ use std::thread::JoinHandle;
 
 use device::realtime::{self, RealTime};
 use device::{Clock, RingError, Waker};
-use model::{AccessTime, Bytes, DriveFile, Duration, Lba, Plan, PolicyName};
-use policy::NoticeKind;
+use model::{AccessTime, Bytes, DriveFile, Time};
+use policy::Policy;
 
-use self::call::{Call, CallKind, CallPart, mailbox};
-use self::core::{Core, memory};
-use self::inbox::{Inbox, Message};
+use self::change::Roster;
+use self::core::{Core, Successor, Switch};
+use self::inbox::{Change, Inbox, Message};
+use self::offer::{Member, Standing};
 use self::pool::Pool;
 use self::statistics::Watch;
 
 pub use self::backing::{Backing, Move, Moved};
-pub use self::call::CallError;
+pub use self::call::{Answered, CallError};
+pub use self::change::{Admitted, ChangeError, Prover, Refusal, Removed};
 pub use self::device_backing::DeviceBacking;
+pub use self::export::{Export, Pending, PendingRead};
+pub use self::offer::{Arrangement, Offer};
 pub use self::response_counts::ResponseCounts;
 pub use self::statistics::{Overrun, ServiceStatistics};
 pub use self::summary::Summary;
 pub use self::tenant::ExportStatistics;
-pub use self::view::View;
-pub use model::{ExportContract, ExportSpec};
+pub use self::view::{Look, View};
+pub use model::{Duration, ExportContract, ExportPlace, ExportSpec, NewExport};
+pub use policy::NoticeKind;
 
 /// Overruns that wait for whoever hears of them.
 const OVERRUNS_WAITING_MAX: usize = 256;
@@ -60,30 +70,37 @@ const OVERRUNS_WAITING_MAX: usize = 256;
 /// What a service is made of.
 #[derive(Debug, Clone)]
 pub struct ServiceParams {
-    /// What is offered. Those with contracts are the plan's tasks, in the same order.
+    /// What is offered at first.
     pub exports: Vec<ExportSpec>,
-    /// What was proved of each: the longest time from when its contract allows a request to its
-    /// answer; none where nothing was.
-    pub bounds: Vec<Option<Duration>>,
-    /// Who decides.
-    pub policy: PolicyName,
-    /// By what.
-    pub plan: Plan,
+    /// How they are carried out.
+    pub arrangement: Arrangement,
     /// Whether the plan's table was measured, so that batches can be held against it.
     pub is_measured: bool,
     /// Every offset and length is a multiple of this.
     pub alignment: Bytes,
-    /// The largest request that the store is given; larger calls are cut.
+    /// The largest request of an export without a contract; larger calls are cut.
     pub size_max: Bytes,
-    /// How much best effort a policy may choose from.
-    pub window: u32,
+    /// Whether the store gives up the space of blocks on demand.
+    pub can_trim: bool,
     /// What is known of the store's positions, for policies that order by them.
     pub drive: Option<DriveFile>,
+    /// Who proves other sets of exports; none: this one never changes.
+    pub prover: Option<Arc<dyn Prover>>,
 }
 
 impl ServiceParams {
     fn access_time(&self) -> Option<Box<dyn AccessTime>> {
         drive::access_time(self.drive.as_ref()?)
+    }
+
+    /// The largest request of all.
+    fn largest(&self) -> Bytes {
+        let contracts = self.exports.iter().filter_map(|export| export.contract.as_ref());
+        contracts.map(|terms| terms.size_max).fold(self.size_max, Bytes::max)
+    }
+
+    fn policy(&self, arrangement: &Arrangement) -> Result<Box<dyn Policy>, policy::BuildError> {
+        policy::build(arrangement.policy, &arrangement.plan, self.access_time())
     }
 }
 
@@ -111,6 +128,9 @@ struct Shared {
     params: ServiceParams,
     inbox: Inbox,
     pool: Pool,
+    offer: Standing,
+    /// Who is there and by what plan; held by whoever changes it.
+    roster: Mutex<Roster>,
     recent: view::Recent,
 }
 
@@ -138,12 +158,15 @@ impl Service {
         M: FnOnce(Clock, Waker) -> Result<B, RingError> + Send + 'static,
     {
         // Built here once to be refused early; policies do not cross threads.
-        drop(policy::build(params.policy, &params.plan, params.access_time())?);
+        drop(params.policy(&params.arrangement)?);
         let waker = Waker::new().map_err(|source| ServiceError::Event(source.to_string()))?;
         let clock = Clock::start();
-        let pool = Pool::new(params.size_max);
+        let pool = Pool::new(params.largest());
         let inbox = Inbox::new(clock, waker.clone());
-        let shared = Arc::new(Shared { params, inbox, pool, recent: view::Recent::default() });
+        let roster = Roster::new(&params.exports, &params.arrangement);
+        let offer = Standing::new(roster.offer());
+        let (roster, recent) = (Mutex::new(roster), view::Recent::default());
+        let shared = Arc::new(Shared { params, inbox, pool, offer, roster, recent });
         let (ready, is_ready) = sync_channel(1);
         let (overran, overruns) = sync_channel(OVERRUNS_WAITING_MAX);
         let of_thread = shared.clone();
@@ -175,23 +198,27 @@ impl Service {
 
     /// The export of that name.
     pub fn export(&self, name: &str) -> Option<Export> {
-        let index = self.shared.params.exports.iter().position(|export| export.name == name)?;
-        Some(Export { shared: self.shared.clone(), index })
+        Export::named(&self.shared, name)
     }
 
-    /// What is offered.
-    pub fn exports(&self) -> &[ExportSpec] {
-        &self.shared.params.exports
+    /// What is offered now, and what was proved of it.
+    pub fn offer(&self) -> Arc<Offer> {
+        self.shared.offer.get()
     }
 
-    /// What was proved of each export, as [`ServiceParams::bounds`].
-    pub fn bounds(&self) -> &[Option<Duration>] {
-        &self.shared.params.bounds
+    /// What is offered now.
+    pub fn exports(&self) -> Vec<ExportSpec> {
+        self.offer().exports().to_vec()
     }
 
-    /// What was seen so far; none when the service ended.
+    /// What was proved of each export, as [`Arrangement::bounds`].
+    pub fn bounds(&self) -> Vec<Option<Duration>> {
+        self.offer().bounds().to_vec()
+    }
+
+    /// What was seen so far of each export that is offered now; none when the service ended.
     pub fn statistics(&self) -> Option<ServiceStatistics> {
-        self.shared.inbox.ask(0..self.exports().len(), None)
+        self.shared.inbox.ask(self.offer().ids().to_vec(), None)
     }
 
     /// Each batch that took longer than the table says, as it happens; for the first who asks.
@@ -244,25 +271,29 @@ fn serve<B: Backing>(
     overran: SyncSender<Overrun>,
 ) -> Result<(), RingError> {
     let params = &shared.params;
-    let ServiceParams { exports, policy, plan, is_measured, window, .. } = params;
-    let policy = policy::build(*policy, plan, params.access_time()).expect("built before");
+    let ServiceParams { exports, arrangement, is_measured, .. } = params;
+    let Arrangement { plan, bounds, window, .. } = arrangement;
+    let policy = params.policy(arrangement).expect("built before");
     let table = is_measured.then(|| plan.table.clone());
     let watch = Watch::new(table).by_costs(plan.charges.clone()).telling(overran);
-    let mut core = Core::new(make()?, policy, exports, *window as usize, watch);
+    let members = Member::of_exports(exports, bounds);
+    let mut core = Core::new(make()?, policy, &members, *window as usize, watch);
     // Whoever waits for it may have gone: that changes nothing.
     let _ = ready.send(realtime::request(realtime::PRIORITY));
     let (mut messages, mut calls) = (Vec::new(), Vec::new());
-    let mut is_stopping = false;
+    let (mut latest, mut is_stopping) = (Time::ZERO, false);
     loop {
-        shared.inbox.take(&mut messages);
+        shared.inbox.take(&mut messages, &mut latest);
         for message in messages.drain(..) {
             match message {
                 Message::Call(call) => calls.push(call),
                 Message::Notice { export, kind } => core.notice(export, kind),
                 Message::Ask { exports, answer } => {
                     // Whoever asked may have gone: that changes nothing.
-                    let _ = answer.send(core.statistics_of(exports));
+                    let _ = answer.send(core.statistics_of(&exports));
                 }
+                Message::Close { export } => core.close(export),
+                Message::Change(change) => core.switch(switch(params, *change)),
                 Message::Stop => is_stopping = true,
             }
         }
@@ -274,148 +305,13 @@ fn serve<B: Backing>(
     }
 }
 
-/// A client's access to one export; clones are the same.
-#[derive(Debug, Clone)]
-pub struct Export {
-    shared: Arc<Shared>,
-    index: usize,
-}
-
-impl Export {
-    /// What was agreed.
-    pub fn spec(&self) -> &ExportSpec {
-        &self.shared.params.exports[self.index]
-    }
-
-    /// Every offset and length is a multiple of this.
-    pub fn alignment(&self) -> Bytes {
-        self.shared.params.alignment
-    }
-
-    /// Whether the store is known to turn.
-    pub fn is_rotational(&self) -> bool {
-        self.shared.params.drive.as_ref().is_some_and(|drive| drive.mechanics.is_some())
-    }
-
-    /// The largest request that is not cut.
-    pub fn size_max(&self) -> Bytes {
-        let params = &self.shared.params;
-        let contract = self.spec().contract.as_ref();
-        contract.map_or(params.size_max, |contract| contract.size_max.min(params.size_max))
-    }
-
-    /// Fills `data` from `offset` on.
-    ///
-    /// # Errors
-    /// [`CallError`]; then `data` is as it was.
-    pub fn read(&self, offset: u64, data: &mut [u8]) -> Result<(), CallError> {
-        let parts = self.cut(offset, data.len(), |_, _| ())?;
-        let (result, parts) = self.call(CallKind::Read, parts);
-        if result.is_ok() {
-            let part_max = self.part_max();
-            for (piece, part) in data.chunks_mut(part_max).zip(&parts) {
-                if let Some(memory) = &part.data {
-                    piece.copy_from_slice(&memory.bytes()[..piece.len()]);
-                }
-            }
-        }
-        self.shared.pool.give(memory(parts));
-        result
-    }
-
-    /// Writes `data` from `offset` on; `is_durable`: on the medium before it is answered.
-    ///
-    /// # Errors
-    /// [`CallError`]; then any part of it may be written.
-    pub fn write(&self, offset: u64, data: &[u8], is_durable: bool) -> Result<(), CallError> {
-        self.write_with(offset, data.len(), is_durable, |at, memory| {
-            memory.copy_from_slice(&data[at..at + memory.len()]);
-        })
-    }
-
-    /// Writes zeroes, at the cost of any other write.
-    ///
-    /// # Errors
-    /// As [`Self::write`].
-    pub fn zero(&self, offset: u64, length: usize, is_durable: bool) -> Result<(), CallError> {
-        self.write_with(offset, length, is_durable, |_, memory| memory.fill(0))
-    }
-
-    /// Makes everything durable that was answered before, whoever wrote it.
-    ///
-    /// # Errors
-    /// [`CallError`]; then what was written since the last success may be lost.
-    pub fn flush(&self) -> Result<(), CallError> {
-        let (start, size) = (lba(self.spec().offset.get()), self.shared.params.alignment);
-        self.call(CallKind::Flush, vec![CallPart { start, size, data: None }]).0
-    }
-
-    /// Says something about the service that this export got.
-    pub fn notice(&self, kind: NoticeKind) {
-        self.shared.inbox.send(Message::Notice { export: self.index, kind });
-    }
-
-    fn part_max(&self) -> usize {
-        usize::try_from(self.size_max().get()).unwrap_or(usize::MAX)
-    }
-
-    fn write_with(
-        &self,
-        offset: u64,
-        length: usize,
-        is_durable: bool,
-        fill: impl Fn(usize, &mut [u8]),
-    ) -> Result<(), CallError> {
-        if self.spec().is_read_only {
-            return Err(CallError::ReadOnly);
-        }
-        let parts = self.cut(offset, length, fill)?;
-        let (result, parts) = self.call(CallKind::Write { is_durable }, parts);
-        self.shared.pool.give(memory(parts));
-        result
-    }
-
-    /// The parts of a call, their memory filled by `fill`, which gets what comes before.
-    fn cut(
-        &self,
-        offset: u64,
-        length: usize,
-        fill: impl Fn(usize, &mut [u8]),
-    ) -> Result<Vec<CallPart>, CallError> {
-        let (spec, alignment) = (self.spec(), self.alignment());
-        let end = offset.checked_add(length as u64);
-        if end.is_none_or(|end| end > spec.size.get()) {
-            return Err(CallError::BeyondEnd { size: spec.size });
-        }
-        if !offset.is_multiple_of(alignment.get())
-            || !(length as u64).is_multiple_of(alignment.get())
-        {
-            return Err(CallError::Unaligned { alignment });
-        }
-        let part_max = self.part_max();
-        let mut parts = Vec::with_capacity(length.div_ceil(part_max));
-        for at in (0..length).step_by(part_max) {
-            let size = part_max.min(length - at);
-            let mut data = self.shared.pool.take(Bytes::new(size as u64));
-            fill(at, &mut data.bytes_mut()[..size]);
-            let start = lba(spec.offset.get() + offset + at as u64);
-            parts.push(CallPart { start, size: Bytes::new(size as u64), data: Some(data) });
-        }
-        Ok(parts)
-    }
-
-    fn call(&self, kind: CallKind, parts: Vec<CallPart>) -> call::Answered {
-        if parts.is_empty() {
-            return (Ok(()), parts);
-        }
-        let (answer, awaited) = mailbox();
-        let released = model::Time::ZERO;
-        let call = Call { export: self.index, kind, released, parts, answer };
-        self.shared.inbox.send(Message::Call(call));
-        awaited.wait()
-    }
-}
-
-fn lba(offset: u64) -> Lba {
-    Lba::new(offset / 512)
+/// A change as the core takes it: the policy is made here, for policies do not cross threads.
+fn switch(params: &ServiceParams, change: Change) -> Switch {
+    let Change { members, arrangement, until, answer } = change;
+    let successor = arrangement.map(|arrangement| Successor {
+        policy: params.policy(&arrangement).expect("built before"),
+        window: arrangement.window as usize,
+        plan: Box::new(arrangement.plan),
+    });
+    Switch { members, successor, until, answer }
 }

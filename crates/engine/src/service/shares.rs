@@ -8,8 +8,9 @@
 //!
 //! A policy is shown a *window* of these requests: what it is not shown, it cannot reorder.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 
+use super::offer::ExportId;
 use model::{Bandwidth, Bytes, Duration, RequestId, Time};
 
 /// What a request is charged beside its bytes: about what a disk moves while it positions.
@@ -47,28 +48,35 @@ impl Lane {
 /// O(exports) for each request.
 #[derive(Debug, Default)]
 pub(crate) struct Shares {
-    lanes: Vec<Lane>,
+    lanes: BTreeMap<ExportId, Lane>,
     virtual_time: u64,
 }
 
 impl Shares {
     /// Another export, of at least weight 1.
-    pub(crate) fn add_lane(&mut self, weight: u32, limit: Option<Bandwidth>) {
+    pub(crate) fn add_lane(&mut self, id: ExportId, weight: u32, limit: Option<Bandwidth>) {
         assert!(weight >= 1, "an export without weight would never be served");
         let queue = VecDeque::new();
-        self.lanes.push(Lane { weight, limit, queue, finish: 0, used_until: Time::ZERO });
+        let lane = Lane { weight, limit, queue, finish: 0, used_until: Time::ZERO };
+        self.lanes.insert(id, lane);
     }
 
-    /// A request of the export of that number waits.
-    pub(crate) fn push(&mut self, lane: usize, id: RequestId, size: Bytes) {
-        self.lanes[lane].queue.push_back((id, size));
+    /// An export is gone, and what waits of it.
+    pub(crate) fn remove_lane(&mut self, id: ExportId) {
+        self.lanes.remove(&id);
+    }
+
+    /// A request of that export waits.
+    pub(crate) fn push(&mut self, lane: ExportId, id: RequestId, size: Bytes) {
+        let lane = self.lanes.get_mut(&lane).expect("every export has a lane");
+        lane.queue.push_back((id, size));
     }
 
     /// The request that is next, unless limits keep all of them back.
     pub(crate) fn pop(&mut self, now: Time) -> Option<RequestId> {
         let virtual_time = self.virtual_time;
         let open =
-            self.lanes.iter_mut().filter(|lane| !lane.queue.is_empty() && lane.opens() <= now);
+            self.lanes.values_mut().filter(|lane| !lane.queue.is_empty() && lane.opens() <= now);
         let lane = open.min_by_key(|lane| lane.start(virtual_time))?;
         let (id, size) = lane.queue.pop_front().expect("filtered");
         let start = lane.start(virtual_time);
@@ -83,7 +91,7 @@ impl Shares {
 
     /// When a limit lets something go that waits.
     pub(crate) fn opens(&self) -> Option<Time> {
-        self.lanes.iter().filter(|lane| !lane.queue.is_empty()).map(Lane::opens).min()
+        self.lanes.values().filter(|lane| !lane.queue.is_empty()).map(Lane::opens).min()
     }
 }
 
@@ -95,8 +103,8 @@ mod tests {
 
     fn shares(weights: &[u32]) -> Shares {
         let mut shares = Shares::default();
-        for &weight in weights {
-            shares.add_lane(weight, None);
+        for (id, &weight) in (0..).map(ExportId).zip(weights) {
+            shares.add_lane(id, weight, None);
         }
         shares
     }
@@ -107,9 +115,9 @@ mod tests {
         (0..count).map(one).collect()
     }
 
-    fn fill(shares: &mut Shares, lane: usize, count: usize) {
+    fn fill(shares: &mut Shares, lane: u64, count: usize) {
         for _ in 0..count {
-            shares.push(lane, RequestId(lane as u64), SIZE);
+            shares.push(ExportId(lane), RequestId(lane), SIZE);
         }
     }
 
@@ -136,9 +144,9 @@ mod tests {
     #[test]
     fn a_limit_is_kept_in_the_long_run_and_opens_in_time() {
         let mut shares = Shares::default();
-        shares.add_lane(1, Bandwidth::new(1_000_000));
+        shares.add_lane(ExportId(0), 1, Bandwidth::new(1_000_000));
         for _ in 0..100 {
-            shares.push(0, RequestId(0), Bytes::new(50_000));
+            shares.push(ExportId(0), RequestId(0), Bytes::new(50_000));
         }
         let (mut now, mut count) = (Time::ZERO, 0);
         while count < 100 {

@@ -4,7 +4,7 @@
 use std::sync::mpsc::SyncSender;
 
 use host::{BatchWatch, Distribution, Memory, Observer};
-use model::{BatchTable, Duration, Outcome, Request, RequestCharges, Time};
+use model::{BatchTable, Duration, Outcome, Plan, Request, RequestCharges, Time};
 
 use super::tenant::ExportStatistics;
 
@@ -73,6 +73,19 @@ impl Watch {
             self.batches = self.batches.map(|batches| batches.by_costs(charges));
         }
         self
+    }
+
+    /// Batches are compared with this plan from now on, where they were compared at all; nothing is
+    /// on the drive.
+    pub(crate) fn compare_with(&mut self, plan: &Plan) {
+        if let Some(batches) = &mut self.batches {
+            batches.compare_with(plan.table.clone(), plan.charges.clone());
+        }
+    }
+
+    /// Requests on the drive.
+    pub(crate) fn in_flight(&self) -> u32 {
+        self.in_flight
     }
 
     pub(crate) fn telling(mut self, overran: SyncSender<Overrun>) -> Self {

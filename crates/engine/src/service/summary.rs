@@ -3,29 +3,34 @@
 
 use std::fmt;
 
+use std::sync::Arc;
+
 use model::Duration;
 
 use super::Service;
+use super::offer::Offer;
 use super::statistics::ServiceStatistics;
 use super::tenant::ExportStatistics;
 
 /// A service's statistics beside what was promised.
 #[derive(Debug)]
-pub struct Summary<'a> {
-    service: &'a Service,
+pub struct Summary {
+    offer: Arc<Offer>,
     statistics: ServiceStatistics,
 }
 
 impl Service {
     /// What it did so far; none when it ended.
-    pub fn summary(&self) -> Option<Summary<'_>> {
-        Some(Summary { service: self, statistics: self.statistics()? })
+    pub fn summary(&self) -> Option<Summary> {
+        let offer = self.offer();
+        let statistics = self.shared.inbox.ask(offer.ids().to_vec(), None)?;
+        Some(Summary { offer, statistics })
     }
 }
 
-impl fmt::Display for Summary<'_> {
+impl fmt::Display for Summary {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let exports = self.service.exports().iter().zip(self.service.bounds());
+        let exports = self.offer.exports().iter().zip(self.offer.bounds());
         for ((export, bound), seen) in exports.zip(&self.statistics.exports) {
             write!(f, "{}: ", export.name)?;
             match &export.contract {

@@ -27,6 +27,8 @@ pub struct ExportStatistics {
     pub tokens: u32,
     /// Requests within the contract that were answered after their deadline.
     pub misses: u64,
+    /// Requests within the contract that were answered later than what was proved then.
+    pub exceeded: u64,
     /// Requests beyond the contract.
     pub beyond: u64,
     /// Requests that failed.
@@ -48,6 +50,7 @@ impl Default for ExportStatistics {
             best_effort_counts: ResponseCounts::default(),
             tokens: 0,
             misses: 0,
+            exceeded: 0,
             beyond: 0,
             failed: 0,
             outstanding: 0,
@@ -70,6 +73,10 @@ pub(crate) struct Admission {
 #[derive(Debug)]
 pub(crate) struct Tenant {
     pub(crate) task: TaskIndex,
+    /// What is proved of it now.
+    pub(crate) bound: Option<Duration>,
+    /// It takes no more calls.
+    pub(crate) is_closed: bool,
     contract: Option<Contract>,
     /// When each token is back, the soonest first: as many as the contract has requests.
     tokens: VecDeque<Time>,
@@ -78,15 +85,22 @@ pub(crate) struct Tenant {
 }
 
 impl Tenant {
-    pub(crate) fn new(task: TaskIndex, contract: Option<Contract>) -> Self {
+    /// Of no task yet, and with nothing proved.
+    pub(crate) fn new(contract: Option<Contract>) -> Self {
         let count = contract.as_ref().map_or(0, |contract| contract.requests as usize);
         Self {
-            task,
+            task: TaskIndex(0),
+            bound: None,
+            is_closed: false,
             contract,
             tokens: VecDeque::from(vec![Time::ZERO; count]),
             ordering: Ordering::default(),
             statistics: ExportStatistics::default(),
         }
+    }
+
+    pub(crate) fn has_contract(&self) -> bool {
+        self.contract.is_some()
     }
 
     /// Takes note of a request that came at `released`: the accounts of `tokens-per-task`, kept
@@ -104,8 +118,7 @@ impl Tenant {
         let eligible = back.max(released);
         self.tokens.pop_front();
         self.tokens.push_back(eligible + contract.period);
-        // The due counts from arrival: the regulator moves it with the request.
-        Admission { class: Class::Hard, eligible, due: Some(released + contract.deadline) }
+        Admission { class: Class::Hard, eligible, due: Some(eligible + contract.deadline) }
     }
 
     /// What was seen of it so far.
@@ -131,5 +144,6 @@ impl Tenant {
             self.statistics.responses.record(bounded);
         }
         self.statistics.misses += u64::from(bounded > contract.deadline);
+        self.statistics.exceeded += u64::from(self.bound.is_some_and(|bound| bounded > bound));
     }
 }

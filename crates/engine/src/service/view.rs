@@ -7,8 +7,9 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use device::realtime::RealTime;
-use model::{Duration, ExportSpec, PolicyName, RegulatorName, Time};
+use model::{Duration, PolicyName, Time};
 
+use super::offer::Offer;
 use super::statistics::ServiceStatistics;
 use super::{Export, Service, Shared};
 
@@ -20,7 +21,30 @@ const ANSWER_MAX: std::time::Duration = std::time::Duration::from_secs(2);
 
 /// The statistics that were asked for last, and when.
 #[derive(Debug, Default)]
-pub(crate) struct Recent(Mutex<Option<(Time, Arc<ServiceStatistics>)>>);
+pub(crate) struct Recent(Mutex<Option<(Time, Look)>>);
+
+/// What was seen, of what was offered then.
+#[derive(Debug, Clone)]
+pub struct Look {
+    /// What was offered.
+    pub offer: Arc<Offer>,
+    /// What was seen of each export of it, in its order.
+    pub seen: Arc<ServiceStatistics>,
+}
+
+impl Look {
+    /// Whether what was proved of any export no longer stands.
+    pub fn is_degraded(&self) -> bool {
+        (0..self.offer.exports().len()).any(|index| self.is_export_degraded(index))
+    }
+
+    /// Whether what was proved of this export no longer stands: the drive broke its table, or a
+    /// response exceeded the bound although it did not, because the host itself came late.
+    pub fn is_export_degraded(&self, index: usize) -> bool {
+        self.offer.bounds()[index].is_some()
+            && (self.seen.overruns > 0 || self.seen.exports[index].exceeded > 0)
+    }
+}
 
 /// See the module's text. A view does not keep its service at work.
 #[derive(Debug, Clone)]
@@ -37,44 +61,28 @@ impl Service {
 }
 
 impl View {
-    /// What is offered.
-    pub fn exports(&self) -> &[ExportSpec] {
-        &self.shared.params.exports
+    pub(super) fn shared(&self) -> &Arc<Shared> {
+        &self.shared
     }
 
-    /// What was proved of each export.
-    pub fn bounds(&self) -> &[Option<Duration>] {
-        &self.shared.params.bounds
+    /// What is offered now, and what was proved of it.
+    pub fn offer(&self) -> Arc<Offer> {
+        self.shared.offer.get()
     }
 
     /// Who decides.
     pub fn policy(&self) -> PolicyName {
-        self.shared.params.policy
+        self.offer().policy()
     }
 
     /// Whether notices change anything: only regulators that they steer hear them.
     pub fn hears_notices(&self) -> bool {
-        let hears =
-            |name: &RegulatorName| matches!(name, RegulatorName::Mdn | RegulatorName::MdnExtended);
-        self.shared.params.plan.regulators.iter().any(hears)
+        self.offer().hears_notices()
     }
 
     /// What the host granted the service's thread.
     pub fn real_time(&self) -> RealTime {
         self.real_time
-    }
-
-    /// Whether what was proved of any export no longer stands.
-    pub fn is_degraded(&self, seen: &ServiceStatistics) -> bool {
-        (0..self.exports().len()).any(|index| self.is_export_degraded(index, seen))
-    }
-
-    /// Whether what was proved of this export no longer stands: the drive broke its table, or a
-    /// response exceeded the bound although it did not, because the host itself came late.
-    pub fn is_export_degraded(&self, index: usize, seen: &ServiceStatistics) -> bool {
-        self.bounds()[index].is_some_and(|bound| {
-            seen.overruns > 0 || seen.exports[index].bounded.max() > Some(bound)
-        })
     }
 
     /// How long it has been at work.
@@ -84,28 +92,28 @@ impl View {
 
     /// The export of that name.
     pub fn export(&self, name: &str) -> Option<Export> {
-        let index = self.exports().iter().position(|export| export.name == name)?;
-        Some(Export { shared: self.shared.clone(), index })
+        Export::named(&self.shared, name)
     }
 
     /// What was seen of the service, a fifth of a second ago or later; none when it ended or does
     /// not answer.
-    pub fn statistics(&self) -> Option<Arc<ServiceStatistics>> {
+    pub fn look(&self) -> Option<Look> {
         let Shared { inbox, recent, .. } = &*self.shared;
         let mut recent = recent.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let now = inbox.now();
-        if let Some((at, seen)) = &*recent
+        let (now, offer) = (inbox.now(), self.offer());
+        if let Some((at, look)) = &*recent
             && now.since(*at) < RECENT
+            && Arc::ptr_eq(&look.offer, &offer)
         {
-            return Some(seen.clone());
+            return Some(look.clone());
         }
-        let mut seen = inbox.ask(0..0, Some(ANSWER_MAX))?;
+        let mut seen = inbox.ask(Vec::new(), Some(ANSWER_MAX))?;
         // One at a time: between them the service's thread does its own work.
-        for index in 0..self.exports().len() {
-            seen.exports.extend(inbox.ask(index..index + 1, Some(ANSWER_MAX))?.exports);
+        for &id in offer.ids() {
+            seen.exports.extend(inbox.ask(vec![id], Some(ANSWER_MAX))?.exports);
         }
-        let seen = Arc::new(seen);
-        *recent = Some((inbox.now(), seen.clone()));
-        Some(seen)
+        let look = Look { offer, seen: Arc::new(seen) };
+        *recent = Some((inbox.now(), look.clone()));
+        Some(look)
     }
 }

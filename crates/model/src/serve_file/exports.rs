@@ -5,10 +5,10 @@ use std::ops::Range;
 
 use toml::Spanned;
 
-use super::layout::Wanted;
+use super::layout::{NAME_FAULT, NAME_HELP, Wanted, is_name};
 use super::raw::{RawBeyond, RawContract, RawExport};
 use super::sized;
-use crate::export::{BestEffortShare, Beyond, Contract, ExportSpec};
+use crate::export::{BestEffortShare, Beyond, Contract, ExportPlace, ExportSpec, NewExport};
 use crate::file_error::FileError;
 use crate::task::Op;
 use crate::units::Bytes;
@@ -24,13 +24,7 @@ pub(super) fn read(
 ) -> Result<(ExportSpec, Wanted), FileError> {
     let wanted = Wanted::of(raw)?;
     let is_read_only = raw.read_only || is_store_read_only;
-    if wanted.is_whole() && !is_read_only {
-        return Err(FileError::new(
-            raw.name.span(),
-            "an export of the whole store writes over all others",
-            "add read_only = true",
-        ));
-    }
+    check_whole(wanted.is_whole(), is_read_only, raw.name.span())?;
     let is_best_effort = raw.best_effort.as_ref().is_some_and(|said| *said.get_ref());
     let contract = match (&raw.contract, is_best_effort) {
         (Some(contract), false) => Some(read_contract(contract, raw.beyond.as_ref())?),
@@ -51,13 +45,8 @@ pub(super) fn read(
         }
     };
     check_share(raw, contract.as_ref())?;
-    if let Some(op_span) = contract_that_writes(raw).filter(|_| is_read_only) {
-        return Err(FileError::new(
-            op_span,
-            "a contract to write to an export that is read-only",
-            "write op = \"read\", or leave read_only out",
-        ));
-    }
+    let op_span = contract_that_writes(raw).unwrap_or(0..0);
+    check_op(contract.as_ref(), is_read_only, op_span)?;
     let weight = raw.weight.as_ref().map_or(1, |weight| *weight.get_ref());
     let limit = raw.limit.as_ref().map(|limit| *limit.get_ref());
     let name = raw.name.get_ref().clone();
@@ -82,12 +71,8 @@ fn check_share(raw: &RawExport, contract: Option<&Contract>) -> Result<(), FileE
             "leave it out, or add beyond = \"best-effort\"",
         ));
     }
-    if let Some(weight) = raw.weight.as_ref().filter(|weight| *weight.get_ref() == 0) {
-        return Err(FileError::new(
-            weight.span(),
-            "an export of weight 0 would never be served",
-            "write a weight from 1 on",
-        ));
+    if let Some(weight) = &raw.weight {
+        check_weight(*weight.get_ref(), weight.span())?;
     }
     match &raw.beyond {
         Some(beyond) if contract.is_none() => Err(FileError::new(
@@ -110,17 +95,79 @@ fn read_contract(
         None => period,
     };
     let requests = *raw.requests.get_ref();
-    if requests == 0 || requests > REQUESTS_MAX {
-        return Err(FileError::new(
-            raw.requests.span(),
-            format!("a contract for {requests} requests"),
-            format!("write how many requests come within one period, from 1 to {REQUESTS_MAX}"),
-        ));
-    }
+    check_requests(requests, raw.requests.span())?;
     let beyond = match beyond.map(|beyond| *beyond.get_ref()) {
         Some(RawBeyond::BestEffort) => Beyond::BestEffort,
         Some(RawBeyond::Wait) | None => Beyond::Wait,
     };
     let op = raw.op.as_ref().map(|op| *op.get_ref());
     Ok(Contract { requests, period, deadline, size_max: sized(&raw.size_max)?, op, beyond })
+}
+
+impl NewExport {
+    /// The same rules for an export that no file describes.
+    ///
+    /// # Errors
+    /// What is wrong with it, without a place.
+    pub fn check(&self) -> Result<(), FileError> {
+        if !is_name(&self.name) {
+            return Err(FileError::new(0..0, NAME_FAULT, NAME_HELP));
+        }
+        check_whole(self.place == ExportPlace::Whole, self.is_read_only, 0..0)?;
+        check_weight(self.share.weight, 0..0)?;
+        let Some(terms) = &self.contract else { return Ok(()) };
+        positive(&Spanned::new(0..0, terms.period), "period")?;
+        positive(&Spanned::new(0..0, terms.deadline), "deadline")?;
+        check_requests(terms.requests, 0..0)?;
+        sized(&Spanned::new(0..0, terms.size_max))?;
+        check_op(self.contract.as_ref(), self.is_read_only, 0..0)
+    }
+}
+
+fn check_whole(is_whole: bool, is_read_only: bool, span: Range<usize>) -> Result<(), FileError> {
+    if is_whole && !is_read_only {
+        return Err(FileError::new(
+            span,
+            "an export of the whole store writes over all others",
+            "add read_only = true",
+        ));
+    }
+    Ok(())
+}
+
+fn check_op(
+    contract: Option<&Contract>,
+    is_read_only: bool,
+    span: Range<usize>,
+) -> Result<(), FileError> {
+    if is_read_only && contract.is_some_and(|terms| terms.op == Some(Op::Write)) {
+        return Err(FileError::new(
+            span,
+            "a contract to write to an export that is read-only",
+            "write op = \"read\", or leave read_only out",
+        ));
+    }
+    Ok(())
+}
+
+fn check_weight(weight: u32, span: Range<usize>) -> Result<(), FileError> {
+    if weight == 0 {
+        return Err(FileError::new(
+            span,
+            "an export of weight 0 would never be served",
+            "write a weight from 1 on",
+        ));
+    }
+    Ok(())
+}
+
+fn check_requests(requests: u32, span: Range<usize>) -> Result<(), FileError> {
+    if requests == 0 || requests > REQUESTS_MAX {
+        return Err(FileError::new(
+            span,
+            format!("a contract for {requests} requests"),
+            format!("write how many requests come within one period, from 1 to {REQUESTS_MAX}"),
+        ));
+    }
+    Ok(())
 }

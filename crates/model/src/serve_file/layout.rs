@@ -7,7 +7,8 @@ use std::ops::Range;
 use toml::Spanned;
 
 use super::raw::RawExport;
-use crate::export::ExportSpec;
+use super::written::Written;
+use crate::export::{ExportPlace, ExportSpec, NewExport};
 use crate::file_error::FileError;
 use crate::units::Bytes;
 
@@ -33,7 +34,39 @@ pub(super) struct Wanted {
     name: Range<usize>,
 }
 
+/// A value that stands nowhere in a text.
+fn unwritten(bytes: Bytes) -> Spanned<Bytes> {
+    Spanned::new(0..0, bytes)
+}
+
 impl Wanted {
+    /// The place that an export has.
+    pub(super) fn at(offset: Bytes, size: Bytes) -> Self {
+        Self { offset: Some(unwritten(offset)), size: Some(unwritten(size)), name: 0..0 }
+    }
+
+    fn of_place(place: ExportPlace) -> Self {
+        match place {
+            ExportPlace::Free { size } => {
+                Self { offset: None, size: Some(unwritten(size)), name: 0..0 }
+            }
+            ExportPlace::At { offset, size } => Self::at(offset, size),
+            ExportPlace::Whole => Self { offset: None, size: None, name: 0..0 },
+        }
+    }
+
+    /// The same without its place in a text.
+    pub(super) fn to_place(&self) -> ExportPlace {
+        let bytes = |bytes: &Spanned<Bytes>| *bytes.get_ref();
+        match (&self.offset, &self.size) {
+            (_, None) => ExportPlace::Whole,
+            (None, Some(size)) => ExportPlace::Free { size: bytes(size) },
+            (Some(offset), Some(size)) => {
+                ExportPlace::At { offset: bytes(offset), size: bytes(size) }
+            }
+        }
+    }
+
     pub(super) fn of(raw: &RawExport) -> Result<Self, FileError> {
         let name = raw.name.span();
         match (&raw.share, &raw.offset, &raw.size) {
@@ -65,23 +98,15 @@ impl Wanted {
 
 impl Layout {
     /// Each export with its place.
-    pub(super) fn place(
-        self,
-        exports: &[(ExportSpec, Wanted)],
-    ) -> Result<Vec<ExportSpec>, FileError> {
+    pub(super) fn place(self, exports: &[Written]) -> Result<Vec<ExportSpec>, FileError> {
         let mut next = 0;
         let mut placed: Vec<ExportSpec> = Vec::with_capacity(exports.len());
-        for (export, wanted) in exports {
+        for Written { spec, wanted, .. } in exports {
             let (offset, size) = self.part(wanted, next)?;
-            let is_over = |other: &&ExportSpec| {
-                let (first, end) = (other.offset.get(), other.offset.get() + other.size.get());
-                let is_apart = offset + size <= first || end <= offset;
-                !(is_apart || wanted.is_whole() || is_whole(other, self))
-            };
-            if let Some(other) = placed.iter().find(is_over) {
+            if let Some(other) = self.overlapped(&placed, wanted, offset, size) {
                 return Err(FileError::new(
                     wanted.offset.as_ref().map_or(wanted.name_span(), Spanned::span),
-                    format!("`{}` would overlap `{}`", export.name, other.name),
+                    format!("`{}` would overlap `{}`", spec.name, other.name),
                     "give it another offset, or none: then it follows what is before it",
                 ));
             }
@@ -89,9 +114,69 @@ impl Layout {
                 next = next.max(offset + size);
             }
             let (offset, size) = (Bytes::new(offset), Bytes::new(size));
-            placed.push(ExportSpec { offset, size, ..export.clone() });
+            placed.push(ExportSpec { offset, size, ..spec.clone() });
         }
         Ok(placed)
+    }
+
+    /// A new export with its place beside those that have theirs: where it says no offset, the
+    /// first gap that holds it.
+    ///
+    /// # Errors
+    /// Where there is none, or it would overlap another.
+    pub fn place_new(
+        self,
+        others: &[ExportSpec],
+        new: &NewExport,
+    ) -> Result<ExportSpec, FileError> {
+        let wanted = Wanted::of_place(new.place);
+        let gap = match new.place {
+            ExportPlace::Free { size } => self.gap(others, size.get()),
+            ExportPlace::At { .. } | ExportPlace::Whole => 0,
+        };
+        let (offset, size) = self.part(&wanted, gap)?;
+        if let Some(other) = self.overlapped(others, &wanted, offset, size) {
+            return Err(FileError::new(
+                0..0,
+                format!("`{}` would overlap `{}`", new.name, other.name),
+                "give it another offset, or none: then it gets the first gap that holds it",
+            ));
+        }
+        Ok(new.at(Bytes::new(offset), Bytes::new(size)))
+    }
+
+    /// The first offset from which on so many bytes are nobody's; behind all others where no gap
+    /// between them holds as many.
+    fn gap(self, others: &[ExportSpec], size: u64) -> u64 {
+        let taken = others.iter().filter(|other| !is_whole(other, self));
+        let mut taken: Vec<(u64, u64)> = taken
+            .map(|other| (other.offset.get(), other.offset.get() + other.size.get()))
+            .collect();
+        taken.sort_unstable();
+        let mut next = 0;
+        for (first, end) in taken {
+            if first.saturating_sub(next) >= size {
+                break;
+            }
+            next = next.max(end);
+        }
+        next
+    }
+
+    /// Which of these the export would overlap.
+    fn overlapped<'a>(
+        self,
+        placed: &'a [ExportSpec],
+        wanted: &Wanted,
+        offset: u64,
+        size: u64,
+    ) -> Option<&'a ExportSpec> {
+        let is_over = |other: &&ExportSpec| {
+            let (first, end) = (other.offset.get(), other.offset.get() + other.size.get());
+            let is_apart = offset + size <= first || end <= offset;
+            !(is_apart || wanted.is_whole() || is_whole(other, self))
+        };
+        placed.iter().find(is_over)
     }
 
     fn part(self, wanted: &Wanted, next: u64) -> Result<(u64, u64), FileError> {
@@ -132,6 +217,15 @@ fn is_whole(export: &ExportSpec, layout: Layout) -> bool {
     export.is_read_only && export.offset.get() == 0 && export.size == layout.size
 }
 
+pub(super) const NAME_FAULT: &str =
+    "a name that is empty, too long, or has control characters in it";
+pub(super) const NAME_HELP: &str = "write a name that can be printed";
+
+/// Whether a name can be sent.
+pub(super) fn is_name(name: &str) -> bool {
+    !name.is_empty() && name.len() <= NAME_BYTES_MAX && !name.chars().any(char::is_control)
+}
+
 /// Names are unique and can be sent.
 pub(super) fn check_names(exports: &[RawExport]) -> Result<(), FileError> {
     let mut names = BTreeSet::new();
@@ -139,11 +233,8 @@ pub(super) fn check_names(exports: &[RawExport]) -> Result<(), FileError> {
         let name = export.name.get_ref();
         let fault =
             |message: String, help: &str| Err(FileError::new(export.name.span(), message, help));
-        if name.is_empty() || name.len() > NAME_BYTES_MAX || name.chars().any(char::is_control) {
-            return fault(
-                "a name that is empty, too long, or has control characters in it".to_owned(),
-                "write a name that can be printed",
-            );
+        if !is_name(name) {
+            return fault(NAME_FAULT.to_owned(), NAME_HELP);
         }
         if !names.insert(name) {
             return fault(

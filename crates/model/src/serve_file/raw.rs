@@ -28,6 +28,13 @@ pub(super) struct RawServe {
     pub(super) export: Vec<RawExport>,
 }
 
+/// An export on its own.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct RawSnippet {
+    pub(super) export: Vec<RawExport>,
+}
+
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct RawTls {

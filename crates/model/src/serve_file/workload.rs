@@ -3,10 +3,7 @@
 
 use std::ops::Range;
 
-use toml::Spanned;
-
-use super::layout::Wanted;
-use super::raw::RawExport;
+use super::written::Written;
 use super::{BackingReference, Named};
 use crate::export::{Beyond, Contract, ExportSpec};
 use crate::task::{BestEffort, Class, Intensity, Op, Place, Task};
@@ -19,46 +16,35 @@ const OUTSTANDING: u32 = 64;
 /// The entry of tasks that stand for nothing but an operation.
 pub(super) const PHANTOM: u32 = u32::MAX;
 
-/// What one export adds to a workload.
-struct Writer<'a> {
-    raw: &'a RawExport,
-    export: &'a ExportSpec,
-}
-
-impl Writer<'_> {
+impl Written {
     /// A task for the contract, and a phantom one where its requests may be of either kind, so
     /// that both are covered.
     fn tasks(&self, entry: u32) -> Vec<Placed<Task>> {
-        let (Some(terms), Some(written)) = (&self.export.contract, &self.raw.contract) else {
-            return Vec::new();
-        };
-        let written = written.get_ref();
-        let op_span = written.op.as_ref().map_or(self.raw.name.span(), Spanned::span);
+        let Some(terms) = &self.spec.contract else { return Vec::new() };
         let ops: &[Op] = match terms.op {
             Some(Op::Read) => &[Op::Read],
             Some(Op::Write) => &[Op::Write],
-            None if self.export.is_read_only => &[Op::Read],
+            None if self.spec.is_read_only => &[Op::Read],
             None => &[Op::Write, Op::Read],
         };
         let placed = |(entry, &op): (u32, &Op)| Placed {
-            source: task(self.export, terms, entry, op),
-            size_span: written.size_max.span(),
-            op_span: op_span.clone(),
+            source: task(&self.spec, terms, entry, op),
+            size_span: self.size_span.clone(),
+            op_span: self.op_span.clone(),
         };
         [entry, PHANTOM].into_iter().zip(ops).map(placed).collect()
     }
 
     fn best_effort(&self, size_max: Bytes) -> Vec<Placed<BestEffort>> {
-        let beyond = self.export.contract.as_ref().map(|terms| terms.beyond);
+        let beyond = self.spec.contract.as_ref().map(|terms| terms.beyond);
         if beyond == Some(Beyond::Wait) {
             return Vec::new();
         }
-        let ops: &[Op] =
-            if self.export.is_read_only { &[Op::Read] } else { &[Op::Read, Op::Write] };
-        let span: Range<usize> = self.raw.name.span();
+        let ops: &[Op] = if self.spec.is_read_only { &[Op::Read] } else { &[Op::Read, Op::Write] };
+        let span: Range<usize> = self.wanted.name_span();
         let placed = |&op: &Op| Placed {
             source: BestEffort {
-                name: format!("{} ({}s)", self.export.name, op.name()),
+                name: format!("{} ({}s)", self.spec.name, op.name()),
                 intensity: Intensity::Outstanding(OUTSTANDING),
                 size: size_max,
                 op,
@@ -71,23 +57,21 @@ impl Writer<'_> {
     }
 }
 
-/// The workload that the exports are.
+/// The workload that the exports are, with best effort of at most `size_max`.
 pub(super) fn of_exports(
-    raw: &[RawExport],
-    exports: &[(ExportSpec, Wanted)],
+    exports: &[Written],
     size_max: Bytes,
     policy: Policy,
     drive: DriveReference,
 ) -> WorkloadFile {
     let (mut tasks, mut best_effort, mut entries) = (Vec::new(), Vec::new(), Vec::new());
-    for (raw, (export, _)) in raw.iter().zip(exports) {
-        let writer = Writer { raw, export };
-        if export.contract.is_some() {
+    for export in exports {
+        if export.spec.contract.is_some() {
             let entry = u32::try_from(entries.len()).expect("fewer exports than 2^32");
-            entries.push(export.name.clone());
-            tasks.extend(writer.tasks(entry));
+            entries.push(export.spec.name.clone());
+            tasks.extend(export.tasks(entry));
         }
-        best_effort.extend(writer.best_effort(size_max));
+        best_effort.extend(export.best_effort(size_max));
     }
     WorkloadFile::of_parts(drive, entries, policy, tasks, best_effort)
 }

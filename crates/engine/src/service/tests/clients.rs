@@ -12,6 +12,7 @@ use rand_pcg::Pcg64Mcg;
 use super::store::{BLOCK, Entry, Store, stamp_of};
 use crate::service::call::{Awaited, Call, CallKind, CallPart, mailbox};
 use crate::service::core::Core;
+use crate::service::offer::{ExportId, Member};
 use crate::service::statistics::{ServiceStatistics, Watch};
 use model::{BestEffortShare, ExportContract as Contract, ExportSpec};
 
@@ -61,6 +62,8 @@ pub(super) struct Bench {
     pub(super) calls: usize,
     /// Between an answer and the next call, at most.
     pub(super) pause_ms: u64,
+    /// Whether clients trim too.
+    pub(super) has_trims: bool,
     /// A test that the harness must notice.
     pub(super) is_disordered: bool,
 }
@@ -94,7 +97,13 @@ impl Bench {
         let policy = policy::build(self.policy, &plan, None).unwrap();
         let store = Store::pseudo(&self.table, EXPORT_BLOCKS * self.exports.len(), self.seed);
         let watch = Watch::new(Some(self.table.clone()));
-        let mut core = Core::new(store, policy, &self.exports, 2 * plan.depth as usize, watch);
+        let mut core = Core::new(
+            store,
+            policy,
+            &Member::of_exports(&self.exports, &[]),
+            2 * plan.depth as usize,
+            watch,
+        );
         if self.is_disordered {
             core.disorder();
         }
@@ -155,6 +164,7 @@ struct World {
     /// The same at the arrival of each client's flush.
     covered: Vec<Vec<(usize, u32)>>,
     next_stamp: u32,
+    has_trims: bool,
     asked_count: usize,
     answered: usize,
     failed: usize,
@@ -172,6 +182,7 @@ impl World {
             written: Vec::new(),
             covered: vec![Vec::new(); clients],
             next_stamp: 1,
+            has_trims: bench.has_trims,
             asked_count: 0,
             answered: 0,
             failed: 0,
@@ -189,11 +200,16 @@ impl World {
             0..4 => CallKind::Read,
             4..8 => CallKind::Write { is_durable: false },
             8 => CallKind::Write { is_durable: true },
+            _ if self.has_trims && random.random_range(0..3) > 0 => CallKind::Trim,
             _ => CallKind::Flush,
         };
         let stamps = match kind {
             CallKind::Read => self.reference[first..first + count].to_vec(),
             CallKind::Write { .. } => self.write(first, count),
+            CallKind::Trim => {
+                self.reference[first..first + count].fill(0);
+                Vec::new()
+            }
             CallKind::Flush => {
                 self.covered[client].clone_from(&self.written);
                 Vec::new()
@@ -202,7 +218,7 @@ impl World {
         let (answer, awaited) = mailbox();
         let parts = parts(kind, first, &stamps, count);
         self.asked[client] = Some(Asked { awaited, kind, first, stamps });
-        Call { export, kind, released: now, parts, answer }
+        Call { export: ExportId(export as u64), kind, released: now, parts, answer }
     }
 
     fn write(&mut self, first: usize, count: usize) -> Vec<u32> {
@@ -232,6 +248,7 @@ impl World {
                 let seen: Vec<u32> = pieces.map(stamp_of).collect();
                 self.wrong += usize::from(seen != asked.stamps);
             }
+            CallKind::Trim => {}
             CallKind::Write { is_durable: false } => self.written.extend(places),
             CallKind::Write { is_durable: true } => {
                 self.durable.push(Durable { after: journal_length, blocks: places.collect() });
@@ -251,6 +268,9 @@ fn parts(kind: CallKind, first: usize, stamps: &[u32], count: usize) -> Vec<Call
     let size = |blocks: usize| Bytes::new((blocks * BLOCK) as u64);
     if kind == CallKind::Flush {
         return vec![CallPart { start: lba(first), size: size(1), data: None }];
+    }
+    if kind == CallKind::Trim {
+        return vec![CallPart { start: lba(first), size: size(count), data: None }];
     }
     (0..count)
         .step_by(PART_BLOCKS)

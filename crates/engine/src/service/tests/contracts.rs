@@ -14,6 +14,7 @@ use rand_pcg::Pcg64Mcg;
 use super::store::{BLOCK, Store};
 use crate::service::call::{Awaited, Call, CallKind, CallPart, mailbox};
 use crate::service::core::Core;
+use crate::service::offer::{ExportId, Member};
 use crate::service::statistics::{ServiceStatistics, Watch};
 
 const SERVE: &str = r#"
@@ -81,10 +82,13 @@ fn run(serve: &str, regulate: bool, seed: u64) -> Outcome {
     let table = drive.batch[0].table.clone();
     let store = Store::pseudo(&table, 3 * 256, seed);
     let window = 2 * plan.depth as usize;
-    let mut core = Core::new(store, policy, &exports, window, Watch::new(Some(plan.table.clone())));
-    drive_clients(&mut core, seed);
     let proved = assessment.tasks.iter();
-    let bounds = proved.map(|task| task.response_max.expect("proven").0).collect();
+    let bounds: Vec<Duration> = proved.map(|task| task.response_max.expect("proven").0).collect();
+    let members =
+        Member::of_exports(&exports, &bounds.iter().copied().map(Some).collect::<Vec<_>>());
+    let watch = Watch::new(Some(plan.table.clone()));
+    let mut core = Core::new(store, policy, &members, window, watch);
+    drive_clients(&mut core, seed);
     Outcome { statistics: core.statistics(), bounds }
 }
 
@@ -136,7 +140,7 @@ fn call(export: usize, now: Time, random: &mut Pcg64Mcg) -> (Call, Awaited) {
     let start = Lba::new(block * (4 * BLOCK as u64) / 512);
     let (answer, awaited) = mailbox();
     let parts = vec![CallPart { start, size, data }];
-    (Call { export, kind, released: now, parts, answer }, awaited)
+    (Call { export: ExportId(export as u64), kind, released: now, parts, answer }, awaited)
 }
 
 #[test]
@@ -146,6 +150,7 @@ fn neither_a_breach_nor_a_flood_nor_flushes_delay_who_keeps_the_contract() {
         let [keeps, breaks, floods] = &statistics.exports[..] else { panic!("three exports") };
         assert!(keeps.bounded.count() >= 740, "{}", keeps.bounded.count());
         assert_eq!((keeps.beyond, keeps.misses, breaks.misses), (0, 0, 0), "seed {seed}");
+        assert_eq!((keeps.exceeded, breaks.exceeded), (0, 0), "seed {seed}");
         assert!(keeps.bounded.max().unwrap() <= bounds[0], "{:?} {bounds:?}", keeps.bounded.max());
         assert!(breaks.bounded.max().unwrap() <= bounds[1], "{:?}", breaks.bounded.max());
         // What its contract allows is what it gets, and it always asks for more; the last 40 wait
@@ -163,7 +168,10 @@ fn neither_a_breach_nor_a_flood_nor_flushes_delay_who_keeps_the_contract() {
 fn without_tokens_the_breach_is_felt() {
     let felt = (0..6).filter(|&seed| {
         let Outcome { statistics, bounds } = run(SERVE, false, seed);
-        statistics.exports[0].bounded.max().unwrap() > bounds[0]
+        let keeps = &statistics.exports[0];
+        let is_felt = keeps.bounded.max().unwrap() > bounds[0];
+        assert_eq!(is_felt, keeps.exceeded > 0);
+        is_felt
     });
     assert!(felt.count() >= 5);
 }

@@ -10,6 +10,7 @@ use model::{Bytes, PolicyName};
 
 use super::clients::{Bench, Durable, export, table};
 use super::store::Entry;
+use crate::service::offer::ExportId;
 
 fn bench(policy: PolicyName, seed: u64) -> Bench {
     Bench {
@@ -20,6 +21,7 @@ fn bench(policy: PolicyName, seed: u64) -> Bench {
         seed,
         calls: 300,
         pause_ms: 8,
+        has_trims: false,
         is_disordered: false,
     }
 }
@@ -96,7 +98,7 @@ fn no_flush_succeeds_after_one_that_failed() {
             data: None,
         };
         let call = super::super::call::Call {
-            export: 0,
+            export: ExportId(0),
             kind: super::super::call::CallKind::Flush,
             released: core.backing().now,
             parts: vec![part],
@@ -107,7 +109,7 @@ fn no_flush_succeeds_after_one_that_failed() {
             core.wait_until(None);
             core.turn(std::iter::empty());
         }
-        awaited.poll().expect("answered").0
+        awaited.poll().expect("answered").0.map(drop)
     };
     assert_eq!(flush(&mut core), Ok(()));
     let moved = Bytes::new(0);

@@ -14,6 +14,7 @@ fn bench(policy: PolicyName, seed: u64) -> Bench {
         seed,
         calls: 400,
         pause_ms: 2,
+        has_trims: false,
         is_disordered: false,
     }
 }
@@ -27,6 +28,19 @@ fn reads_see_exactly_what_was_written_before_them() {
             assert_eq!(outcome.answered, 400);
         }
     }
+}
+
+/// What was trimmed reads as zeroes in this store, and a trim keeps the order as a write does.
+#[test]
+fn trims_keep_the_order_too() {
+    for seed in 0..12 {
+        let outcome = Bench { has_trims: true, ..bench(PolicyName::Dqf, seed) }.run();
+        assert_eq!((outcome.wrong, outcome.failed, outcome.answered), (0, 0, 400), "seed {seed}");
+    }
+    let disordered =
+        |seed| Bench { has_trims: true, is_disordered: true, ..bench(PolicyName::Noop, seed) };
+    let wrong = (0..12).filter(|&seed| disordered(seed).run().wrong > 0).count();
+    assert!(wrong >= 10, "{wrong} of 12");
 }
 
 /// Canary: without the order, the harness sees reads go wrong.

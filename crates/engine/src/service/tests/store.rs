@@ -5,7 +5,7 @@ use std::collections::HashMap;
 
 use device::{IoBuffer, IoError, RingError};
 use drive::{Drive, PseudoDisk};
-use model::{BatchTable, Duration, Op, Request, RequestId, Time};
+use model::{BatchTable, Bytes, Duration, Lba, Op, Request, RequestId, Time};
 
 use crate::service::backing::{Backing, Move, Moved};
 
@@ -34,6 +34,8 @@ pub(super) struct Store {
     on_drive: HashMap<RequestId, (Request, IoBuffer)>,
     /// Flushes on their way, with when they are done.
     flushes: Vec<(Time, RequestId)>,
+    /// Trims on their way, with when they are done.
+    trims: Vec<(Time, RequestId, usize, usize)>,
     /// What a flush takes.
     pub(super) flush_time: Duration,
     /// Fails everything from here on.
@@ -50,6 +52,7 @@ impl Store {
             batches: Vec::new(),
             on_drive: HashMap::new(),
             flushes: Vec::new(),
+            trims: Vec::new(),
             flush_time: Duration::from_ms(3),
             broken: None,
         }
@@ -58,6 +61,11 @@ impl Store {
     /// On a drive that completes what it has in any order.
     pub(super) fn pseudo(table: &BatchTable, blocks: usize, seed: u64) -> Self {
         Self::new(Box::new(PseudoDisk::new(table.batch_max(), table.clone(), seed)), blocks)
+    }
+
+    /// Whether something is on the drive that is not done by now.
+    pub(super) fn is_busy(&self) -> bool {
+        !self.on_drive.is_empty() && self.drive.next_event().is_some_and(|next| next > self.now)
     }
 
     fn move_data(&mut self, request: &Request, data: &mut IoBuffer) {
@@ -109,8 +117,16 @@ impl Backing for Store {
         self.flushes.push((self.now + self.flush_time, id));
     }
 
+    fn trim(&mut self, id: RequestId, start: Lba, size: Bytes) {
+        assert!(self.trims.is_empty(), "one at a time");
+        let block = |bytes: u64| usize::try_from(bytes).unwrap() / BLOCK;
+        let (first, count) = (block(start.offset_bytes()), block(size.get()));
+        self.trims.push((self.now + self.flush_time, id, first, count));
+    }
+
     fn wait(&mut self, until: Option<Time>) -> Result<(), RingError> {
-        let flushed = self.flushes.iter().map(|flush| flush.0).min();
+        let flushed = self.flushes.iter().map(|flush| flush.0);
+        let flushed = flushed.chain(self.trims.iter().map(|trim| trim.0)).min();
         let next = [until, self.drive.next_event(), flushed].into_iter().flatten().min();
         self.now = next.unwrap_or(self.now).max(self.now);
         Ok(())
@@ -128,6 +144,10 @@ impl Backing for Store {
             moved.push(Moved { id, data: Some(data), result });
         }
         let result = self.broken.map_or(Ok(()), Err);
+        for (_, id, first, count) in self.trims.extract_if(.., |trim| trim.0 <= self.now) {
+            self.blocks[first..first + count].fill(0);
+            moved.push(Moved { id, data: None, result });
+        }
         for (_, id) in self.flushes.extract_if(.., |flush| flush.0 <= self.now) {
             if result.is_ok() {
                 self.journal.push(Entry::Flushed(id));

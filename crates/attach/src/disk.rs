@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! A disk: a drive's timing, a store's data, and answers to whoever asked.
+//!
+//! Data move at the instant at which the drive is done with a request, in the order in which it
+//! is done: a flush that comes back covers every write that was answered before it was asked for.
+
+use std::fs::File;
+use std::io;
+use std::os::unix::fs::FileExt as _;
+
+use drive::Drive;
+use model::{Bytes, Lba, Op, Outcome, Time};
+
+use crate::line::{Done, Line, Work};
+use crate::statistics::Statistics;
+
+/// Whoever waits for an answer.
+pub(crate) trait Reply {
+    /// What was read; nothing of a write or a flush.
+    fn answer(self, result: io::Result<&[u8]>);
+}
+
+/// What is asked of a disk.
+#[derive(Debug)]
+pub(crate) enum Ask {
+    Read { start: Lba, size: Bytes },
+    Write { start: Lba, data: Vec<u8> },
+    Flush,
+}
+
+/// A drive with a store behind it.
+pub(crate) struct Disk<R> {
+    line: Line<(Vec<u8>, R)>,
+    store: File,
+    statistics: Statistics,
+    /// What is read goes through it.
+    scratch: Vec<u8>,
+}
+
+impl<R: Reply> Disk<R> {
+    pub(crate) fn new(drive: Box<dyn Drive + Send>, depth: u32, store: File) -> Self {
+        let line = Line::new(drive, depth);
+        Self { line, store, statistics: Statistics::default(), scratch: Vec::new() }
+    }
+
+    /// Somebody asks, at that instant.
+    pub(crate) fn accept(&mut self, at: Time, ask: Ask, reply: R) {
+        let (work, data) = match ask {
+            Ask::Read { start, size } => (Work::Move { op: Op::Read, start, size }, Vec::new()),
+            Ask::Write { start, data } => {
+                let size = Bytes::new(data.len() as u64);
+                (Work::Move { op: Op::Write, start, size }, data)
+            }
+            Ask::Flush => (Work::Flush, Vec::new()),
+        };
+        self.line.arrive(at, work, (data, reply));
+        self.statistics.arrived(self.line.outstanding_count(), self.line.waiting_count());
+    }
+
+    /// The drive comes as far as `now`; what it is done with is answered, and `clock` says when.
+    pub(crate) fn advance(&mut self, now: Time, clock: impl Fn() -> Time) {
+        self.line.advance(now);
+        while let Some(done) = self.line.take_done() {
+            let (work, arrived, at) = (done.work, done.arrived, done.at);
+            self.answer(done);
+            self.statistics.answered(work, arrived, at, clock());
+        }
+    }
+
+    fn answer(&mut self, done: Done<(Vec<u8>, R)>) {
+        let (data, reply) = done.payload;
+        if done.outcome == Outcome::Failed {
+            return reply.answer(Err(io::Error::from(rustix::io::Errno::IO)));
+        }
+        match done.work {
+            Work::Flush => reply.answer(Ok(&[])),
+            Work::Move { op: Op::Write, start, .. } => {
+                reply
+                    .answer(self.store.write_all_at(&data, start.offset_bytes()).map(|()| &[][..]));
+            }
+            Work::Move { op: Op::Read, start, size } => {
+                let length = usize::try_from(size.get()).expect("it was asked for as a usize");
+                self.scratch.resize(self.scratch.len().max(length), 0);
+                let memory = &mut self.scratch[..length];
+                let read = device::read_with_zeroes(&self.store, memory, start.offset_bytes());
+                reply.answer(read.map(|()| &*memory));
+            }
+        }
+    }
+
+    /// When to advance next; none while nothing is outstanding.
+    pub(crate) fn next_event(&self) -> Option<Time> {
+        self.line.next_event()
+    }
+
+    /// What was seen so far.
+    pub(crate) fn statistics(&self) -> &Statistics {
+        &self.statistics
+    }
+}
+
+#[cfg(test)]
+mod tests;

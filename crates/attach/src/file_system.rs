@@ -1,0 +1,240 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! A file system of one file, which is the disk.
+//!
+//! Its reads and writes are not answered here: the kernel's request is handed to the thread that
+//! has the drive, together with the handle that answers it, and the next one is read. The kernel
+//! caches nothing of it and may have as many requests under way as it likes.
+
+use std::cell::Cell;
+use std::ffi::OsStr;
+use std::io;
+use std::sync::Arc;
+use std::time::{Duration, UNIX_EPOCH};
+
+use device::realtime;
+use fuser::{
+    Errno, FileAttr, FileHandle, FileType, Filesystem, FopenFlags, Generation, INodeNo, InitFlags,
+    KernelConfig, LockOwner, OpenFlags, ReplyAttr, ReplyData, ReplyEmpty, ReplyEntry, ReplyOpen,
+    ReplyWrite, Request, WriteFlags,
+};
+use model::{Bytes, Lba};
+
+use crate::disk::{Ask, Reply};
+use crate::inbox::Inbox;
+
+/// The name of the file.
+pub(crate) const FILE_NAME: &str = "disk";
+
+/// The largest request that the kernel passes on in one piece: 256 pages.
+pub(crate) const REQUEST_MAX: Bytes = Bytes::from_kib(1024);
+
+/// Requests that the kernel may have under way here: more than a loop device has tags (128).
+const BACKGROUND_MAX: u16 = 512;
+
+const FILE: INodeNo = INodeNo(2);
+
+/// Nothing about the file ever changes.
+const EVER: Duration = Duration::from_hours(1);
+
+/// Who waits in the kernel.
+#[derive(Debug)]
+pub(crate) enum Waiter {
+    Read(ReplyData),
+    Write(ReplyWrite, u32),
+    Flush(ReplyEmpty),
+}
+
+impl Waiter {
+    fn refuse(self, error: Errno) {
+        match self {
+            Self::Read(reply) => reply.error(error),
+            Self::Write(reply, _) => reply.error(error),
+            Self::Flush(reply) => reply.error(error),
+        }
+    }
+}
+
+impl Reply for Waiter {
+    fn answer(self, result: io::Result<&[u8]>) {
+        match (self, result) {
+            (Self::Read(reply), Ok(data)) => reply.data(data),
+            (Self::Write(reply, size), Ok(_)) => reply.written(size),
+            (Self::Flush(reply), Ok(_)) => reply.ok(),
+            (waiter, Err(error)) => waiter.refuse(error.into()),
+        }
+    }
+}
+
+thread_local! {
+    /// Whether this thread, one of fuser's, asked for real-time scheduling.
+    static IS_REAL_TIME: Cell<bool> = const { Cell::new(false) };
+}
+
+/// What is read late arrives late: the thread that reads is as urgent as the one that answers.
+fn be_urgent() {
+    if !IS_REAL_TIME.replace(true) {
+        // What is refused to it is refused to the other one, which says so.
+        let _ = realtime::request(realtime::PRIORITY);
+    }
+}
+
+/// See the module's text.
+#[derive(Debug)]
+pub(crate) struct DiskFileSystem {
+    size: Bytes,
+    inbox: Arc<Inbox<Waiter>>,
+}
+
+impl DiskFileSystem {
+    /// A file of that size.
+    pub(crate) fn new(size: Bytes, inbox: Arc<Inbox<Waiter>>) -> Self {
+        Self { size, inbox }
+    }
+
+    fn put(&self, ask: Ask, waiter: Waiter) {
+        be_urgent();
+        if let Err(waiter) = self.inbox.put(ask, waiter) {
+            waiter.refuse(Errno::EIO);
+        }
+    }
+
+    /// The sector at an offset, for `length` bytes within the disk; whole sectors only.
+    fn place(&self, offset: u64, length: u64) -> Result<Lba, Errno> {
+        let is_whole =
+            offset.is_multiple_of(Lba::SECTOR_BYTES) && length.is_multiple_of(Lba::SECTOR_BYTES);
+        if !is_whole || length == 0 {
+            return Err(Errno::EINVAL);
+        }
+        match offset.checked_add(length) {
+            Some(end) if end <= self.size.get() => Ok(Lba::new(offset / Lba::SECTOR_BYTES)),
+            _ => Err(Errno::ENOSPC),
+        }
+    }
+
+    fn attributes(&self, inode: INodeNo) -> FileAttr {
+        let is_file = inode == FILE;
+        FileAttr {
+            ino: inode,
+            size: if is_file { self.size.get() } else { 0 },
+            blocks: if is_file { self.size.get() / Lba::SECTOR_BYTES } else { 0 },
+            atime: UNIX_EPOCH,
+            mtime: UNIX_EPOCH,
+            ctime: UNIX_EPOCH,
+            crtime: UNIX_EPOCH,
+            kind: if is_file { FileType::RegularFile } else { FileType::Directory },
+            perm: if is_file { 0o600 } else { 0o700 },
+            nlink: 1,
+            uid: 0,
+            gid: 0,
+            rdev: 0,
+            blksize: 4096,
+            flags: 0,
+        }
+    }
+}
+
+impl Filesystem for DiskFileSystem {
+    fn init(&mut self, _request: &Request, config: &mut KernelConfig) -> io::Result<()> {
+        let refused = |what: &str| io::Error::other(format!("the kernel's FUSE lacks {what}"));
+        config
+            .add_capabilities(InitFlags::FUSE_ASYNC_DIO)
+            .map_err(|_| refused("asynchronous direct I/O"))?;
+        let size = u32::try_from(REQUEST_MAX.get()).expect("a megabyte");
+        config.set_max_write(size).map_err(|_| refused("writes of 1 MiB"))?;
+        config.set_max_background(BACKGROUND_MAX).map_err(|_| refused("512 requests at once"))?;
+        config
+            .set_congestion_threshold(BACKGROUND_MAX)
+            .map_err(|_| refused("512 requests at once"))?;
+        Ok(())
+    }
+
+    fn destroy(&mut self) {
+        self.inbox.close();
+    }
+
+    fn lookup(&self, _request: &Request, parent: INodeNo, name: &OsStr, reply: ReplyEntry) {
+        if parent == INodeNo::ROOT && name == FILE_NAME {
+            reply.entry(&EVER, &self.attributes(FILE), Generation(0));
+        } else {
+            reply.error(Errno::ENOENT);
+        }
+    }
+
+    fn getattr(
+        &self,
+        _request: &Request,
+        inode: INodeNo,
+        _handle: Option<FileHandle>,
+        reply: ReplyAttr,
+    ) {
+        reply.attr(&EVER, &self.attributes(inode));
+    }
+
+    fn open(&self, _request: &Request, _inode: INodeNo, _flags: OpenFlags, reply: ReplyOpen) {
+        // Nothing goes through the page cache, no write waits for another, and closing does not
+        // ask for anything.
+        let flags = FopenFlags::FOPEN_DIRECT_IO
+            | FopenFlags::FOPEN_PARALLEL_DIRECT_WRITES
+            | FopenFlags::FOPEN_NOFLUSH;
+        reply.opened(FileHandle(0), flags);
+    }
+
+    fn read(
+        &self,
+        _request: &Request,
+        _inode: INodeNo,
+        _handle: FileHandle,
+        offset: u64,
+        size: u32,
+        _flags: OpenFlags,
+        _owner: Option<LockOwner>,
+        reply: ReplyData,
+    ) {
+        // A read ends at the end of the disk.
+        let length = u64::from(size).min(self.size.get().saturating_sub(offset));
+        if length == 0 {
+            return reply.data(&[]);
+        }
+        match self.place(offset, length) {
+            Ok(start) => {
+                self.put(Ask::Read { start, size: Bytes::new(length) }, Waiter::Read(reply));
+            }
+            Err(error) => reply.error(error),
+        }
+    }
+
+    fn write(
+        &self,
+        _request: &Request,
+        _inode: INodeNo,
+        _handle: FileHandle,
+        offset: u64,
+        data: &[u8],
+        _write_flags: WriteFlags,
+        _flags: OpenFlags,
+        _owner: Option<LockOwner>,
+        reply: ReplyWrite,
+    ) {
+        let Ok(size) = u32::try_from(data.len()) else { return reply.error(Errno::EINVAL) };
+        match self.place(offset, u64::from(size)) {
+            Ok(start) => {
+                let ask = Ask::Write { start, data: data.to_vec() };
+                self.put(ask, Waiter::Write(reply, size));
+            }
+            Err(error) => reply.error(error),
+        }
+    }
+
+    fn fsync(
+        &self,
+        _request: &Request,
+        _inode: INodeNo,
+        _handle: FileHandle,
+        _is_data_only: bool,
+        reply: ReplyEmpty,
+    ) {
+        self.put(Ask::Flush, Waiter::Flush(reply));
+    }
+
+    // `fallocate` is not there: the drives have no discard, and the kernel learns that from ENOSYS.
+}

@@ -1,0 +1,243 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! What is attached, on disk: a folder for each drive, so that whatever happened to the process
+//! that serves it, another one can clean up.
+//!
+//! ```text
+//!   /run/tidegate/attached/NAME/record.toml   who serves what
+//!                               mount/disk    the file below the loop device
+//! ```
+//! A folder appears whole, with its record, under a name that nobody has: two at once cannot
+//! both have it.
+
+use std::fs;
+use std::io::{self, Write as _};
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+
+use crate::file_system::FILE_NAME;
+
+/// Where records are.
+pub const ROOT: &str = "/run/tidegate/attached";
+
+const RECORD: &str = "record.toml";
+
+/// Folders that are being made, and not yet anybody's.
+const UNFINISHED: &str = ".new-";
+
+/// Names that are tried when one is taken.
+const NAMES_TRIED_MAX: u32 = 1000;
+
+/// Who serves what.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Record {
+    /// The process that serves it.
+    pub pid: u32,
+    /// When that process started, in ticks since the machine did: numbers are used again.
+    pub started_ticks: u64,
+    /// The drive.
+    pub drive: String,
+    /// How large the disk is.
+    pub size_bytes: u64,
+    /// The loop device, as soon as it may be used.
+    pub device: Option<PathBuf>,
+    /// Where that process says what it saw, if it has no terminal.
+    pub log: Option<PathBuf>,
+}
+
+impl Record {
+    /// A record of the calling process.
+    pub(crate) fn of_this_process(drive: &str, size_bytes: u64, log: Option<&Path>) -> Self {
+        let pid = std::process::id();
+        let started_ticks = started_ticks(pid).unwrap_or(0);
+        let (drive, log) = (drive.to_owned(), log.map(Path::to_owned));
+        Self { pid, started_ticks, drive, size_bytes, device: None, log }
+    }
+
+    /// Whether the process that serves it still runs.
+    pub fn is_served(&self) -> bool {
+        started_ticks(self.pid) == Some(self.started_ticks)
+    }
+}
+
+/// The folder of one drive.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Place {
+    folder: PathBuf,
+}
+
+impl Place {
+    /// Makes a folder of that name, or, unless `is_exact`, of that name with a number.
+    pub(crate) fn claim(
+        root: &Path,
+        name: &str,
+        is_exact: bool,
+        record: &Record,
+    ) -> io::Result<Self> {
+        fs::create_dir_all(root)?;
+        let made = tempfile::Builder::new().prefix(UNFINISHED).tempdir_in(root)?;
+        fs::create_dir(made.path().join("mount"))?;
+        Self { folder: made.path().to_owned() }.write(record)?;
+        let numbered = (2..NAMES_TRIED_MAX).map(|number| format!("{name}-{number}"));
+        let names = std::iter::once(name.to_owned()).chain(numbered);
+        for name in names.take(if is_exact { 1 } else { NAMES_TRIED_MAX as usize }) {
+            let folder = root.join(name);
+            // A folder with something in it is never replaced by this.
+            match fs::rename(made.path(), &folder) {
+                Ok(()) => return Ok(Self { folder }),
+                Err(error) if is_taken(&error) => (),
+                Err(error) => return Err(error),
+            }
+        }
+        Err(io::ErrorKind::AlreadyExists.into())
+    }
+
+    /// Every folder below `root`, by name.
+    ///
+    /// # Errors
+    /// When it cannot be read. A root that is not there has none.
+    pub fn all(root: &Path) -> io::Result<Vec<Self>> {
+        let entries = match fs::read_dir(root) {
+            Ok(entries) => entries,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+            Err(error) => return Err(error),
+        };
+        let mut places = Vec::new();
+        for entry in entries {
+            let entry = entry?;
+            let is_unfinished = entry.file_name().to_string_lossy().starts_with(UNFINISHED);
+            if entry.file_type()?.is_dir() && !is_unfinished {
+                places.push(Self { folder: entry.path() });
+            }
+        }
+        places.sort_by(|a, b| a.folder.cmp(&b.folder));
+        Ok(places)
+    }
+
+    /// What people call it.
+    pub fn name(&self) -> String {
+        self.folder.file_name().unwrap_or_default().to_string_lossy().into_owned()
+    }
+
+    /// What stands in its record; none where that cannot be read.
+    pub fn record(&self) -> Option<Record> {
+        toml::from_str(&fs::read_to_string(self.folder.join(RECORD)).ok()?).ok()
+    }
+
+    /// Replaces the record, whole or not at all.
+    pub(crate) fn write(&self, record: &Record) -> io::Result<()> {
+        let text = toml::to_string(record).map_err(io::Error::other)?;
+        let mut file = tempfile::NamedTempFile::new_in(&self.folder)?;
+        file.write_all(text.as_bytes())?;
+        file.persist(self.folder.join(RECORD))?;
+        Ok(())
+    }
+
+    /// Where the file system is mounted.
+    pub(crate) fn mount(&self) -> PathBuf {
+        self.folder.join("mount")
+    }
+
+    /// The file that is the disk.
+    pub(crate) fn file(&self) -> PathBuf {
+        self.mount().join(FILE_NAME)
+    }
+
+    /// Removes the folder, unless a file system is mounted in it: nothing but the record and an
+    /// empty folder is ever deleted.
+    pub(crate) fn remove(&self) -> io::Result<()> {
+        let is_there = |result: io::Result<()>| match result {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+            other => other,
+        };
+        is_there(fs::remove_dir(self.mount()))?;
+        is_there(fs::remove_file(self.folder.join(RECORD)))?;
+        is_there(fs::remove_dir(&self.folder))
+    }
+}
+
+fn is_taken(error: &io::Error) -> bool {
+    matches!(
+        error.kind(),
+        io::ErrorKind::AlreadyExists
+            | io::ErrorKind::DirectoryNotEmpty
+            | io::ErrorKind::NotADirectory
+    )
+}
+
+/// When a process started; none if there is none of that number, or only what is left of one.
+fn started_ticks(pid: u32) -> Option<u64> {
+    let text = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+    // Its name stands in parentheses and may have blanks and parentheses itself.
+    let (_, rest) = text.rsplit_once(") ")?;
+    let mut fields = rest.split(' ');
+    let state = fields.next()?;
+    let started = fields.nth(18)?.parse().ok()?;
+    (!matches!(state, "Z" | "X")).then_some(started)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::process::Command;
+
+    #[test]
+    fn record_survives_writing_and_names_are_numbered() {
+        let root = tempfile::tempdir().expect("a folder");
+        let mut record = Record::of_this_process("some drive", 4096, None);
+        let claim = |name, is_exact| Place::claim(root.path(), name, is_exact, &record);
+        let first = claim("disk", false).expect("it is free");
+        let second = claim("disk", false).expect("a number is free");
+        assert_eq!([first.name(), second.name()], ["disk", "disk-2"]);
+        let refused = claim("disk", true).expect_err("it is taken");
+        assert_eq!(refused.kind(), io::ErrorKind::AlreadyExists);
+        assert_eq!(Place::all(root.path()).expect("a folder"), [first.clone(), second]);
+
+        record.device = Some(PathBuf::from("/dev/loop7"));
+        first.write(&record).expect("its folder is there");
+        assert_eq!(first.record(), Some(record));
+        assert_eq!(first.file(), root.path().join("disk/mount/disk"));
+    }
+
+    #[test]
+    fn removing_twice_is_as_good_as_once_and_deletes_nothing_unknown() {
+        let root = tempfile::tempdir().expect("a folder");
+        let record = Record::of_this_process("some drive", 4096, None);
+        let place = Place::claim(root.path(), "disk", true, &record).expect("it is free");
+        fs::write(place.file(), "a disk").expect("the folder is there");
+        place.remove().expect_err("something is in it");
+        assert_eq!(place.record(), Some(record));
+        fs::remove_file(place.file()).expect("it is there");
+        place.remove().expect("nothing is in it");
+        place.remove().expect("nothing is there");
+        assert_eq!(Place::all(root.path()).expect("a folder"), []);
+    }
+
+    #[test]
+    fn no_root_is_nothing_attached() {
+        let root = tempfile::tempdir().expect("a folder");
+        assert_eq!(Place::all(&root.path().join("none")).expect("nothing"), []);
+    }
+
+    /// Goal: neither a number that is used again nor a process that waits to be buried counts.
+    #[test]
+    fn served_means_by_this_very_process() {
+        let record = Record::of_this_process("some drive", 4096, None);
+        assert!(record.is_served());
+        let other = Record { started_ticks: record.started_ticks + 1, ..record.clone() };
+        assert!(!other.is_served());
+
+        let mut child = Command::new("sleep").arg("60").spawn().expect("sleep is there");
+        let started = started_ticks(child.id()).expect("it runs");
+        let of_child = Record { pid: child.id(), started_ticks: started, ..record };
+        assert!(of_child.is_served());
+        child.kill().expect("it is ours");
+        while of_child.is_served() {
+            std::thread::yield_now();
+        }
+        // It is dead and nobody asked for its exit code yet.
+        child.wait().expect("it is ours");
+        assert!(!of_child.is_served());
+    }
+}

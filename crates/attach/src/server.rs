@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! The thread that has the drive: takes what arrives, answers what is done, in real time.
+
+use std::io;
+use std::sync::Arc;
+use std::sync::mpsc::sync_channel;
+use std::thread::{Builder, JoinHandle};
+
+use device::realtime::{self, RealTime};
+use device::{Clock, Waker};
+use model::Duration;
+
+use crate::disk::{Disk, Reply};
+use crate::inbox::{Arrival, Inbox};
+use crate::statistics::Statistics;
+
+/// The longest time for which the thread sleeps without anything to do.
+const SLEEP_MAX: Duration = Duration::from_ms(60_000);
+
+/// The running thread.
+#[derive(Debug)]
+pub(crate) struct Server {
+    thread: JoinHandle<Statistics>,
+    /// What the host granted it.
+    pub(crate) granted: RealTime,
+}
+
+/// Whatever ends the thread, nobody waits for it any longer.
+struct Closing<'a, R>(&'a Inbox<R>);
+
+impl<R> Drop for Closing<'_, R> {
+    fn drop(&mut self) {
+        self.0.close();
+        // A reply that is dropped is an error to whoever waits.
+        self.0.take(&mut Vec::new());
+    }
+}
+
+impl Server {
+    /// Begins to serve what arrives in `inbox`, until it is closed and all is answered.
+    ///
+    /// # Errors
+    /// When no thread is to be had.
+    pub(crate) fn start<R: Reply + Send + 'static>(
+        mut disk: Disk<R>,
+        inbox: Arc<Inbox<R>>,
+        clock: Clock,
+        waker: Waker,
+    ) -> io::Result<Self> {
+        let (ready, granted) = sync_channel(1);
+        let serve = move || {
+            let _closing = Closing(&inbox);
+            // Whoever starts the thread waits for it.
+            let _ = ready.send(realtime::request(realtime::PRIORITY));
+            serve(&mut disk, &inbox, clock, &waker);
+            disk.statistics().clone()
+        };
+        let thread = Builder::new().name("drive".to_owned()).spawn(serve)?;
+        let granted = granted.recv().map_err(io::Error::other)?;
+        Ok(Self { thread, granted })
+    }
+
+    /// Whether the thread ended.
+    pub(crate) fn is_finished(&self) -> bool {
+        self.thread.is_finished()
+    }
+
+    /// What was seen, when the thread ends; none if it failed.
+    pub(crate) fn join(self) -> Option<Statistics> {
+        self.thread.join().ok()
+    }
+}
+
+fn serve<R: Reply>(disk: &mut Disk<R>, inbox: &Inbox<R>, clock: Clock, waker: &Waker) {
+    let mut taken: Vec<Arrival<R>> = Vec::new();
+    loop {
+        let (now, is_open) = inbox.take(&mut taken);
+        for (at, ask, reply) in taken.drain(..) {
+            disk.accept(at, ask, reply);
+        }
+        disk.advance(now, || clock.now());
+        let next = disk.next_event();
+        if next.is_none() && !is_open {
+            return;
+        }
+        let now = clock.now();
+        let time = next.map_or(SLEEP_MAX, |next| next.since(now).min(SLEEP_MAX));
+        if !time.is_zero() {
+            waker.sleep(time);
+        }
+    }
+}

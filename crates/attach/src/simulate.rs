@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! The simulated drive of a drive file, for whatever requests may come.
+
+use drive::{Drive, PseudoDisk, from_parts};
+use model::{BatchTable, Bytes, DriveFile, DriveKind};
+
+use crate::error::AttachError;
+use crate::file_system::REQUEST_MAX;
+use crate::loop_device::Looks;
+
+/// What is random in a drive follows from it: two of one file are alike.
+const SEED: u64 = 1;
+
+/// The drive, made of what the file says it is made of and otherwise of its tables, and how it
+/// looks to the kernel.
+///
+/// A drive of tables takes the longest time that was measured of its largest requests, reads or
+/// writes, for each batch; larger ones than were measured are split by the kernel.
+pub(crate) fn simulate(file: &DriveFile) -> Result<(Box<dyn Drive + Send>, Looks), AttachError> {
+    let looks =
+        |is_rotational| Looks { is_rotational, depth: file.depth, request_max: REQUEST_MAX };
+    if file.mechanics.is_some() {
+        return Ok((from_parts(DriveKind::Mechanical, file, SEED)?, looks(true)));
+    }
+    if file.ssd.is_some() {
+        return Ok((from_parts(DriveKind::Ssd, file, SEED)?, looks(false)));
+    }
+    let nothing = || AttachError::NothingKnown { drive: file.name.clone() };
+    let size = file.batch.iter().map(|table| table.size).max().ok_or_else(nothing)?;
+    let largest = file.batch.iter().filter(|table| table.size == size);
+    let table = largest
+        .map(|table| table.table.clone())
+        .reduce(|one, other| slower(&one, &other))
+        .ok_or_else(nothing)?;
+    let request_max = size.unwrap_or(REQUEST_MAX).min(REQUEST_MAX);
+    let depth = file.depth.min(table.batch_max());
+    let drive = PseudoDisk::new(depth, table, SEED);
+    Ok((Box::new(drive), Looks { depth, request_max, ..looks(true) }))
+}
+
+/// What is longest of both, for as many requests as both speak of.
+fn slower(one: &BatchTable, other: &BatchTable) -> BatchTable {
+    let both = one.batch_max().min(other.batch_max());
+    one.truncated(both).at_least(&other.truncated(both))
+}
+
+/// How large the disk is: what was asked for, and no more than the drive holds.
+pub(crate) fn size(file: &DriveFile, asked: Option<Bytes>) -> Result<Bytes, AttachError> {
+    let size = asked.or(file.capacity()).unwrap_or(SIZE_DEFAULT);
+    if size.get() == 0 || !size.get().is_multiple_of(model::Lba::SECTOR_BYTES) {
+        return Err(AttachError::NotSectors { size });
+    }
+    match file.capacity() {
+        Some(capacity) if size > capacity => {
+            Err(AttachError::TooLarge { drive: file.name.clone(), capacity, size })
+        }
+        _ => Ok(size),
+    }
+}
+
+/// How large a drive is that does not say so.
+const SIZE_DEFAULT: Bytes = Bytes::from_kib(64 << 20);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use model::{Class, Request, RequestId, Time};
+
+    #[test]
+    fn a_drive_looks_as_what_it_is_made_of() {
+        for (name, is_rotational, depth) in
+            [("fujitsu-max3036rc", true, 20), ("nvme-ssd", false, 256)]
+        {
+            let file = drive::builtin::load(name).expect("built in");
+            let (_, looks) = simulate(&file).expect("it says what it is made of");
+            assert_eq!(looks, Looks { is_rotational, depth, request_max: REQUEST_MAX });
+        }
+    }
+
+    /// Larger requests than were measured never reach a drive of tables.
+    #[test]
+    fn a_drive_of_tables_gets_nothing_that_was_not_measured() {
+        let text = "name = \"t\"\nkind = \"pseudo\"\ndepth = 4\n\
+                    [[batch]]\nop = \"read\"\nsize = \"4KiB\"\nns_max = [1_000_000, 3_000_000]\n\
+                    [[batch]]\nop = \"read\"\nsize = \"64KiB\"\nns_max = [2_000_000, 3_000_000]\n\
+                    [[batch]]\nop = \"write\"\nsize = \"64KiB\"\nns_max = [1_000_000, 5_000_000]\n";
+        let file = DriveFile::parse(text).expect("a drive file");
+        let (mut drive, looks) = simulate(&file).expect("it has tables");
+        assert_eq!((looks.request_max, looks.depth), (Bytes::from_kib(64), 2));
+        // One alone takes the longest of a single read or write of the largest size.
+        let plain = Request::plain(RequestId(1), Class::BestEffort, Bytes::from_kib(64));
+        drive.submit(Time::ZERO, &[plain]);
+        assert!(drive.next_event() <= Some(Time::from_ns(2_000_000)));
+    }
+
+    #[test]
+    fn a_disk_is_at_most_as_large_as_its_drive() {
+        let file = drive::builtin::load("fujitsu-max3036rc").expect("built in");
+        let capacity = file.capacity().expect("it says so");
+        assert_eq!(size(&file, None).expect("its own"), capacity);
+        assert_eq!(size(&file, Some(Bytes::from_kib(64))).expect("less"), Bytes::from_kib(64));
+        let more = Bytes::new(capacity.get() + 512);
+        assert!(matches!(size(&file, Some(more)), Err(AttachError::TooLarge { .. })));
+        for odd in [0, 511, 513] {
+            let odd = size(&file, Some(Bytes::new(odd)));
+            assert!(matches!(odd, Err(AttachError::NotSectors { .. })));
+        }
+    }
+}

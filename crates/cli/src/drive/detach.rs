@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! `tidegate drive detach`: what is attached, and away with it.
+
+use std::fs;
+use std::path::Path;
+
+use attach::record::ROOT;
+use attach::{Place, Record};
+use model::Bytes;
+use serde_json::{Value, json};
+
+use super::arguments::DetachArguments;
+use super::attach::detach_failure;
+use super::facts;
+use crate::Answer;
+use crate::failure::Failure;
+use crate::show::{self, out, outln};
+
+/// Runs the command.
+pub(crate) fn detach(arguments: &DetachArguments) -> Result<Answer, Failure> {
+    let places = Place::all(Path::new(ROOT)).map_err(|error| Failure::environment(&error))?;
+    if arguments.all {
+        // One that refuses does not keep the others.
+        let results: Vec<_> = places.iter().map(|place| take(place, arguments.force)).collect();
+        return results.into_iter().collect::<Result<Vec<()>, _>>().map(|_| Answer::Yes);
+    }
+    let Some(target) = &arguments.target else {
+        list(&places, arguments.json);
+        return Ok(Answer::Yes);
+    };
+    let place = places.iter().find(|place| is_meant(place, target)).ok_or_else(|| {
+        Failure::input(
+            format!("no attached drive is called `{target}`, and none has it as its device"),
+            "`tidegate drive detach` lists those that are attached",
+        )
+    })?;
+    take(place, arguments.force)?;
+    Ok(Answer::Yes)
+}
+
+fn is_meant(place: &Place, target: &str) -> bool {
+    let path = Path::new(target);
+    let is_its_device = |record: Record| record.device.as_deref() == Some(path);
+    place.name() == target
+        || attach::devices(place).iter().any(|device| device == path)
+        || place.record().is_some_and(is_its_device)
+}
+
+fn take(place: &Place, is_forced: bool) -> Result<(), Failure> {
+    let record = place.record();
+    let held = attach::detach(place, is_forced).map_err(|error| detach_failure(&error))?;
+    show::labelled("Detached", &place.name());
+    for device in held {
+        let device = device.display();
+        show::labelled("Stays", &format!("{device}, and fails, until nobody has it open"));
+    }
+    if let Some(log) = record.and_then(|record| record.log) {
+        print_end(&fs::read_to_string(&log).unwrap_or_default());
+        // It is nobody's any more.
+        let _ = fs::remove_file(&log);
+    }
+    Ok(())
+}
+
+/// What its process said last: after the empty line.
+fn print_end(text: &str) {
+    if let Some((_, end)) = text.split_once("\n\n") {
+        out!("{end}");
+    }
+}
+
+fn list(places: &[Place], is_json: bool) {
+    if is_json {
+        let drives: Vec<Value> = places.iter().map(to_json).collect();
+        outln!("{:#}", json!({ "attached": drives }));
+        return;
+    }
+    if places.is_empty() {
+        outln!("Nothing is attached.");
+        return;
+    }
+    let header = ["name", "device", "drive", "size", "process", "used by"];
+    out!("{}", show::table(&header, places.iter().map(row).collect(), header.len()));
+}
+
+fn row(place: &Place) -> Vec<String> {
+    let record = place.record();
+    let of = |text: fn(&Record) -> String| record.as_ref().map_or_else(|| "-".to_owned(), text);
+    let holders = attach::holders(place);
+    vec![
+        place.name(),
+        device(place).unwrap_or_else(|| "-".to_owned()),
+        of(|record| record.drive.clone()),
+        of(|record| facts::decimal(Bytes::new(record.size_bytes))),
+        of(|record| if record.is_served() { record.pid.to_string() } else { "ended".to_owned() }),
+        if holders.is_empty() { "-".to_owned() } else { holders.to_string() },
+    ]
+}
+
+fn device(place: &Place) -> Option<String> {
+    attach::devices(place).first().map(|device| device.display().to_string())
+}
+
+fn to_json(place: &Place) -> Value {
+    let record = place.record();
+    json!({
+        "name": place.name(),
+        "device": device(place),
+        "drive": record.as_ref().map(|record| &record.drive),
+        "size_bytes": record.as_ref().map(|record| record.size_bytes),
+        "pid": record.as_ref().map(|record| record.pid),
+        "is_served": record.as_ref().is_some_and(Record::is_served),
+        "is_in_use": !attach::holders(place).is_empty(),
+    })
+}

@@ -1,0 +1,317 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! `tidegate drive attach` on this machine: a real block device above a simulated drive, read,
+//! written, held and killed. Without root, FUSE or loop devices these tests say so and pass.
+
+mod common;
+
+use std::fs::{self, File, OpenOptions};
+use std::io::{BufRead as _, BufReader, Read as _};
+use std::os::unix::fs::{FileExt as _, OpenOptionsExt as _};
+use std::path::{Path, PathBuf};
+use std::process::{Child, ChildStdout, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use common::Folder;
+use device::IoBuffer;
+use model::Bytes;
+
+/// 20 ms for however many, so that whoever asks soon enough is outstanding together.
+const SLOW: &str = "name = \"slow\"\nkind = \"pseudo\"\ndepth = 64\n[[batch]]\nop = \"read\"\n\
+                    size = \"4KiB\"\nns_max = [TIMES]\n";
+
+const O_DIRECT: i32 = 0x4000;
+
+/// Why nothing can be attached here; none if something can.
+fn refusal() -> Option<String> {
+    let open = |path| OpenOptions::new().read(true).write(true).open(path).map(drop);
+    for path in ["/dev/fuse", "/dev/loop-control"] {
+        if let Err(error) = open(path) {
+            return Some(format!("{path}: {error}"));
+        }
+    }
+    if !may_mount() {
+        return Some("no right to mount (CAP_SYS_ADMIN)".to_owned());
+    }
+    let is_there = |program: &str| Command::new(program).arg("--version").output().is_ok();
+    (!is_there("losetup")).then(|| "losetup is not installed".to_owned())
+}
+
+/// Root in a container may open devices and not mount.
+fn may_mount() -> bool {
+    let status = fs::read_to_string("/proc/self/status").unwrap();
+    let effective = status.lines().find_map(|line| line.strip_prefix("CapEff:")).unwrap();
+    u64::from_str_radix(effective.trim(), 16).unwrap() >> 21 & 1 == 1
+}
+
+/// Whether anything can be attached here; if not, it is said why.
+fn can_run(what: &str) -> bool {
+    if !cfg!(target_arch = "x86_64") {
+        eprintln!("skipped: {what}: O_DIRECT is only known here for x86-64");
+        return false;
+    }
+    let refusal = refusal();
+    if let Some(reason) = &refusal {
+        eprintln!("skipped: {what}: {reason}");
+    }
+    refusal.is_none()
+}
+
+/// An attached drive; nothing of it is left when the test ends, whatever happened.
+struct Attached<'a> {
+    folder: &'a Folder,
+    name: String,
+    child: Child,
+    stdout: BufReader<ChildStdout>,
+    device: PathBuf,
+}
+
+impl<'a> Attached<'a> {
+    fn new(folder: &'a Folder, drive: &str, name: &str, more: &[&str]) -> Self {
+        let name = format!("test-{}-{name}", std::process::id());
+        let arguments = [&["drive", "attach", drive, "--name", &name], more].concat();
+        let mut child = folder.command(&arguments).stdout(Stdio::piped()).spawn().unwrap();
+        let stdout = BufReader::new(child.stdout.take().unwrap());
+        let mut attached = Self { folder, name, child, stdout, device: PathBuf::new() };
+        let mut line = String::new();
+        while !line.starts_with("Stop") {
+            if let Some(device) = line.strip_prefix("Device") {
+                attached.device = PathBuf::from(device.trim());
+            }
+            line.clear();
+            let count = attached.stdout.read_line(&mut line).unwrap();
+            assert!(count > 0, "it ended before the device was there");
+        }
+        attached
+    }
+
+    fn open(&self) -> File {
+        let mut options = OpenOptions::new();
+        options.read(true).write(true).custom_flags(O_DIRECT).open(&self.device).unwrap()
+    }
+
+    fn detach(&self, more: &[&str]) -> (i32, String, String) {
+        self.folder.run(&[&["drive", "detach", &self.name], more].concat())
+    }
+
+    fn kill(&mut self) {
+        self.child.kill().unwrap();
+        self.child.wait().unwrap();
+    }
+
+    /// What it said after it was told to stop.
+    fn end(&mut self) -> (Option<i32>, String) {
+        let mut rest = String::new();
+        self.stdout.read_to_string(&mut rest).unwrap();
+        (self.child.wait().unwrap().code(), rest)
+    }
+
+    fn tags(&self) -> String {
+        let name = self.device.file_name().unwrap().to_str().unwrap();
+        let tags = fs::read_to_string(format!("/sys/block/{name}/queue/nr_requests"));
+        tags.unwrap().trim().to_owned()
+    }
+
+    fn records(&self) -> PathBuf {
+        Path::new("/run/tidegate/attached").join(&self.name)
+    }
+
+    /// Nothing is left of it: no device, no mount, no folder.
+    fn is_gone(&self) -> bool {
+        let mounts = fs::read_to_string("/proc/self/mountinfo").unwrap();
+        !self.has_device() && !mounts.contains(&self.name) && !self.records().exists()
+    }
+
+    fn has_device(&self) -> bool {
+        let name = self.device.file_name().unwrap().to_str().unwrap();
+        let backing = fs::read_to_string(format!("/sys/block/{name}/loop/backing_file"));
+        backing.is_ok_and(|path| path.contains(&self.name) || path.trim() == "/disk")
+    }
+}
+
+impl Drop for Attached<'_> {
+    fn drop(&mut self) {
+        if self.records().exists() {
+            self.detach(&["--force"]);
+        }
+        // It may have ended long ago.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// Waits for what the kernel does on its own; gives whether it did.
+fn comes_true(is_so: impl Fn() -> bool) -> bool {
+    let begun = Instant::now();
+    while !is_so() {
+        if begun.elapsed() > Duration::from_secs(10) {
+            return false;
+        }
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    true
+}
+
+fn buffer(size: usize, byte: u8) -> IoBuffer {
+    let mut buffer = IoBuffer::new(Bytes::new(size as u64));
+    buffer.bytes_mut()[..size].fill(byte);
+    buffer
+}
+
+/// Whether a program of e2fsprogs succeeded; none where it is not there.
+fn try_program(program: &str, arguments: &[&str], device: &Path) -> Option<bool> {
+    let output = Command::new(program).args(arguments).arg(device).output().ok()?;
+    Some(output.status.success())
+}
+
+/// Goal: what is written is read, through the device, and stands in the store afterwards; a file
+/// system can be made on it; detaching ends the process with what it saw.
+#[test]
+fn attached_drive_keeps_data_and_a_file_system() {
+    if !can_run("attach and read back") {
+        return;
+    }
+    let folder = Folder::new();
+    let more = ["--size", "64MiB", "--store", "store"];
+    let mut drive = Attached::new(&folder, "nvme-ssd", "data", &more);
+    if let Some(is_made) = try_program("mkfs.ext4", &["-q", "-F"], &drive.device) {
+        assert!(is_made, "mkfs.ext4");
+        assert_eq!(try_program("e2fsck", &["-fn"], &drive.device), Some(true));
+    }
+    let (size, offset) = (256 << 10, 40 << 20);
+    let (written, mut read) = (buffer(size, 0xa5), buffer(size, 0));
+    let file = drive.open();
+    file.write_all_at(&written.bytes()[..size], offset).unwrap();
+    file.sync_all().unwrap();
+    file.read_exact_at(&mut read.bytes_mut()[..size], offset).unwrap();
+    assert_eq!(read.bytes()[..size], written.bytes()[..size]);
+    drop(file);
+
+    let (code, _, error) = drive.detach(&[]);
+    assert_eq!((code, error.as_str()), (0, ""));
+    let (code, said) = drive.end();
+    assert_eq!(code, Some(0));
+    // One flush at least: the `sync_all`.
+    let flushes = said.lines().find_map(|line| line.strip_prefix("Flushes")).unwrap();
+    assert!(flushes.trim().parse::<u32>().unwrap() >= 1, "{said}");
+    assert!(drive.is_gone());
+    let mut stored = vec![0; size];
+    File::open(folder.path().join("store")).unwrap().read_exact_at(&mut stored, offset).unwrap();
+    assert_eq!(stored, written.bytes()[..size]);
+}
+
+/// Goal: as many requests reach the drive as are outstanding. Method: 64 threads read from a
+/// drive that takes 20 ms for however many; each asks again when it was answered.
+#[test]
+fn requests_reach_the_drive_at_full_depth() {
+    if !can_run("attach at depth 64") {
+        return;
+    }
+    let folder = Folder::new();
+    let times = vec!["20_000_000"; 64].join(", ");
+    let path = folder.file("slow.drive.toml", &SLOW.replace("TIMES", &times));
+    let size = ["--size", "64MiB"];
+    let mut drive = Attached::new(&folder, path.to_str().unwrap(), "depth", &size);
+    let file = drive.open();
+    std::thread::scope(|scope| {
+        for thread in 0..64 {
+            let file = &file;
+            scope.spawn(move || {
+                let mut memory = buffer(4096, 0);
+                for turn in 0..10 {
+                    let offset = (thread * 16 + turn) << 12;
+                    file.read_exact_at(&mut memory.bytes_mut()[..4096], offset).unwrap();
+                }
+            });
+        }
+    });
+    drop(file);
+    assert_eq!(drive.tags(), "64");
+    assert_eq!(drive.detach(&[]).0, 0);
+    // Whoever has the device next is not limited by what was a drive of ours.
+    assert_ne!(drive.tags(), "64");
+    let (_, said) = drive.end();
+    let outstanding = said.lines().find_map(|line| line.strip_prefix("Outstanding")).unwrap();
+    let highest: u32 = outstanding.split_whitespace().next().unwrap().parse().unwrap();
+    assert!((32..=64).contains(&highest), "{said}");
+}
+
+/// Goal: no drive is pulled out by mistake, and one whose process was killed is cleaned up.
+#[test]
+fn a_killed_drive_is_refused_while_held_and_cleaned_up_after() {
+    if !can_run("attach and kill") {
+        return;
+    }
+    let folder = Folder::new();
+    let mut drive = Attached::new(&folder, "nvme-ssd", "kill", &["--size", "64MiB"]);
+    let file = drive.open();
+    let (code, _, error) = drive.detach(&[]);
+    assert_eq!(code, 2);
+    assert!(error.contains(&format!("(process {}) has it open", std::process::id())), "{error}");
+    drive.kill();
+    let mut memory = buffer(4096, 0);
+    let read = file.read_exact_at(&mut memory.bytes_mut()[..4096], 0);
+    assert!(read.is_err(), "nobody is there who could answer");
+    drop(file);
+    assert!(!drive.is_gone(), "a process that is killed cleans nothing up");
+
+    let (_, listed) = folder.json(&["drive", "detach"]);
+    let all = listed["attached"].as_array().unwrap();
+    let of_it = all.iter().find(|one| one["name"] == drive.name.as_str()).unwrap();
+    assert_eq!(of_it["is_served"], false);
+    assert_eq!(of_it["device"], drive.device.to_str().unwrap());
+    let (code, _, error) = drive.detach(&[]);
+    assert_eq!((code, error.as_str()), (0, ""));
+    assert!(drive.is_gone());
+    let (code, _, error) = drive.detach(&[]);
+    assert!(code == 2 && error.contains("no attached drive"), "{error}");
+}
+
+/// Goal: by force it goes from under whoever has it, also when the mount below was torn away.
+#[test]
+fn by_force_a_held_drive_is_pulled_out() {
+    if !can_run("attach and pull out") {
+        return;
+    }
+    let folder = Folder::new();
+    let mut drive = Attached::new(&folder, "nvme-ssd", "force", &["--size", "64MiB"]);
+    let file = drive.open();
+    drive.kill();
+    let mount = drive.records().join("mount");
+    assert!(Command::new("umount").arg("-l").arg(&mount).status().unwrap().success());
+    let (code, said, _) = drive.detach(&["--force"]);
+    assert!(code == 0 && said.contains("Stays"), "{said}");
+    assert!(drive.has_device(), "somebody has it open");
+    drop(file);
+    assert!(comes_true(|| drive.is_gone()));
+}
+
+/// A background start returns when the device is there; what is wrong is told by it.
+#[test]
+fn in_the_background_it_returns_with_the_device_or_the_fault() {
+    if !can_run("attach in the background") {
+        return;
+    }
+    let folder = Folder::new();
+    let name = format!("test-{}-background", std::process::id());
+    let attach = ["drive", "attach", "nvme-ssd", "--background", "--name", &name, "--size"];
+    let (code, said, _) = folder.run(&[&attach[..], &["64MiB"]].concat());
+    assert!(code == 0 && said.starts_with("Device       /dev/loop"), "{said}");
+    let (code, _, error) = folder.run(&[&attach[..], &["64MiB"]].concat());
+    assert!(code == 2 && error.contains("is attached already"), "{error}");
+    let (code, _, error) = folder.run(&[&attach[..], &["1TiB"]].concat());
+    assert!(code == 2 && error.contains("holds"), "{error}");
+    let (code, said, error) = folder.run(&["drive", "detach", &name]);
+    assert!(code == 0 && said.contains("Outstanding"), "{said}{error}");
+}
+
+/// Neither root nor a device is needed to be told what is wrong.
+#[test]
+fn what_cannot_be_is_said_by_name() {
+    let folder = Folder::new();
+    let (code, _, error) = folder.run(&["drive", "attach", "nonesuch"]);
+    assert!(code == 2 && error.contains("neither a built-in drive nor a drive file"), "{error}");
+    let (code, _, error) = folder.run(&["drive", "attach", "nvme-ssd", "--name", "../x"]);
+    assert!(code == 2 && error.contains("letters, digits"), "{error}");
+    let (code, _, error) = folder.run(&["drive", "detach", "nonesuch"]);
+    assert!(code == 2 && error.contains("no attached drive is called `nonesuch`"), "{error}");
+}

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! What would be proved in place of what is not.
+
+use std::time::{Duration as Wall, Instant};
+
+use analysis::{Answer, assess};
+use model::{Duration, ExportContract, ExportSpec, Workload};
+
+use super::prover::up_to_us;
+
+/// Contracts beyond which it is not tried what would fit.
+const CONTRACTS_TRIED_MAX: usize = 64;
+
+/// For so long it is tried: somebody waits for the answer.
+const TRIED_FOR: Wall = Wall::from_secs(2);
+
+/// So often the period is doubled.
+const DOUBLINGS: u32 = 6;
+
+/// Contracts without which all others are proved, and deadlines with which each would be; what to
+/// change where nothing of that is. An entry each.
+///
+/// # Complexity
+/// An assessment for each contract, of up to 64.
+pub fn what_would_fit(workload: &Workload) -> Vec<String> {
+    let tasks = &workload.tasks;
+    let assessment = assess(workload, workload.policy);
+    let mut found = Vec::new();
+    for (task, assessed) in tasks.iter().zip(&assessment.tasks) {
+        if let Some((response, _)) = assessed.response_max.filter(|_| !assessed.is_deadline_met) {
+            let deadline = up_to_us(response);
+            found.push(format!("`{}` with a deadline of {deadline} or more", task.name));
+        }
+    }
+    if tasks.len() > 1 && tasks.len() <= CONTRACTS_TRIED_MAX {
+        for index in 0..tasks.len() {
+            let mut fewer = workload.clone();
+            let left_out = fewer.tasks.remove(index);
+            if assess(&fewer, fewer.policy).answer == Answer::Proven {
+                found.push(format!("all but `{}`", left_out.name));
+            }
+        }
+    }
+    if found.is_empty() {
+        found.push(
+            "nothing that was tried: fewer requests, longer periods, smaller sizes".to_owned(),
+        );
+    }
+    found
+}
+
+/// What would be proved of the export of that number beside the others as they are, as far as it
+/// was found in time.
+pub(super) fn of_newcomer(
+    exports: &[ExportSpec],
+    newcomer: usize,
+    is_proven: impl Fn(&[ExportSpec]) -> bool,
+) -> Vec<String> {
+    let export = &exports[newcomer];
+    let Some(contract) = &export.contract else { return Vec::new() };
+    let (mut tried, begun) = (exports.to_vec(), Instant::now());
+    let mut would = |contract: ExportContract| {
+        tried[newcomer].contract = Some(contract);
+        begun.elapsed() < TRIED_FOR && is_proven(&tried)
+    };
+    let mut found = Vec::new();
+    if let Some(requests) =
+        most(contract.requests, |requests| would(ExportContract { requests, ..contract.clone() }))
+    {
+        found.push(format!("`{}` with {requests} of its requests a period", export.name));
+    }
+    let longer = (1..=DOUBLINGS).filter_map(|doublings| stretched(contract, 1 << doublings));
+    for contract in longer {
+        let (period, deadline) = (contract.period, contract.deadline);
+        if would(contract) {
+            found.push(format!(
+                "`{}` with a period of {period} and a deadline of {deadline}",
+                export.name
+            ));
+            break;
+        }
+    }
+    found.push(format!("`{}` as best effort", export.name));
+    found
+}
+
+/// The most below `count` that will do; none where not even one does.
+fn most(count: u32, mut will_do: impl FnMut(u32) -> bool) -> Option<u32> {
+    let (mut least, mut too_many) = (0, count);
+    while too_many - least > 1 {
+        let middle = least + (too_many - least) / 2;
+        if will_do(middle) { least = middle } else { too_many = middle }
+    }
+    (least > 0).then_some(least)
+}
+
+fn stretched(contract: &ExportContract, factor: u64) -> Option<ExportContract> {
+    let stretch = |time: Duration| time.ns().checked_mul(factor).map(Duration::from_ns);
+    let (period, deadline) = (stretch(contract.period)?, stretch(contract.deadline)?);
+    Some(ExportContract { period, deadline, ..contract.clone() })
+}

@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! What is proved of a set of exports, by the rules of a serve file: at the start, and whenever
+//! the set is to change.
+
+use analysis::{Answer, Assessment, assess};
+use model::serve_file::Layout;
+use model::{
+    BatchTable, DriveFile, Duration, ExportContract, ExportSpec, FileError, NewExport, Plan,
+    PolicyName, ServeFile, Workload,
+};
+
+use super::fit;
+use crate::service::{Arrangement, Prover, Refusal};
+
+/// Requests on a store of which nothing is known.
+const DEPTH_DEFAULT: u32 = 32;
+
+/// Best-effort requests among which policies that order by position may choose.
+const POSITIONS_WINDOW: u32 = 512;
+
+/// The rules of a serve file for other exports than its own.
+#[derive(Debug)]
+pub(super) struct FileProver {
+    pub(super) file: ServeFile,
+    pub(super) drive: Option<DriveFile>,
+    pub(super) layout: Layout,
+    /// Whether the store is open for writing.
+    pub(super) is_written: bool,
+    /// The most requests of one client that the server shows the service at once.
+    pub(super) callers_max: Option<u64>,
+}
+
+/// Requests that a client within this contract may have outstanding at once, those of the period
+/// that begins included: what a server must read of it without waiting for an answer.
+pub fn outstanding_max(contract: &ExportContract) -> u64 {
+    let periods = contract.deadline.ns().div_ceil(contract.period.ns()).saturating_add(1);
+    periods.saturating_mul(u64::from(contract.requests))
+}
+
+impl Prover for FileProver {
+    fn place(&self, others: &[ExportSpec], new: &NewExport) -> Result<ExportSpec, Refusal> {
+        let is_read_only = new.is_read_only || self.file.is_read_only;
+        let new = NewExport { is_read_only, ..new.clone() };
+        new.check().map_err(refusal)?;
+        if !new.is_read_only && !self.is_written {
+            return Err(Refusal::new(
+                "the store is open for reading only, since nothing was to write to it",
+                "add read_only = true; or add the export to the serve file, and start again",
+            ));
+        }
+        if let Some(contract) = &new.contract {
+            self.check_callers(contract)?;
+        }
+        self.layout.place_new(others, &new).map_err(refusal)
+    }
+
+    fn prove(
+        &self,
+        exports: &[ExportSpec],
+        newcomer: Option<usize>,
+    ) -> Result<Arrangement, Refusal> {
+        if exports.is_empty() {
+            return Ok(Arrangement::of_nobody());
+        }
+        let has_contract = exports.iter().any(|export| export.contract.is_some());
+        let Some(drive) = &self.drive else {
+            if has_contract {
+                return Err(Refusal::new(
+                    "contracts are proved by what the drive was measured to do, and no drive is \
+                     named",
+                    "measure it with `tidegate profile`, add drive = \"FILE.drive.toml\" to the \
+                     serve file, and start again",
+                ));
+            }
+            return Ok(unknown_store());
+        };
+        let bound = self.file.with_exports(exports).bind(drive).map_err(refusal)?;
+        let assessment = assess(&bound.workload, bound.workload.policy);
+        if has_contract && assessment.answer != Answer::Proven {
+            return Err(Refusal {
+                reason: reason(&bound.workload, &assessment),
+                would_fit: newcomer.map_or_else(Vec::new, |index| {
+                    fit::of_newcomer(exports, index, |exports| self.is_proven(exports))
+                }),
+                help: "ask for less, or remove another export first".to_owned(),
+            });
+        }
+        Ok(arrangement(&bound.workload, &assessment, exports))
+    }
+}
+
+impl FileProver {
+    fn check_callers(&self, contract: &ExportContract) -> Result<(), Refusal> {
+        let needed = outstanding_max(contract);
+        match self.callers_max {
+            Some(most) if needed > most => Err(Refusal::new(
+                format!(
+                    "its client may have {needed} requests outstanding, and this server was \
+                     started to read {most} of a connection at once: what is not read cannot be \
+                     stamped with its arrival"
+                ),
+                "ask for fewer requests a period, or add it to the serve file, and start again",
+            )),
+            _ => Ok(()),
+        }
+    }
+
+    fn is_proven(&self, exports: &[ExportSpec]) -> bool {
+        let bound = self.drive.as_ref().map(|drive| self.file.with_exports(exports).bind(drive));
+        bound.and_then(Result::ok).is_some_and(|bound| {
+            assess(&bound.workload, bound.workload.policy).answer == Answer::Proven
+        })
+    }
+}
+
+fn refusal(error: FileError) -> Refusal {
+    Refusal::new(error.message, error.help.unwrap_or_default())
+}
+
+/// Which contracts would not be kept.
+fn reason(workload: &Workload, assessment: &Assessment) -> String {
+    if let Answer::NotApplicable { reason } = assessment.answer {
+        return format!("`{}`: {reason}", assessment.policy.name());
+    }
+    let tasks = workload.tasks.iter().zip(&assessment.tasks);
+    let late = tasks.filter(|(_, assessed)| !assessed.is_deadline_met);
+    let late = late.map(|(task, assessed)| match assessed.response_max {
+        Some((response, _)) => format!(
+            "`{}` would be answered within {}, and its deadline is {}",
+            task.name,
+            up_to_us(response),
+            task.deadline
+        ),
+        None => format!("no bound is known for `{}`", task.name),
+    });
+    late.collect::<Vec<_>>().join("; ")
+}
+
+/// Up to the next microsecond: nobody reads the rest.
+pub(super) fn up_to_us(time: Duration) -> Duration {
+    Duration::from_us(time.ns().div_ceil(1_000))
+}
+
+/// How exports are carried out; tasks are those with a contract, in order.
+pub(super) fn arrangement(
+    workload: &Workload,
+    assessment: &Assessment,
+    exports: &[ExportSpec],
+) -> Arrangement {
+    let plan = assessment.plan(workload);
+    let mut proved = assessment.tasks.iter().map(|task| task.response_max);
+    let bound = |export: &ExportSpec| {
+        export.contract.as_ref().and_then(|_| proved.next()?).map(|(response, _)| response)
+    };
+    let bounds = exports.iter().map(bound).collect();
+    let window = match workload.policy {
+        PolicyName::Satf | PolicyName::Das | PolicyName::Sstf => POSITIONS_WINDOW,
+        _ => 2 * plan.depth,
+    };
+    Arrangement { policy: workload.policy, plan, bounds, window }
+}
+
+/// A store of which nothing is known: as many requests at once as most take.
+pub(super) fn unknown_store() -> Arrangement {
+    let times = vec![Duration::from_ms(1_000); DEPTH_DEFAULT as usize];
+    let table = BatchTable::new(&times).expect("a table of one time");
+    let plan = Plan::of(&Workload::new("nothing known", DEPTH_DEFAULT, table));
+    let window = 2 * plan.depth;
+    Arrangement { policy: PolicyName::Noop, plan, bounds: Vec::new(), window }
+}

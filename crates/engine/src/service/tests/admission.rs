@@ -1,0 +1,453 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! Exports come and go at random while others take all that they may.
+//!
+//! On a drive that always takes its b(i), in any order, and a flush behind every batch that asks
+//! for one. Each call of a tenant within its contract is held against what was proved of the set
+//! of the instant at which it came.
+
+use std::collections::BTreeMap;
+use std::sync::mpsc::{Receiver, channel};
+
+use analysis::{Answer, assess};
+use model::serve_file::Layout;
+use model::{Bytes, DriveFile, Duration, ExportSpec, Lba, Plan, PolicyName, ServeFile, Time};
+use rand::{RngExt, SeedableRng};
+use rand_pcg::Pcg64Mcg;
+
+use super::store::{BLOCK, Store};
+use crate::service::call::{Awaited, Call, CallError, CallKind, CallPart, mailbox};
+use crate::service::core::{Core, Successor, Switch};
+use crate::service::offer::{Arrangement, ExportId, Member};
+use crate::service::statistics::Watch;
+
+/// All that may be there at a time. `floods` and `breaks` ask again as soon as they are answered.
+/// While `tight` is there, its deadline leaves hardly any room for best effort; without it there
+/// is much, and `quick` and `pair` are promised less.
+const SERVE: &str = r#"
+backing = "disk"
+drive = "disk.drive.toml"
+size_max = "16KiB"
+[policy]
+name = "POLICY"
+[[export]]
+name = "quick"
+size = "1MiB"
+contract = { period = "90ms", size_max = "16KiB" }
+[[export]]
+name = "pair"
+size = "1MiB"
+contract = { period = "120ms", requests = 2, size_max = "16KiB" }
+[[export]]
+name = "tight"
+size = "1MiB"
+contract = { period = "150ms", deadline = "30ms", size_max = "16KiB" }
+[[export]]
+name = "breaks"
+size = "1MiB"
+contract = { period = "150ms", size_max = "16KiB" }
+[[export]]
+name = "floods"
+size = "1MiB"
+best_effort = true
+"#;
+
+const DRIVE: &str = r#"
+name = "disk"
+kind = "pseudo"
+depth = 10
+flush_ns_max = 1_000_000
+[[batch]]
+op = "read"
+size = "16KiB"
+ns_max = [6_000_000, 10_000_000, 14_000_000, 18_000_000, 22_000_000, 26_000_000, 30_000_000, 34_000_000, 38_000_000, 42_000_000]
+[[batch]]
+op = "write"
+size = "16KiB"
+ns_max = [6_000_000, 10_000_000, 14_000_000, 18_000_000, 22_000_000, 26_000_000, 30_000_000, 34_000_000, 38_000_000, 42_000_000]
+"#;
+
+/// Calls outstanding of who asks without end.
+const GREED: usize = 32;
+
+/// Blocks of 16 KiB in an export.
+const BLOCKS: u64 = 64;
+
+fn ms(ms: u64) -> Duration {
+    Duration::from_ms(ms)
+}
+
+/// A change on its way.
+enum Changing {
+    /// This one takes no more calls; until everything of it is answered, or this instant.
+    Draining(ExportId, Time),
+    /// The worst instant to ask is waited for, until this one.
+    Lurking(Vec<Member>, Time),
+    /// The core has it.
+    Asked { members: Vec<Member>, answered: Receiver<Option<Time>> },
+}
+
+/// A client's call.
+struct Asked {
+    of: ExportId,
+    at: Time,
+    /// What was proved when it came; none where its tenant asks too much.
+    bound: Option<Duration>,
+    awaited: Awaited,
+}
+
+/// What came of a run.
+#[derive(Debug, Default, PartialEq, Eq)]
+struct Outcome {
+    admitted: u32,
+    removed: u32,
+    refused: u32,
+    given_up: u32,
+    /// Calls within contracts that were answered, and those of them beyond what was proved.
+    kept: u32,
+    late: u32,
+    /// The same by the core's own accounts, of everything that contracts allowed.
+    exceeded: u64,
+    misses: u64,
+}
+
+struct Bench {
+    file: ServeFile,
+    drive: DriveFile,
+    specs: Vec<ExportSpec>,
+    core: Core<Store>,
+    members: Vec<Member>,
+    /// When each client of an export that is open asks next.
+    clients: BTreeMap<ExportId, Vec<Time>>,
+    asked: Vec<Asked>,
+    changing: Option<Changing>,
+    next_id: u64,
+    next_change: Time,
+    random: Pcg64Mcg,
+    outcome: Outcome,
+}
+
+impl Bench {
+    /// Whether best effort is among what comes and goes.
+    fn new(policy: &str, has_best_effort: bool, seed: u64) -> Self {
+        let file = ServeFile::parse(&SERVE.replace("POLICY", policy)).unwrap();
+        let drive = DriveFile::parse(DRIVE).unwrap();
+        let layout = Layout { size: Bytes::from_kib(5 << 10), alignment: Bytes::new(512) };
+        let mut specs = file.exports(layout).unwrap();
+        specs.retain(|spec| has_best_effort || spec.contract.is_some());
+        let (members, successor) = prove(&file, &drive, Vec::new()).expect("nothing to prove");
+        let mut store = Store::pseudo(&drive.batch[0].table, 5 * 256, seed);
+        store.flush_time = ms(1);
+        let Successor { policy, plan, window } = successor;
+        let core = Core::new(store, policy, &members, window, Watch::new(Some(plan.table)));
+        Self {
+            file,
+            drive,
+            specs,
+            core,
+            members,
+            clients: BTreeMap::new(),
+            asked: Vec::new(),
+            changing: None,
+            next_id: 0,
+            next_change: Time::ZERO,
+            random: Pcg64Mcg::seed_from_u64(seed),
+            outcome: Outcome::default(),
+        }
+    }
+
+    fn now(&self) -> Time {
+        self.core.backing().now
+    }
+
+    fn run(mut self, until: Time) -> Outcome {
+        self.run_until(until);
+        let ids: Vec<ExportId> = self.members.iter().map(|member| member.id).collect();
+        for seen in self.core.statistics_of(&ids).exports {
+            self.outcome.exceeded += seen.exceeded;
+            self.outcome.misses += seen.misses;
+        }
+        self.outcome
+    }
+
+    fn run_until(&mut self, until: Time) {
+        // What no plan serves any more waits for the next change, which does not come.
+        while self.now() < until {
+            let calls = self.calls(until);
+            // As the service's thread does it: what somebody asks for is known before the turn.
+            if self.now() < until {
+                self.change();
+            }
+            self.core.turn(calls.into_iter());
+            self.answered();
+            if matches!(self.changing, Some(Changing::Asked { .. })) {
+                self.change();
+            }
+            let now = self.now();
+            let next = self.clients.values().flatten().copied().chain([self.next_change]);
+            // Changes go on though nothing happens.
+            let next = next.chain([now + ms(20)]);
+            let next = next.filter(|&next| next > now).min().filter(|_| now < until);
+            self.core.wait_until(next);
+        }
+    }
+
+    fn is_greedy(spec: &ExportSpec) -> bool {
+        spec.contract.is_none() || spec.name == "breaks"
+    }
+
+    /// All that is asked now. Who keeps the contract has a client for each token, and each takes
+    /// it again as soon as it is back, or a little later.
+    fn calls(&mut self, until: Time) -> Vec<Call> {
+        let now = self.now();
+        let mut calls = Vec::new();
+        for member in self.members.iter().filter(|_| now < until) {
+            let Some(clients) = self.clients.get_mut(&member.id) else { continue };
+            let is_greedy = Self::is_greedy(&member.spec);
+            let waiting = self.asked.iter().filter(|asked| asked.of == member.id).count();
+            let mut room = if is_greedy { GREED - waiting } else { usize::MAX };
+            for (client, next) in (0..).zip(clients).filter(|(_, next)| **next <= now) {
+                if room == 0 {
+                    break;
+                }
+                room -= 1;
+                if let Some(contract) = member.spec.contract.as_ref().filter(|_| !is_greedy) {
+                    let late = [0, 0, 0, 1, 7][self.random.random_range(0..5)];
+                    *next = now + contract.period + ms(late);
+                }
+                let (call, awaited) = call(member, client, now, &mut self.random);
+                let bound = member.bound.filter(|_| !is_greedy);
+                self.asked.push(Asked { of: member.id, at: now, bound, awaited });
+                calls.push(call);
+            }
+        }
+        calls
+    }
+
+    fn answered(&mut self) {
+        let (now, outcome) = (self.now(), &mut self.outcome);
+        self.asked.retain(|asked| {
+            let Some((result, _)) = asked.awaited.poll() else { return true };
+            // What comes at the instant at which its export is closed is refused, and what waits
+            // when it is gone.
+            assert!(matches!(result, Ok(_) | Err(CallError::Removed)), "{result:?}");
+            if let Some(bound) = asked.bound.filter(|_| result.is_ok()) {
+                outcome.kept += 1;
+                outcome.late += u32::from(now.since(asked.at) > bound);
+            }
+            false
+        });
+    }
+
+    /// Goes on with a change, or begins one.
+    fn change(&mut self) {
+        match self.changing.take() {
+            None if self.now() >= self.next_change => self.begin_change(),
+            None => {}
+            Some(Changing::Draining(id, until)) => {
+                let seen = self.core.statistics_of(&[id]).exports.remove(0);
+                if seen.outstanding > 0 && self.now() < until {
+                    self.changing = Some(Changing::Draining(id, until));
+                    return;
+                }
+                self.outcome.exceeded += seen.exceeded;
+                self.outcome.misses += seen.misses;
+                let stays = |member: &&Member| member.id != id;
+                self.lurk(self.members.iter().filter(stays).cloned().collect());
+            }
+            Some(Changing::Lurking(members, until)) => {
+                let now = self.now();
+                // Something promised has just come while a batch is on the drive.
+                let has_come = self.asked.iter().any(|it| it.bound.is_some() && it.at == now);
+                if has_come && self.core.backing().is_busy() || now >= until {
+                    self.ask(members);
+                } else {
+                    self.changing = Some(Changing::Lurking(members, until));
+                }
+            }
+            Some(Changing::Asked { members, answered }) => match answered.try_recv() {
+                Ok(Some(at)) => self.take_over(at, members),
+                Ok(None) => {
+                    self.outcome.given_up += 1;
+                    self.rest();
+                }
+                Err(_) => self.changing = Some(Changing::Asked { members, answered }),
+            },
+        }
+    }
+
+    fn rest(&mut self) {
+        self.next_change = self.now() + ms(self.random.random_range(1..400));
+    }
+
+    fn begin_change(&mut self) {
+        let spec = self.next_spec();
+        if let Some(member) = self.members.iter().find(|member| member.spec.name == spec.name) {
+            // It may be closed already, by a change that was given up.
+            let id = member.id;
+            self.core.close(id);
+            self.clients.remove(&id);
+            self.changing = Some(Changing::Draining(id, self.now() + ms(300)));
+            return;
+        }
+        let id = ExportId(self.next_id);
+        self.next_id += 1;
+        let newcomer = Member { id, spec, bound: None };
+        self.lurk(self.members.iter().cloned().chain([newcomer]).collect());
+    }
+
+    /// Most of the time `tight` comes and goes, and the others are there to suffer from it.
+    fn next_spec(&mut self) -> ExportSpec {
+        let spec = &self.specs[self.random.random_range(0..self.specs.len())];
+        let is_there = self.members.iter().any(|member| member.spec.name == spec.name);
+        let is_left = is_there && self.random.random_range(0..10) < 8;
+        let tight = self.specs.iter().find(|spec| spec.name == "tight");
+        tight.filter(|_| is_left).unwrap_or(spec).clone()
+    }
+
+    fn lurk(&mut self, members: Vec<Member>) {
+        self.changing = Some(Changing::Lurking(members, self.now() + ms(500)));
+    }
+
+    fn ask(&mut self, members: Vec<Member>) {
+        let Some((members, successor)) = prove(&self.file, &self.drive, members) else {
+            self.outcome.refused += 1;
+            self.rest();
+            return;
+        };
+        let (answer, answered) = channel();
+        let until = self.now() + ms(2_000);
+        let switch = Switch { members: members.clone(), successor: Some(successor), until, answer };
+        self.core.switch(switch);
+        self.changing = Some(Changing::Asked { members, answered });
+    }
+
+    fn take_over(&mut self, at: Time, members: Vec<Member>) {
+        let now = self.now();
+        assert_eq!(at, now, "it is told at once");
+        // What comes at the instant of the switch belongs to the new set.
+        for asked in self.asked.iter_mut().filter(|asked| asked.at == at && asked.bound.is_some()) {
+            let same = members.iter().find(|member| member.id == asked.of);
+            asked.bound = same.and_then(|member| member.bound);
+        }
+        for member in &members {
+            if self.members.iter().all(|before| before.id != member.id) {
+                self.outcome.admitted += 1;
+                let contract = member.spec.contract.as_ref();
+                let count = contract.map_or(GREED, |contract| contract.requests as usize);
+                let count = if Self::is_greedy(&member.spec) { GREED } else { count };
+                self.clients.insert(member.id, vec![now; count]);
+            }
+        }
+        self.outcome.removed += u32::from(members.len() < self.members.len());
+        self.members = members;
+        self.rest();
+    }
+}
+
+/// These exports with their bounds and who carries them out, if all of it is proved.
+fn prove(
+    file: &ServeFile,
+    drive: &DriveFile,
+    members: Vec<Member>,
+) -> Option<(Vec<Member>, Successor)> {
+    if members.is_empty() {
+        let Arrangement { policy, plan, window, .. } = Arrangement::of_nobody();
+        let policy = policy::build(policy, &plan, None).unwrap();
+        return Some((members, Successor { policy, plan: plan.into(), window: window as usize }));
+    }
+    let specs: Vec<ExportSpec> = members.iter().map(|member| member.spec.clone()).collect();
+    let workload = file.with_exports(&specs).bind(drive).unwrap().workload;
+    let assessment = assess(&workload, workload.policy);
+    if !workload.tasks.is_empty() && assessment.answer != Answer::Proven {
+        return None;
+    }
+    let mut bounds = assessment.tasks.iter().map(|task| task.response_max.expect("proven").0);
+    let bounded = members.into_iter().map(|member| Member {
+        bound: member.spec.contract.as_ref().and_then(|_| bounds.next()),
+        ..member
+    });
+    let plan = Box::new(assessment.plan(&workload));
+    let policy = policy::build(workload.policy, &plan, None).unwrap();
+    let window = 2 * plan.depth as usize;
+    Some((bounded.collect(), Successor { policy, plan, window }))
+}
+
+/// Clients of one export do not overlap each other: they would wait for themselves.
+fn call(member: &Member, client: u64, now: Time, random: &mut Pcg64Mcg) -> (Call, Awaited) {
+    let size = Bytes::from_kib(16);
+    let kind = match random.random_range(0..6) {
+        0 => CallKind::Flush,
+        1 => CallKind::Write { is_durable: true },
+        2 | 3 => CallKind::Write { is_durable: false },
+        _ => CallKind::Read,
+    };
+    let data = (kind != CallKind::Flush).then(|| device::IoBuffer::new(size));
+    let stripe = BLOCKS / GREED as u64;
+    let block = client * stripe + random.random_range(0..stripe);
+    let offset = member.spec.offset.get() + block * 4 * BLOCK as u64;
+    let (answer, awaited) = mailbox();
+    let parts = vec![CallPart { start: Lba::new(offset / 512), size, data }];
+    (Call { export: member.id, kind, released: now, parts, answer }, awaited)
+}
+
+const END: Time = Time::from_ns(120_000_000_000);
+
+#[test]
+fn nobody_is_later_than_what_was_proved_when_he_came() {
+    for (policy, seed) in ["dqf", "dq-edf", "edf"].into_iter().flat_map(|it| [(it, 0), (it, 1)]) {
+        for has_best_effort in [true, false] {
+            let outcome = Bench::new(policy, has_best_effort, seed).run(END);
+            let said = format!("{policy}, {has_best_effort}, seed {seed}: {outcome:?}");
+            assert_eq!((outcome.late, outcome.exceeded, outcome.misses), (0, 0, 0), "{said}");
+            assert!(outcome.admitted >= 50 && outcome.removed >= 50, "{said}");
+            assert!(outcome.kept >= 2_000, "{said}");
+        }
+    }
+}
+
+/// Canary: a switch between two batches that does not wait for what was allowed before is caught.
+#[test]
+fn a_switch_that_does_not_wait_is_felt() {
+    let is_felt = |seed: &u64| {
+        let mut bench = Bench::new("dqf", true, *seed);
+        bench.core.hasten();
+        bench.run(END).late > 0
+    };
+    assert!((0..6).filter(is_felt).count() >= 3);
+}
+
+/// Where contracts leave no gap the change is given up in time, nothing has changed, and best effort
+/// is no longer held back. Contracts that allow more than the drive can do stand for it.
+#[test]
+fn without_a_quiet_instant_nothing_changes() {
+    let mut bench = Bench::new("dqf", true, 1);
+    let mut specs = bench.specs.clone();
+    let contract = specs[0].contract.as_mut().unwrap();
+    (contract.requests, contract.period) = (4, ms(14));
+    let busy = [&specs[0], &specs[4]].map(ExportSpec::clone);
+    let workload = bench.file.with_exports(&busy).bind(&bench.drive).unwrap().workload;
+    let plan = Plan { batch_max: 4, best_effort_fill: 4, ..Plan::of(&workload) };
+    let members = Member::of_exports(&busy, &[]);
+    let store = Store::pseudo(&bench.drive.batch[0].table, 5 * 256, 1);
+    let built = || policy::build(PolicyName::Dqf, &plan, None).unwrap();
+    bench.core = Core::new(store, built(), &members, 8, Watch::new(Some(plan.table.clone())));
+    bench.members = members.clone();
+    bench.clients = members.iter().map(|it| (it.id, vec![Time::ZERO; 4])).collect();
+    bench.next_change = Time::MAX;
+    bench.run_until(Time::from_ns(100_000_000));
+    let (answer, answered) = channel();
+    let until = Time::from_ns(500_000_000);
+    let successor = Some(Successor { policy: built(), plan: Box::new(plan.clone()), window: 8 });
+    let switch = Switch { members: members[1..].to_vec(), successor, until, answer };
+    bench.core.switch(switch);
+    let served = |bench: &Bench| bench.core.statistics().exports[1].responses.count();
+    let before = served(&bench);
+    bench.run_until(Time::from_ns(499_000_000));
+    let held_back = served(&bench) - before;
+    assert_eq!(answered.try_recv().ok(), None);
+    bench.run_until(until + ms(500));
+    assert_eq!(answered.try_recv(), Ok(None));
+    assert_eq!(bench.core.statistics().exports.len(), 2);
+    let then = served(&bench) - before - held_back;
+    assert!(held_back <= 4 && then >= 6, "{before}, {held_back}, {then}");
+}

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! One export with where it stands in the text, for faults that only a drive shows.
+
+use std::ops::Range;
+
+use toml::Spanned;
+
+use super::exports;
+use super::layout::Wanted;
+use super::raw::RawExport;
+use crate::export::ExportSpec;
+use crate::file_error::FileError;
+
+/// See the module's text.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Written {
+    /// Without its place.
+    pub(super) spec: ExportSpec,
+    pub(super) wanted: Wanted,
+    /// Of the contract; the name's where there is none.
+    pub(super) size_span: Range<usize>,
+    /// Of the contract; the name's where it says none.
+    pub(super) op_span: Range<usize>,
+}
+
+impl Written {
+    pub(super) fn read(raw: &RawExport, is_store_read_only: bool) -> Result<Self, FileError> {
+        let (spec, wanted) = exports::read(raw, is_store_read_only)?;
+        let name = || raw.name.span();
+        let contract = raw.contract.as_ref().map(Spanned::get_ref);
+        let size_span = contract.map_or_else(name, |contract| contract.size_max.span());
+        let op = contract.and_then(|contract| contract.op.as_ref());
+        let op_span = op.map_or_else(name, Spanned::span);
+        Ok(Self { spec, wanted, size_span, op_span })
+    }
+
+    /// An export that stands in no text, where it is.
+    pub(super) fn of(spec: &ExportSpec) -> Self {
+        let wanted = Wanted::at(spec.offset, spec.size);
+        Self { spec: spec.clone(), wanted, size_span: 0..0, op_span: 0..0 }
+    }
+}

@@ -1,0 +1,74 @@
+#!/bin/sh
+# `tidegate serve` against `nbdkit file` on the same file: 4 KiB random reads by fio over a unix
+# socket, in turns; the ratio of each pair is what counts on a shared machine.
+#
+# usage: scripts/bench-serve.sh TARGET_DIR [ROUNDS [SECONDS [FOLDER]]]
+#
+# `nbdkit file` reads through the page cache, Tidegate past it: in FOLDER on a memory file
+# system (/dev/shm, the default) neither waits for a disk and only the servers differ.
+set -eu
+
+target=$1
+rounds=${2:-7}
+seconds=${3:-4}
+folder=${4:-/dev/shm}
+
+for tool in fio nbdkit; do
+    if ! command -v $tool >/dev/null 2>&1; then
+        echo "bench-serve: skipped: $tool is not installed (Debian: apt-get install $tool)"
+        exit 0
+    fi
+done
+work=$(mktemp -d "$folder/tidegate-bench.XXXXXX")
+servers=
+stop() {
+    [ -z "$servers" ] || kill $servers 2>/dev/null || true
+    wait
+    rm -rf "$work"
+}
+trap stop EXIT
+trap 'exit 130' INT TERM
+
+head -c 512M /dev/urandom >"$work/disk.img"
+cat >"$work/serve.toml" <<'TOML'
+backing = "disk.img"
+socket = "tidegate.sock"
+
+[[export]]
+name = "reads"
+size = "512MiB"
+best_effort = true
+TOML
+"$target/release/tidegate" serve "$work/serve.toml" >"$work/tidegate.log" 2>&1 &
+servers=$!
+nbdkit --foreground --threads 64 --unix "$work/nbdkit.sock" file "$work/disk.img" &
+servers="$servers $!"
+waited=0
+while [ ! -S "$work/tidegate.sock" ] || [ ! -S "$work/nbdkit.sock" ]; do
+    waited=$((waited + 1))
+    [ $waited -lt 600 ] || { cat "$work/tidegate.log"; exit 3; }
+    sleep 0.1
+done
+
+# IOPS of one run: socket, export, depth.
+iops() {
+    fio --name=reads --ioengine=nbd --uri="nbd+unix:///$2?socket=$work/$1.sock" --rw=randread \
+        --bs=4k --iodepth="$3" --runtime="$seconds" --time_based --output-format=json |
+        sed -n 's/^ *"iops" : \([0-9]*\).*/\1/p' | head -n 1
+}
+
+echo "depth  round  tidegate IOPS  nbdkit file IOPS  ratio"
+for depth in 1 16; do
+    round=1
+    while [ "$round" -le "$rounds" ]; do
+        # Whoever goes first changes with each round.
+        if [ $((round % 2)) = 0 ]; then
+            ours=$(iops tidegate reads $depth); theirs=$(iops nbdkit "" $depth)
+        else
+            theirs=$(iops nbdkit "" $depth); ours=$(iops tidegate reads $depth)
+        fi
+        awk -v d="$depth" -v r="$round" -v o="$ours" -v t="$theirs" \
+            'BEGIN { printf "%5d %6d %14d %17d %6.2f\n", d, r, o, t, o / t }'
+        round=$((round + 1))
+    done
+done

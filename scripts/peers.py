@@ -1,0 +1,330 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0 OR MIT
+"""Tidegate beside what Linux has: one disk, one stream with deadlines, 64 reads that have none.
+
+A simulated drive is attached as a block device (`tidegate drive attach`, root). One client reads
+256 KiB each 160 ms, with I/O priority of class rt; others keep 64 random reads of 256 KiB
+outstanding, as one process or as 64. In each row something else stands between them and the disk:
+
+  none mq-deadline mq-deadline-4 kyber bfq bfq-strict    the kernel's scheduler of the device
+  nbdkit-file      nbdkit's file plugin on the device (scheduler none), both clients by NBD
+  qemu-throttle    two qemu-nbd on it, best effort limited to a fixed rate (--throttle)
+  tidegate         tidegate serve on the same simulated drive, contract and best effort
+
+The stream is `paced_reads.py`, best effort is fio. Responses count from the release of a read, not
+from when the client came to send it. 99.9 % is given
+from more than 1,000 jobs only. Raw results are kept.
+"""
+
+import argparse
+import contextlib
+import datetime
+import functools
+import json
+import os
+import pathlib
+import re
+import shlex
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+PERIOD_MS = 160
+# What the stream is promised leaves room for a client that sends a little late and then in time.
+CONTRACT_MS = 150
+SIZE_KIB = 256
+OUTSTANDING = 64
+SCHEDULERS = ["none", "mq-deadline", "mq-deadline-4", "kyber", "bfq", "bfq-strict"]
+ROWS = SCHEDULERS + ["nbdkit-file", "qemu-throttle", "tidegate"]
+NAME = "peers"
+PACED = str(pathlib.Path(__file__).with_name("paced_reads.py"))
+
+
+def arguments():
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--tidegate", default="target/release/tidegate", help="the binary")
+    parser.add_argument("--drive", default="fujitsu-max3036rc")
+    parser.add_argument("--policy", default="", help="of the row tidegate; default: serve's own")
+    parser.add_argument("--seconds", type=int, default=165, help="each row; 165: over 1,000 jobs")
+    parser.add_argument("--rows", default=",".join(ROWS), help="comma-separated; default: all")
+    parser.add_argument("--processes", default="1,64", help="best effort as so many processes")
+    parser.add_argument("--throttle", type=int, default=20_000_000, help="bytes/s, qemu-throttle")
+    parser.add_argument("--output", type=pathlib.Path, help="folder for raw results, a new one")
+    found = parser.parse_args()
+    found.rows = found.rows.split(",")
+    unknown = [row for row in found.rows if row not in ROWS]
+    if unknown:
+        parser.error(f"no row is called {unknown[0]}; rows: {', '.join(ROWS)}")
+    found.processes = [int(count) for count in found.processes.split(",")]
+    if any(OUTSTANDING % count for count in found.processes):
+        parser.error(f"{OUTSTANDING} outstanding do not divide into that many processes")
+    found.tidegate = os.path.abspath(found.tidegate)
+    stamp = datetime.datetime.now().strftime("%Y-%m-%d-%H%M%S")
+    found.output = (found.output or pathlib.Path(f"peers-{stamp}")).absolute()
+    return found
+
+
+def run(*command):
+    done = subprocess.run([str(part) for part in command], capture_output=True, text=True)
+    if done.returncode:
+        sys.exit(f"peers: {shlex.join(map(str, command))}: {done.stderr or done.stdout}")
+    return done.stdout
+
+
+@contextlib.contextmanager
+def attached(options):
+    """The drive as a block device."""
+    said = run(options.tidegate, "drive", "attach", options.drive, "--name", NAME, "--background")
+    try:
+        yield pathlib.Path(re.search(r"^Device\s+(\S+)", said, re.M).group(1))
+    finally:
+        end = run(options.tidegate, "drive", "detach", NAME)
+        with open(options.output / "drive.txt", "a") as log:
+            log.write(end)
+
+
+@contextlib.contextmanager
+def server(command, sockets, log):
+    """A server, as soon as its sockets are there."""
+    with open(log, "w") as output:
+        child = subprocess.Popen([str(part) for part in command], stdout=output, stderr=output)
+    try:
+        for _ in range(200):
+            if all(os.path.exists(path) for path in sockets):
+                break
+            if child.poll() is not None:
+                sys.exit(f"peers: {command[0]} ended: {pathlib.Path(log).read_text()}")
+            time.sleep(0.05)
+        yield child
+    finally:
+        child.terminate()
+        child.wait(30)
+
+
+def set_scheduler(device, row):
+    # What an earlier row left in the page cache is no answer of the disk.
+    run("blockdev", "--flushbufs", device)
+    queue = pathlib.Path("/sys/block") / device.name / "queue"
+    (queue / "scheduler").write_text({"mq-deadline-4": "mq-deadline", "bfq-strict": "bfq"}.get(row, row))
+    settings = {}
+    if row == "mq-deadline-4":
+        settings["nr_requests"] = "4"
+    if row == "bfq-strict":
+        settings |= {"iosched/strict_guarantees": "1", "iosched/low_latency": "0"}
+    for name, value in settings.items():
+        (queue / name).write_text(value)
+
+
+def measure(options, label, processes, stream_place, effort_place, moved):
+    """Both clients at once: the stream's responses, and what best effort moved meanwhile (MB/s).
+
+    `moved` counts the bytes that the disk has read so far. fio's own rate would not do: with 64
+    connections its processes begin one after the other, and it adds up what each had of its time."""
+    folder = options.output / label
+    folder.mkdir(parents=True)
+    effort = [
+        "fio", "--name=effort", "--rw=randread", f"--bs={SIZE_KIB}k", "--time_based", *effort_place,
+        f"--runtime={options.seconds + 300}", "--randrepeat=0", "--group_reporting",
+        f"--numjobs={processes}", f"--iodepth={OUTSTANDING // processes}", "--output-format=json",
+    ]  # fmt: skip
+    # The client's own delays are not the disk's; its threads inherit both.
+    stream = [
+        "ionice", "-c1", "-n0", "chrt", "-f", "20", sys.executable, PACED, str(stream_place),
+        f"--seconds={options.seconds}", f"--period-ms={PERIOD_MS}", f"--size-kib={SIZE_KIB}",
+    ]  # fmt: skip
+    (folder / "commands.txt").write_text(f"{shlex.join(effort)}\n{shlex.join(stream)}\n")
+    with open(folder / "effort.json", "w") as output:
+        child = subprocess.Popen(effort, stdout=output, stderr=output, cwd=folder)
+    try:
+        wait_until_begun(effort_place)
+        before, begun = moved(), time.monotonic()
+        (folder / "stream.txt").write_text(run(*stream))
+        after, ended = moved(), time.monotonic()
+        if child.poll() is not None:
+            sys.exit(f"peers: fio ended too early: {folder}/effort.json")
+    finally:
+        child.send_signal(signal.SIGINT)
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            child.wait(20)
+        child.kill()
+    lines = (folder / "stream.txt").read_text().splitlines()
+    responses = [float(line.split()[2]) for line in lines]
+    of_effort = after - before - len(responses) * (SIZE_KIB << 10)
+    return responses, of_effort / (ended - begun) / 1e6
+
+
+def wait_until_begun(effort_place):
+    """Until the best-effort client has all its connections, if it has any, and a second."""
+    (socket,) = [part.split("socket=")[1] for part in effort_place if "socket=" in part] or [None]
+    seen, since = 0, time.monotonic()
+    limit = since + 120
+    while socket and time.monotonic() < limit and time.monotonic() < since + 3:
+        lines = pathlib.Path("/proc/net/unix").read_text().splitlines()
+        count = sum(line.endswith(f" {socket}") for line in lines)
+        if count != seen:
+            seen, since = count, time.monotonic()
+        time.sleep(0.1)
+    time.sleep(1)
+
+
+def read_by(device):
+    """What the kernel's counters say that was read from the device."""
+    fields = (pathlib.Path("/sys/block") / device.name / "stat").read_text().split()
+    return int(fields[2]) * 512
+
+
+def local(device):
+    return [f"--filename={device}", "--ioengine=libaio", "--direct=1"]
+
+
+def by_nbd(socket, export=""):
+    return ["--ioengine=nbd", f"--uri=nbd+unix:///{export}?socket={socket}"]
+
+
+def on_device(options, row, processes, device, sockets):
+    """A row on the attached device."""
+    set_scheduler(device, row if row in SCHEDULERS else "none")
+    label = f"{row}-{processes}"
+    moved = functools.partial(read_by, device)
+    log = options.output / f"{label}.log"
+    if row in SCHEDULERS:
+        return measure(options, label, processes, device, local(device), moved)
+    if row == "nbdkit-file":
+        socket = f"{sockets}/{label}"
+        command = ["nbdkit", "-f", "-U", socket, "--threads", max(4, OUTSTANDING // processes), "file", device]
+        with server(command, [socket], log):
+            return measure(options, label, processes, socket, by_nbd(socket), moved)
+    stream, effort = f"{sockets}/{label}-stream", f"{sockets}/{label}-effort"
+    raw = f"driver=host_device,filename={device},locking=off,cache.direct=on,aio=native"
+    nested = ",".join(f"file.{part}" for part in raw.split(","))
+    group = f"throttle-group,id=effort,x-bps-total={options.throttle}"
+    common = ["qemu-nbd", "--persistent", f"--shared={OUTSTANDING + 1}", "--image-opts"]
+    plain = [*common, "-k", stream, raw]
+    limited = [*common, "--object", group, "-k", effort, f"driver=throttle,throttle-group=effort,{nested}"]
+    with server(plain, [stream], f"{log}-stream"), server(limited, [effort], log):
+        return measure(options, label, processes, stream, by_nbd(effort), moved)
+
+
+SERVE = """\
+simulate = "{drive}"
+socket = "{socket}"
+control = "{socket}.ctl"
+{policy}
+[[export]]
+name = "stream"
+size = "16GiB"
+contract = {{ period = "{period}ms", requests = 1, size_max = "{size}KiB", op = "read" }}
+
+[[export]]
+name = "effort"
+size = "16GiB"
+best_effort = true
+"""
+
+
+def tidegate(options, processes, sockets):
+    """The row served by Tidegate, and the bound of its contract in ms."""
+    label = f"tidegate-{processes}"
+    socket = f"{sockets}/{label}"
+    file = options.output / f"{label}.toml"
+    policy = f'[policy]\nname = "{options.policy}"\n' if options.policy else ""
+    text = SERVE.format(
+        drive=options.drive, socket=socket, period=CONTRACT_MS, size=SIZE_KIB, policy=policy
+    )
+    file.write_text(text)
+    printed = run(options.tidegate, "serve", file, "--print").splitlines()
+    (options.output / f"{label}-check.txt").write_text("\n".join(printed))
+    command = shlex.split(printed[-1])
+    if processes > 1:
+        command = for_many_connections(command)
+    with server(command, [socket], options.output / f"{label}.log"):
+        effort = by_nbd(socket, "effort")
+
+        def exports():
+            said = run(options.tidegate, "ctl", file, "statistics", "--json")
+            return json.loads(said)["exports"]
+
+        def moved():
+            return sum(export["transferred_bytes"] for export in exports())
+
+        found = measure(options, label, processes, f"{socket}#stream", effort, moved)
+        (options.output / label / "statistics.json").write_text(json.dumps(exports(), indent=1))
+        bounds = [export["bound_ns"] for export in exports() if export["bound_ns"]]
+        return *found, bounds[0] / 1e6 if bounds else None
+
+
+def for_many_connections(command):
+    """64 processes are 64 connections, more than are let in for two exports. Each has threads of its
+    own, whose stacks are locked into memory: fewer and smaller ones, for one request at a time."""
+    command = [re.sub(r"^limit=\d+", "limit=100", part) for part in command]
+    command[command.index("--threads") + 1] = "4"
+    return ["prlimit", f"--stack={512 << 10}", *command]
+
+
+def quantile(times, share):
+    """The least time that this share of the jobs does not exceed."""
+    ordered = sorted(times)
+    return ordered[max(0, -int(-len(ordered) * share // 1) - 1)]
+
+
+def line(row, processes, times, rate, limit):
+    many = len(times) > 1000
+    cells = [
+        row, processes, len(times), f"{max(times):.1f}", f"{quantile(times, 0.99):.1f}",
+        f"{quantile(times, 0.999):.1f}" if many else "", f"{rate:.1f}",
+        f"{limit:.1f}" if limit else "none",
+    ]  # fmt: skip
+    return "| " + " | ".join(str(cell) for cell in cells) + " |"
+
+
+HEADER = (
+    "| between | processes | jobs | worst ms | 99 % ms | 99.9 % ms | best effort MB/s | bound ms |\n"
+    "|---|---|---|---|---|---|---|---|"
+)
+
+
+def main():
+    options = arguments()
+    if os.geteuid():
+        sys.exit("peers: a block device is attached: run it as root")
+    needed = {"fio": "fio", "chrt": "util-linux", "ionice": "util-linux", "blockdev": "util-linux"}
+    if {"nbdkit-file", "tidegate"} & set(options.rows):
+        needed["nbdkit"] = "nbdkit"
+    if "qemu-throttle" in options.rows:
+        needed["qemu-nbd"] = "qemu-utils"
+    missing = [package for program, package in needed.items() if not shutil.which(program)]
+    if missing:
+        sys.exit(f"peers: install them first: {' '.join(sorted(set(missing)))}")
+    options.output.mkdir(parents=True)
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit("peers: stopped"))
+    lines = []
+
+    def add(*cells):
+        lines.append(line(*cells))
+        print(lines[-1], flush=True)
+
+    print(HEADER, flush=True)
+    with tempfile.TemporaryDirectory(prefix="peers-") as sockets:
+        of_device = [row for row in options.rows if row != "tidegate"]
+        if of_device:
+            with attached(options) as device:
+                for row in of_device:
+                    for processes in options.processes:
+                        found = on_device(options, row, processes, device, sockets)
+                        add(row, processes, *found, None)
+        if "tidegate" in options.rows:
+            for processes in options.processes:
+                add("tidegate", processes, *tidegate(options, processes, sockets))
+    table = f"{HEADER}\n" + "\n".join(lines) + "\n"
+    note = f"\n`{shlex.join(['scripts/peers.py', *sys.argv[1:]])}`, {options.drive}, Linux {os.uname().release}\n"
+    (options.output / "table.md").write_text(table + note)
+    print(f"raw results: {options.output}", file=sys.stderr)
+
+
+if __name__ == "__main__":
+    main()
