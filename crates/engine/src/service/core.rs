@@ -166,7 +166,10 @@ impl<B: Backing> Core<B> {
     fn next_turn(&self) -> Option<Time> {
         let is_shown = self.shown < self.window && !self.is_holding_back();
         let opens = self.shares.opens().filter(|_| is_shown);
-        [self.not_before, opens, self.switch_until()].into_iter().flatten().min()
+        [self.not_before, opens, self.switch_until(), self.watch.stalls_at()]
+            .into_iter()
+            .flatten()
+            .min()
     }
 
     /// Whether everything is answered.
@@ -205,7 +208,7 @@ impl<B: Backing> Core<B> {
         let now = self.backing.now();
         for Moved { id, data, result } in moved.drain(..) {
             if let Some(members) = self.rounds.flushed(id) {
-                self.is_flush_broken |= result.is_err();
+                let result = self.settle_flush(now, result);
                 for id in members {
                     self.complete(now, id, result);
                 }
@@ -227,7 +230,21 @@ impl<B: Backing> Core<B> {
             }
         }
         self.moved = moved;
+        self.watch.look(now);
         now
+    }
+
+    /// What came of a flush. None is good after one that failed, also if it was asked for or sent
+    /// before that: the failure is told once, and what was to be durable may have gone with it.
+    fn settle_flush(&mut self, now: Time, result: Result<(), IoError>) -> Result<(), CallError> {
+        if self.is_flush_broken {
+            return Err(CallError::FlushBroken);
+        }
+        if let Err(error) = result {
+            self.is_flush_broken = true;
+            self.watch.flush_failed(now, error);
+        }
+        result.map_err(CallError::from)
     }
 
     /// A new call: its parts go as far as they may.
@@ -236,7 +253,9 @@ impl<B: Backing> Core<B> {
             call.answer.give(Err(CallError::Removed), call.parts);
             return;
         }
-        if call.kind == CallKind::Flush && self.is_flush_broken {
+        let is_durable =
+            matches!(call.kind, CallKind::Flush | CallKind::Write { is_durable: true });
+        if is_durable && self.is_flush_broken {
             call.answer.give(Err(CallError::FlushBroken), call.parts);
             return;
         }
@@ -257,7 +276,6 @@ impl<B: Backing> Core<B> {
         for (index, (start, size, data)) in parts.into_iter().enumerate() {
             let id = RequestId(self.next_id);
             self.next_id += 1;
-            let is_durable = matches!(kind, CallKind::Flush | CallKind::Write { is_durable: true });
             let tenant = self.tenants.get_mut(&export).expect("it is open");
             tenant.statistics.outstanding += 1;
             tenant.statistics.flushes += u64::from(is_durable);
@@ -384,9 +402,9 @@ impl<B: Backing> Core<B> {
     }
 
     /// A request is done with, `also` being what came of the flush behind it.
-    fn complete(&mut self, now: Time, id: RequestId, also: Result<(), IoError>) {
+    fn complete(&mut self, now: Time, id: RequestId, also: Result<(), CallError>) {
         let part = self.parts.remove(&id).expect("completed once");
-        let result = part.result.and(also);
+        let result = part.result.map_err(CallError::from).and(also);
         let outcome = if result.is_ok() { Outcome::Done } else { Outcome::Failed };
         self.watch.completed(now, &part.request, outcome);
         self.shown -= usize::from(part.request.class == Class::BestEffort);
@@ -405,7 +423,7 @@ impl<B: Backing> Core<B> {
             && part.admission.eligible == part.request.released;
         let answered =
             Answered { response: now.since(part.admission.eligible), is_within_contract };
-        self.answer_part(part, result.map(|()| answered).map_err(CallError::from));
+        self.answer_part(part, result.map(|()| answered));
     }
 
     /// Gives the memory back to the call, and with the last part its answer.
@@ -430,7 +448,8 @@ impl<B: Backing> Core<B> {
     }
 }
 
-#[cfg(test)]
+/// For tests in virtual time.
+#[cfg(any(test, feature = "harness"))]
 impl<B: Backing> Core<B> {
     pub(crate) fn statistics(&self) -> ServiceStatistics {
         self.statistics_of(&self.tenants.keys().copied().collect::<Vec<_>>())
@@ -455,6 +474,7 @@ impl<B: Backing> Core<B> {
         self.tenants.values_mut().for_each(|tenant| tenant.ordering.is_off = true);
     }
 
+    #[cfg(test)]
     /// A switch no longer waits for what contracts allowed before it.
     pub(crate) fn hasten(&mut self) {
         self.is_hasty = true;

@@ -14,9 +14,9 @@ use model::{Bytes, DriveFile, Duration, ExportSpec, Lba, Plan, PolicyName, Serve
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
 
-use super::store::{BLOCK, Store};
 use crate::service::call::{Awaited, Call, CallError, CallKind, CallPart, mailbox};
 use crate::service::core::{Core, Successor, Switch};
+use crate::service::harness::store::{BLOCK, Store};
 use crate::service::offer::{Arrangement, ExportId, Member};
 use crate::service::statistics::Watch;
 

@@ -11,47 +11,12 @@ use model::{Bytes, DriveFile, Duration, Lba, Plan, ServeFile, Time};
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
 
-use super::store::{BLOCK, Store};
 use crate::service::call::{Awaited, Call, CallKind, CallPart, mailbox};
 use crate::service::core::Core;
+use crate::service::harness::store::{BLOCK, Store};
+use crate::service::harness::{SERVE, drive_file, table};
 use crate::service::offer::{ExportId, Member};
 use crate::service::statistics::{ServiceStatistics, Watch};
-
-const SERVE: &str = r#"
-backing = "disk"
-drive = "disk.drive.toml"
-size_max = "16KiB"
-
-[[export]]
-name = "keeps"
-size = "1MiB"
-contract = { period = "80ms", requests = 2, size_max = "16KiB" }
-
-[[export]]
-name = "breaks"
-size = "1MiB"
-contract = { period = "100ms", deadline = "90ms", requests = 1, size_max = "16KiB" }
-
-[[export]]
-name = "floods"
-size = "1MiB"
-best_effort = true
-"#;
-
-const DRIVE: &str = r#"
-name = "disk"
-kind = "pseudo"
-depth = 6
-flush_ns_max = 3_000_000
-[[batch]]
-op = "read"
-size = "16KiB"
-ns_max = [4_000_000, 6_000_000, 8_000_000, 10_000_000, 12_000_000, 14_000_000]
-[[batch]]
-op = "write"
-size = "16KiB"
-ns_max = [4_000_000, 6_000_000, 8_000_000, 10_000_000, 12_000_000, 14_000_000]
-"#;
 
 /// Milliseconds between the calls of each tenant's clients, none where a client asks again as soon
 /// as it is answered; and how many clients.
@@ -67,7 +32,8 @@ struct Outcome {
 
 fn run(serve: &str, regulate: bool, seed: u64) -> Outcome {
     let file = ServeFile::parse(serve).unwrap();
-    let drive = DriveFile::parse(DRIVE).unwrap();
+    let drive = drive_file(&table(&[4, 6, 8, 10, 12, 14]), Duration::from_ms(3));
+    let drive = DriveFile::parse(&drive).unwrap();
     let bound = file.bind(&drive).unwrap();
     let assessment = assess(&bound.workload, bound.workload.policy);
     assert_eq!(assessment.answer, Answer::Proven);
