@@ -29,6 +29,7 @@ mod system;
 mod verdict;
 
 pub mod cost_limited;
+pub mod cpu;
 pub mod das;
 pub mod dq_edf;
 pub mod dqf;

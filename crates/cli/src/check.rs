@@ -10,13 +10,15 @@ use serde_json::{Value, json};
 
 use crate::Answer;
 use crate::arguments::CheckArguments;
+use crate::cpu::CpuReport;
 use crate::failure::Failure;
 use crate::input;
+use crate::machine;
 use crate::show::{self, out, outln};
 use crate::soft::{self, Soft};
 
 /// What is said of a workload under a policy.
-struct Report {
+pub(crate) struct Report {
     workload: Workload,
     assessment: Assessment,
     /// One for each task.
@@ -27,18 +29,16 @@ struct Report {
     soft: Vec<Soft>,
 }
 
-/// Runs the command.
+/// Runs the command: of a workload's disk, of its processor, or of both, which then have one
+/// answer.
 pub(crate) fn check(arguments: &CheckArguments) -> Result<Answer, Failure> {
-    let workload = input::read(&arguments.workload, arguments.policy.as_slice())?.workload;
-    let policy = arguments.policy.unwrap_or(workload.policy);
-    let report = Report::of(workload, policy);
-    if arguments.json {
-        outln!("{:#}", report.to_json());
-    } else {
-        report.print();
-    }
-    let is_proven = report.assessment.answer == Proof::Proven;
-    Ok(if is_proven { Answer::Yes } else { Answer::No })
+    let machine = input::read_machine(&arguments.workload, arguments.policy.as_slice())?;
+    let disk = machine.disk.map(|disk| {
+        let policy = arguments.policy.unwrap_or(disk.workload.policy);
+        Report::of(disk.workload, policy)
+    });
+    let cpu = machine.cpu.map(CpuReport::of);
+    Ok(machine::report(disk.as_ref(), cpu.as_ref(), arguments.json))
 }
 
 /// Prints what can be proved of a workload under its own policy.
@@ -58,7 +58,11 @@ impl Report {
         Self { workload, assessment, comparisons, headroom, soft }
     }
 
-    fn print(&self) {
+    pub(crate) fn is_proven(&self) -> bool {
+        self.assessment.answer == Proof::Proven
+    }
+
+    pub(crate) fn print(&self) {
         let Self { workload, assessment, .. } = self;
         print_head(workload, assessment);
         outln!();
@@ -299,7 +303,7 @@ fn headroom_sentence(workload: &Workload, headroom: &Headroom) -> String {
 
 impl Report {
     /// The object that `--json` prints: names end in their unit.
-    fn to_json(&self) -> Value {
+    pub(crate) fn to_json(&self) -> Value {
         let Self { workload, assessment, .. } = self;
         let (verdict, reason) = match assessment.answer {
             Proof::Proven => ("proven", None),

@@ -3,8 +3,12 @@
 //! sub-command.
 
 pub(crate) mod arguments;
+mod check;
+mod check_json;
+mod check_text;
 mod conformance;
 mod conformance_text;
+pub(crate) mod input;
 mod program;
 mod results;
 mod sim;
@@ -12,10 +16,12 @@ mod sim;
 use crate::Answer;
 use crate::failure::Failure;
 use arguments::{CpuArguments, CpuCommand};
+pub(crate) use check::CpuReport;
 
 /// Runs the command.
 pub(crate) fn cpu(arguments: &CpuArguments) -> Result<Answer, Failure> {
     match &arguments.command {
+        CpuCommand::Check(arguments) => check::check(arguments),
         CpuCommand::Sim(arguments) => sim::sim(arguments),
         CpuCommand::Conformance(arguments) => conformance::conformance(arguments),
     }

@@ -3,10 +3,11 @@
 
 use std::path::{Path, PathBuf};
 
-use model::workload_file::{DriveReference, WorkloadFile};
+use model::workload_file::{DriveReference, MachineFile, WorkloadFile};
 use model::{BatchChoice, DriveFile, FileError, PolicyName, Workload};
 
 use crate::arguments::WorkloadArguments;
+use crate::cpu::{self, input::Processor};
 use crate::failure::Failure;
 use crate::text_file;
 
@@ -16,13 +17,52 @@ pub(crate) struct Input {
     pub(crate) drive: DriveFile,
 }
 
+/// Everything that a workload file says of a machine: one of the two at least.
+pub(crate) struct Machine {
+    pub(crate) disk: Option<Input>,
+    pub(crate) cpu: Option<Processor>,
+}
+
 /// Reads the workload file and the drive that it or the command line names; `asked` are the
 /// policies that the command line names.
 pub(crate) fn read(arguments: &WorkloadArguments, asked: &[PolicyName]) -> Result<Input, Failure> {
     let path = &arguments.workload;
     let text = read_text(path, "workload file")?;
-    let in_file = |error: FileError| Failure::in_file(path, text.clone(), &error);
-    let mut file = WorkloadFile::parse(&text).map_err(in_file)?;
+    let file =
+        WorkloadFile::parse(&text).map_err(|error| Failure::in_file(path, text.clone(), &error))?;
+    bind(file, &text, arguments, asked)
+}
+
+/// Reads both parts of a workload file, with the drive and the profiles that they name.
+pub(crate) fn read_machine(
+    arguments: &WorkloadArguments,
+    asked: &[PolicyName],
+) -> Result<Machine, Failure> {
+    let path = &arguments.workload;
+    let text = read_text(path, "workload file")?;
+    let file =
+        MachineFile::parse(&text).map_err(|error| Failure::in_file(path, text.clone(), &error))?;
+    let is_about_disk = arguments.drive.is_some() || arguments.batch.is_some() || !asked.is_empty();
+    if file.disk.is_none() && is_about_disk {
+        return Err(Failure::input(
+            "--drive, --batch and --policy are about a disk, and the workload has none",
+            "leave them out, or add a drive and a [[task]] to the file",
+        ));
+    }
+    let disk = file.disk.map(|disk| bind(disk, &text, arguments, asked)).transpose()?;
+    let cpu = file.cpu.map(|cpu| cpu::input::with_profiles(cpu, path, &text)).transpose()?;
+    Ok(Machine { disk, cpu })
+}
+
+/// Binds the disk part of a workload file to its drive.
+fn bind(
+    mut file: WorkloadFile,
+    text: &str,
+    arguments: &WorkloadArguments,
+    asked: &[PolicyName],
+) -> Result<Input, Failure> {
+    let path = &arguments.workload;
+    let in_file = |error: FileError| Failure::in_file(path, text.to_owned(), &error);
     file.also_try(asked);
     if arguments.batch.is_some() {
         // Whatever the file says instead is not used, and so no reason to refuse it.

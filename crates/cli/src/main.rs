@@ -14,6 +14,7 @@ mod drive;
 mod failure;
 mod input;
 mod interrupt;
+mod machine;
 mod made_target;
 mod origin;
 mod output_file;

@@ -2,17 +2,23 @@
 //! The CPU side of a workload: tasks, aperiodic servers, and the work that servers execute.
 //!
 //! One processor, preemptive, with fixed priorities or earliest deadline first. A workload file
-//! holds it in `[cpu]`, `[[cpu_task]]`, `[[cpu_server]]` and `[[cpu_work]]`, beside its disk part
+//! holds it in `[cpu]`, `[[cpu_task]]`, `[[cpu_server]]`, `[[cpu_work]]` and
+//! `[[cpu_interference]]`, beside its disk part
 //! or alone; [`crate::workload_file::MachineFile`] reads both.
 
 mod file;
 mod file_raw;
+mod interference;
+mod profile;
 mod server;
 mod task;
 mod work;
 
 pub(crate) use file::read;
 pub(crate) use file_raw::{RawCpu, RawCpuPart, RawCpuServer, RawCpuTask, RawCpuWork};
+pub(crate) use interference::RawCpuInterference;
+pub use interference::{CpuInterference, InterferenceBound};
+pub use profile::{CpuConditions, CpuProfile, DemandFit, LoadFit, StolenPoint, WHOLE_PPB};
 pub use server::{Background, CpuServer, ServerKind, ServerParams, ServerParamsError};
 pub use task::{CpuTask, Priority, TaskArrivals};
 pub use work::{Arrivals, CpuWork, Execution};
@@ -46,6 +52,8 @@ pub struct CpuWorkload {
     pub servers: Vec<CpuServer>,
     /// What the servers execute, in the order of the file.
     pub work: Vec<CpuWork>,
+    /// What takes the processor beside them, as measured: for analyses, and not simulated.
+    pub interference: Vec<CpuInterference>,
 }
 
 impl CpuWorkload {
@@ -58,6 +66,7 @@ impl CpuWorkload {
             tasks: Vec::new(),
             servers: Vec::new(),
             work: Vec::new(),
+            interference: Vec::new(),
         }
     }
 }

@@ -18,6 +18,8 @@ pub(crate) struct CpuArguments {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum CpuCommand {
+    /// Prove offline whether every task meets its deadline on the processor.
+    Check(CpuCheckArguments),
     /// Try tasks and aperiodic servers on a simulated processor, in virtual time.
     Sim(CpuSimArguments),
     /// Test an implementation of a sporadic server: ours, or a program that speaks lines of JSON.
@@ -29,8 +31,19 @@ pub(crate) enum CpuCommand {
 }
 
 #[derive(Debug, Args)]
+pub(crate) struct CpuCheckArguments {
+    /// The workload file (TOML), with `[[cpu_task]]` or `[[cpu_server]]`; `tidegate check` answers for
+    /// its disk as well.
+    #[arg(value_name = "WORKLOAD")]
+    pub(crate) workload: PathBuf,
+    /// Print one JSON object.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
 pub(crate) struct CpuSimArguments {
-    /// The workload file (TOML), with [[cpu_task]] or [[cpu_server]].
+    /// The workload file (TOML), with `[[cpu_task]]` or `[[cpu_server]]`.
     #[arg(value_name = "WORKLOAD")]
     pub(crate) workload: PathBuf,
     /// Kinds of server to try one after the other, in place of those that the file names; any

@@ -1,25 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! `tidegate cpu sim`: tasks and servers on a simulated processor.
 
-use std::path::Path;
 use std::time::Instant;
 
+use model::Duration;
 use model::cpu::{CpuServer, CpuWorkload, Scheduling, ServerKind, ServerParams};
-use model::workload_file::MachineFile;
-use model::{Duration, FileError};
 use serde_json::json;
 use sim::cpu::{CpuParams, CpuRun, simulate};
 
 use super::arguments::CpuSimArguments;
+use super::input;
 use super::results::{self, CpuResult};
 use crate::Answer;
 use crate::failure::Failure;
-use crate::input::read_text;
 use crate::show::{self, outln};
 
 /// Runs the command.
 pub(super) fn sim(arguments: &CpuSimArguments) -> Result<Answer, Failure> {
-    let workload = read(&arguments.workload)?;
+    let workload = input::read(&arguments.workload)?;
     let workloads = match &arguments.server[..] {
         [] => vec![(None, workload)],
         _ if workload.servers.is_empty() => {
@@ -49,19 +47,6 @@ pub(super) fn sim(arguments: &CpuSimArguments) -> Result<Answer, Failure> {
     }
     let is_kept = results.iter().all(|result| result.run.is_kept());
     Ok(if is_kept { Answer::Yes } else { Answer::No })
-}
-
-fn read(path: &Path) -> Result<CpuWorkload, Failure> {
-    let text = read_text(path, "workload file")?;
-    let in_file = |error: FileError| Failure::in_file(path, text.clone(), &error);
-    let machine = MachineFile::parse(&text).map_err(in_file)?;
-    machine.cpu.ok_or_else(|| {
-        in_file(FileError::new(
-            0..0,
-            "the workload says nothing of a processor",
-            "add a [[cpu_task]] or a [[cpu_server]]; docs/cpu.md shows both",
-        ))
-    })
 }
 
 /// The workload with servers of another kind.
@@ -98,8 +83,13 @@ fn print_head(workload: &CpuWorkload, arguments: &CpuSimArguments) {
     show::labelled("Processor", &format!("{what}; {costs}"));
     let seed = arguments.seed;
     show::labelled("Seed", &format!("{seed}: the same command gives the same figures"));
-    if workload.tasks.iter().any(|task| !task.blocking.is_zero()) {
+    let of_tasks = workload.tasks.iter().map(|task| task.blocking);
+    let of_servers = workload.servers.iter().map(|server| server.blocking);
+    if of_tasks.chain(of_servers).any(|blocking| !blocking.is_zero()) {
         show::labelled("Note", "blocking is not simulated: it is for analyses");
+    }
+    if !workload.interference.is_empty() {
+        show::labelled("Note", "measured interference is not simulated: it is for analyses");
     }
     outln!();
 }

@@ -6,6 +6,7 @@ use std::collections::BTreeSet;
 use toml::Spanned;
 
 use super::file_raw::{RawBackground, RawCpuPart, RawCpuServer, RawCpuTask, RawCpuWork};
+use super::interference::read_interference;
 use super::{
     Arrivals, Background, CpuServer, CpuTask, CpuWork, CpuWorkload, Execution, Priority,
     Scheduling, ServerKind, ServerParams, TaskArrivals,
@@ -50,6 +51,9 @@ pub(crate) fn read(raw: RawCpuPart) -> Result<Option<CpuWorkload>, FileError> {
     for work in raw.work {
         let work = read_work(work, &mut names, &workload.servers)?;
         workload.work.push(work);
+    }
+    for interference in &raw.interference {
+        workload.interference.push(read_interference(interference)?);
     }
     Ok(Some(workload))
 }
@@ -113,6 +117,7 @@ fn read_server(
     Ok(CpuServer {
         background: read_background(raw.background.as_ref(), priority, scheduling)?,
         queued_max: read_queue(raw.queue.as_ref())?,
+        blocking: within_time_max(raw.blocking, raw.name.span(), "blocking")?,
         ..CpuServer::new(raw.name.get_ref(), priority, params)
     })
 }
@@ -321,7 +326,7 @@ fn read_priority(
 }
 
 /// A word that names one of `all`.
-fn named<T: Copy + std::fmt::Display>(
+pub(super) fn named<T: Copy + std::fmt::Display>(
     word: Option<&Spanned<String>>,
     what: &str,
     from_name: impl Fn(&str) -> Option<T>,

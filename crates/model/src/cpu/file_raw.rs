@@ -4,6 +4,7 @@
 use serde::Deserialize;
 use toml::Spanned;
 
+use super::RawCpuInterference;
 use crate::units::Duration;
 
 /// `[cpu]`.
@@ -49,6 +50,8 @@ pub(crate) struct RawCpuServer {
     pub(super) preemption_charge: Option<Spanned<Duration>>,
     pub(super) background: Option<Spanned<RawBackground>>,
     pub(super) queue: Option<Spanned<u32>>,
+    #[serde(default)]
+    pub(super) blocking: Duration,
 }
 
 /// `"never"` or a priority.
@@ -82,6 +85,7 @@ pub(crate) struct RawCpuPart {
     pub(crate) tasks: Vec<RawCpuTask>,
     pub(crate) servers: Vec<RawCpuServer>,
     pub(crate) work: Vec<RawCpuWork>,
+    pub(crate) interference: Vec<RawCpuInterference>,
 }
 
 impl RawCpuPart {
@@ -91,5 +95,6 @@ impl RawCpuPart {
             && self.tasks.is_empty()
             && self.servers.is_empty()
             && self.work.is_empty()
+            && self.interference.is_empty()
     }
 }

@@ -14,7 +14,7 @@ use toml::Spanned;
 use super::DriveReference;
 use super::policy::RawPolicy;
 use crate::batch_table::BatchTable;
-use crate::cpu::{RawCpu, RawCpuPart, RawCpuServer, RawCpuTask, RawCpuWork};
+use crate::cpu::{RawCpu, RawCpuInterference, RawCpuPart, RawCpuServer, RawCpuTask, RawCpuWork};
 use crate::drive_file::{DriveFile, DriveKind, Identity, MeasuredTable, batch_table};
 use crate::file_error::FileError;
 use crate::quantity::{Quantity, Share};
@@ -37,6 +37,8 @@ pub(super) struct RawWorkload {
     cpu_server: Vec<RawCpuServer>,
     #[serde(default)]
     cpu_work: Vec<RawCpuWork>,
+    #[serde(default)]
+    cpu_interference: Vec<RawCpuInterference>,
 }
 
 impl RawWorkload {
@@ -47,6 +49,7 @@ impl RawWorkload {
             tasks: std::mem::take(&mut self.cpu_task),
             servers: std::mem::take(&mut self.cpu_server),
             work: std::mem::take(&mut self.cpu_work),
+            interference: std::mem::take(&mut self.cpu_interference),
         }
     }
 

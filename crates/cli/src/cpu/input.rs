@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! Reads the processor of a workload file, and the profiles that it names.
+
+use std::path::Path;
+
+use analysis::cpu::MeasuredDemand;
+use model::FileError;
+use model::cpu::{CpuInterference, CpuProfile, CpuWorkload};
+use model::workload_file::MachineFile;
+
+use crate::failure::Failure;
+use crate::input::read_text;
+use crate::text_file;
+
+/// A processor with what was measured of it.
+pub(crate) struct Processor {
+    pub(crate) workload: CpuWorkload,
+    /// One for each interference of the workload.
+    pub(crate) measured: Vec<MeasuredDemand>,
+}
+
+/// Reads the processor part of a workload file.
+pub(super) fn read(path: &Path) -> Result<CpuWorkload, Failure> {
+    let text = read_text(path, "workload file")?;
+    let in_file = |error: FileError| Failure::in_file(path, text.clone(), &error);
+    let machine = MachineFile::parse(&text).map_err(in_file)?;
+    machine.cpu.ok_or_else(|| in_file(without_processor()))
+}
+
+/// The same with its profiles.
+pub(super) fn read_measured(path: &Path) -> Result<Processor, Failure> {
+    let text = read_text(path, "workload file")?;
+    let in_file = |error: FileError| Failure::in_file(path, text.clone(), &error);
+    let machine = MachineFile::parse(&text).map_err(in_file)?;
+    let workload = machine.cpu.ok_or_else(|| in_file(without_processor()))?;
+    with_profiles(workload, path, &text)
+}
+
+fn without_processor() -> FileError {
+    FileError::new(
+        0..0,
+        "the workload says nothing of a processor",
+        "add a [[cpu_task]] or a [[cpu_server]]; docs/cpu.md shows both",
+    )
+}
+
+/// Reads the profiles that a processor's workload names; `text` is that of its file.
+pub(crate) fn with_profiles(
+    workload: CpuWorkload,
+    path: &Path,
+    text: &str,
+) -> Result<Processor, Failure> {
+    let folder = path.parent().unwrap_or(Path::new(""));
+    let in_file = |interference: &CpuInterference, message: String, help: &str| {
+        let error = FileError::new(interference.span.clone(), message, help);
+        Failure::in_file(path, text.to_owned(), &error)
+    };
+    let read = |interference: &CpuInterference| {
+        let file = folder.join(&interference.file);
+        let profile = text_file::read(&file).map_err(|error| {
+            let message = format!("cannot read the processor profile {}: {error}", file.display());
+            in_file(interference, message, "name a file that `tidegate cpu profile` wrote")
+        })?;
+        let profile = CpuProfile::parse(&profile)
+            .map_err(|error| Failure::in_file(&file, profile.clone(), &error))?;
+        MeasuredDemand::new(&profile, interference.bound, interference.margin).map_err(|error| {
+            let help = "write bound = \"points\", which every profile has";
+            in_file(interference, error.to_string(), help)
+        })
+    };
+    let measured = workload.interference.iter().map(read).collect::<Result<_, _>>()?;
+    Ok(Processor { workload, measured })
+}
