@@ -47,6 +47,9 @@ pub(crate) fn watch() -> io::Result<impl Fn() + Send + Sync + 'static> {
             while told.read(&mut [0]).is_err_and(|error| error.kind() == io::ErrorKind::Interrupted)
             {
             }
+            if let Some(service) = service() {
+                service.wind_down();
+            }
             while service().is_some_and(|service| is_busy(&service)) {
                 std::thread::sleep(LOOK);
             }

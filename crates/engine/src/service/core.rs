@@ -77,6 +77,7 @@ pub(crate) struct Core<B> {
     not_before: Option<Time>,
     /// Another set of exports that waits for its instant.
     switch: Option<Switch>,
+    is_winding_down: bool,
     is_flush_broken: bool,
     watch: Watch,
     /// Scratch, empty between turns.
@@ -115,6 +116,7 @@ impl<B: Backing> Core<B> {
             offers: 0,
             not_before: None,
             switch: None,
+            is_winding_down: false,
             is_flush_broken: false,
             watch,
             moved: Vec::new(),

@@ -43,7 +43,7 @@ use std::thread::JoinHandle;
 
 use device::realtime::{self, RealTime};
 use device::{Clock, RingError, Waker};
-use model::{AccessTime, Bytes, DriveFile, Time};
+use model::{AccessTime, Bytes, DriveFile, Plan, PolicyName, Time, Workload};
 use policy::Policy;
 
 use self::change::Roster;
@@ -235,6 +235,13 @@ impl Service {
         self.troubles.lock().unwrap_or_else(PoisonError::into_inner).take()
     }
 
+    /// Nothing new is to come: what is outstanding is answered as soon as can be, best effort too
+    /// where a policy would have kept the drive free for what contracts may ask next. What comes
+    /// all the same is served, and nothing is promised to it.
+    pub fn wind_down(&self) {
+        self.shared.inbox.send(Message::WindDown);
+    }
+
     /// Answers what is outstanding, then ends. New calls are refused from here on.
     ///
     /// # Errors
@@ -308,7 +315,11 @@ fn serve<B: Backing>(
                 }
                 Message::Close { export } => core.close(export),
                 Message::Change(change) => core.switch(switch(params, *change)),
-                Message::Stop => is_stopping = true,
+                Message::WindDown => core.wind_down(last_policy(params)),
+                Message::Stop => {
+                    core.wind_down(last_policy(params));
+                    is_stopping = true;
+                }
             }
         }
         core.turn(calls.drain(..));
@@ -325,7 +336,20 @@ fn switch(params: &ServiceParams, change: Change) -> Switch {
     let successor = arrangement.map(|arrangement| Successor {
         policy: params.policy(&arrangement).expect("built before"),
         window: arrangement.window as usize,
-        plan: Box::new(arrangement.plan),
+        plan: Some(Box::new(arrangement.plan)),
     });
-    Switch { members, successor, until, answer }
+    Switch { members: Some(members), successor, until, answer }
+}
+
+/// Who carries out what is left when nothing new is to come: batches as large as the drive takes.
+fn last_policy(params: &ServiceParams) -> Box<dyn Policy> {
+    let plan = &params.arrangement.plan;
+    let batch_max = plan.table.batch_max().min(plan.depth);
+    let table = plan.table.clone();
+    let plan = Plan {
+        best_effort_fill: batch_max,
+        batch_max,
+        ..Plan::of(&Workload::new("what is left", plan.depth, table))
+    };
+    policy::build(PolicyName::Dqf, &plan, None).expect("it needs nothing but the table")
 }

@@ -7,14 +7,16 @@
 
 use analysis::{Answer, assess};
 use model::serve_file::Layout;
-use model::{Bytes, DriveFile, Duration, Lba, Op, Plan, ServeFile, Time};
+use model::{
+    Bytes, Contracts, DriveFile, Duration, ExportSpec, Lba, Op, Plan, PolicyName, ServeFile, Time,
+};
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
 
 use crate::service::call::{Awaited, Call, CallKind, CallPart, mailbox};
 use crate::service::core::Core;
 use crate::service::harness::store::{BLOCK, Store};
-use crate::service::harness::{SERVE, drive_file, table};
+use crate::service::harness::{self, SERVE, drive_file, table};
 use crate::service::offer::{ExportId, Member};
 use crate::service::statistics::{ServiceStatistics, Watch};
 
@@ -178,4 +180,59 @@ fn beyond_the_contract_it_may_ride_as_best_effort() {
     // More than its share, none of it late by contract.
     assert!(breaks.responses.count() > 2 * breaks.bounded.count());
     assert_eq!(keeps.misses + breaks.misses, 0);
+}
+
+/// A gate that is shut because contracts may ask at any time never opens when they ask no more:
+/// whoever ends the service waits only until what is left was carried out by another policy.
+#[test]
+fn the_end_does_not_wait_for_contracts_that_ask_no_more() {
+    let drive = drive_file(&table(&[4, 6, 8, 10, 12, 14]), Duration::ZERO);
+    let drive = DriveFile::parse(&drive).unwrap();
+    let plan = Plan {
+        tasks: vec![short_task(&drive)],
+        contracts: Contracts { drain: Some(drive.batch[0].table.clone()), ..Contracts::default() },
+        ..harness::plan(&drive.batch[0].table)
+    };
+    let spec = |number: u64, contract| ExportSpec {
+        name: format!("export-{number}"),
+        offset: Bytes::from_kib(number << 10),
+        size: Bytes::from_kib(1 << 10),
+        contract,
+        share: model::BestEffortShare::default(),
+        is_read_only: false,
+    };
+    let members = Member::of_exports(&[spec(0, None), spec(1, None)], &[]);
+    let store = Store::pseudo(&drive.batch[0].table, 2 * 256, 1);
+    let gated = policy::build(PolicyName::GatedDrain, &plan, None).unwrap();
+    let mut core = Core::new(store, gated, &members, 12, Watch::new(None));
+    let mut random = Pcg64Mcg::seed_from_u64(1);
+    let (calls, answers): (Vec<_>, Vec<_>) =
+        (0..40).map(|_| call(1, Time::ZERO, &mut random)).unzip();
+    core.turn(calls.into_iter());
+    for _ in 0..100 {
+        core.wait_until(Some(core.backing().now + Duration::from_ms(100)));
+        core.turn(std::iter::empty());
+    }
+    let answered = || answers.iter().filter(|answer| answer.poll().is_some()).count();
+    assert_eq!(answered(), 0, "the gate is shut");
+    let last = Plan { tasks: Vec::new(), contracts: Contracts::default(), ..plan };
+    core.wind_down(policy::build(PolicyName::Dqf, &last, None).unwrap());
+    core.turn(std::iter::empty());
+    let begun = core.backing().now;
+    while !core.is_idle() {
+        core.wait_until(None);
+        core.turn(std::iter::empty());
+    }
+    assert_eq!(answered(), 40);
+    assert!(core.backing().now.since(begun) < Duration::from_ms(500));
+}
+
+/// Who may ask each second and then has 7 ms: two requests on the drive, one after the other, take 8.
+fn short_task(drive: &DriveFile) -> model::Task {
+    let serve = SERVE.replace(
+        "period = \"80ms\", requests = 2",
+        "period = \"1s\", deadline = \"7ms\", requests = 1",
+    );
+    let file = ServeFile::parse(&serve).unwrap();
+    file.bind(drive).unwrap().workload.tasks[0].clone()
 }
