@@ -2,7 +2,7 @@
 CARGO ?= cargo
 TARGET := $(or $(CARGO_TARGET_DIR),target)
 
-.PHONY: help build demo test check plugin lint docs bench tools
+.PHONY: help build demo test check plugin lint docs bench fuzz tools
 
 help: ## This list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -33,6 +33,9 @@ docs:
 bench: ## Benchmarks; with fio installed also `run` against fio on the same file
 	$(CARGO) bench --workspace --locked
 	@scripts/bench-fio.sh "$(TARGET)"
+
+fuzz: ## Fuzz serve files, the control socket and requests, SECONDS=60 each; needs nightly and cargo-fuzz
+	@scripts/fuzz.sh $(or $(SECONDS),60)
 
 tools:
 	@scripts/tools.sh

@@ -4,14 +4,14 @@
 #
 # usage: scripts/bench-serve.sh TARGET_DIR [ROUNDS [SECONDS [FOLDER]]]
 #
-# `nbdkit file` reads through the page cache, Tidegate past it: in FOLDER on a memory file
-# system (/dev/shm, the default) neither waits for a disk and only the servers differ.
+# `nbdkit file` reads through the page cache, Tidegate past it. So that both read from the disk,
+# the cache is emptied before each run (root), and the file is larger than what a run reads.
 set -eu
 
 target=$1
 rounds=${2:-7}
 seconds=${3:-4}
-folder=${4:-/dev/shm}
+folder=${4:-$target}
 
 for tool in fio nbdkit; do
     if ! command -v $tool >/dev/null 2>&1; then
@@ -19,7 +19,7 @@ for tool in fio nbdkit; do
         exit 0
     fi
 done
-work=$(mktemp -d "$folder/tidegate-bench.XXXXXX")
+work=$(mktemp -d "$folder/bench-serve.XXXXXX")
 servers=
 stop() {
     [ -z "$servers" ] || kill $servers 2>/dev/null || true
@@ -29,14 +29,19 @@ stop() {
 trap stop EXIT
 trap 'exit 130' INT TERM
 
-head -c 512M /dev/urandom >"$work/disk.img"
+if [ "$(id -u)" != 0 ]; then
+    echo "bench-serve: skipped: only root empties the page cache"
+    exit 0
+fi
+head -c 4G /dev/urandom >"$work/disk.img"
+sync "$work/disk.img"
 cat >"$work/serve.toml" <<'TOML'
 backing = "disk.img"
 socket = "tidegate.sock"
 
 [[export]]
 name = "reads"
-size = "512MiB"
+size = "4GiB"
 best_effort = true
 TOML
 "$target/release/tidegate" serve "$work/serve.toml" >"$work/tidegate.log" 2>&1 &
@@ -52,6 +57,7 @@ done
 
 # IOPS of one run: socket, export, depth.
 iops() {
+    echo 1 >/proc/sys/vm/drop_caches
     fio --name=reads --ioengine=nbd --uri="nbd+unix:///$2?socket=$work/$1.sock" --rw=randread \
         --bs=4k --iodepth="$3" --runtime="$seconds" --time_based --output-format=json |
         sed -n 's/^ *"iops" : \([0-9]*\).*/\1/p' | head -n 1

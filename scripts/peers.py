@@ -9,7 +9,9 @@ outstanding, as one process or as 64. In each row something else stands between 
   none mq-deadline mq-deadline-4 kyber bfq bfq-strict    the kernel's scheduler of the device
   nbdkit-file      nbdkit's file plugin on the device (scheduler none), both clients by NBD
   qemu-throttle    two qemu-nbd on it, best effort limited to a fixed rate (--throttle)
-  tidegate         tidegate serve on the same simulated drive, contract and best effort
+  tidegate         tidegate serve on the same simulated drive, contract and best effort: its own
+                   choice of policy, and a deadline as long as the period
+  tidegate-adaptive-drain, tidegate-das    the same with these policies and a deadline of 35 ms
 
 The stream is `paced_reads.py`, best effort is fio. Responses count from the release of a read, not
 from when the client came to send it. 99.9 % is given
@@ -35,10 +37,24 @@ import time
 PERIOD_MS = 160
 # What the stream is promised leaves room for a client that sends a little late and then in time.
 CONTRACT_MS = 150
+# Enough for two requests on the disk: best effort goes on while the stream pauses.
+SHORT_MS = 35
+# By how much a host that is late may upset what is known of the disk's positions.
+MARGIN_MS = 3
 SIZE_KIB = 256
 OUTSTANDING = 64
 SCHEDULERS = ["none", "mq-deadline", "mq-deadline-4", "kyber", "bfq", "bfq-strict"]
-ROWS = SCHEDULERS + ["nbdkit-file", "qemu-throttle", "tidegate"]
+# Policy, none: serve's own; and deadline.
+TIDEGATE = {
+    "tidegate": (None, CONTRACT_MS),
+    "tidegate-adaptive-drain": ("adaptive-drain", SHORT_MS),
+    "tidegate-das": ("das", SHORT_MS),
+}
+POLICY = {
+    "adaptive-drain": '[policy]\nname = "adaptive-drain"\n',
+    "das": f'[policy]\nname = "das"\n[policy.das]\nmargin = "{MARGIN_MS}ms"\n',
+}
+ROWS = [*SCHEDULERS, "nbdkit-file", "qemu-throttle", *TIDEGATE]
 NAME = "peers"
 PACED = str(pathlib.Path(__file__).with_name("paced_reads.py"))
 
@@ -49,7 +65,6 @@ def arguments():
     )
     parser.add_argument("--tidegate", default="target/release/tidegate", help="the binary")
     parser.add_argument("--drive", default="fujitsu-max3036rc")
-    parser.add_argument("--policy", default="", help="of the row tidegate; default: serve's own")
     parser.add_argument("--seconds", type=int, default=165, help="each row; 165: over 1,000 jobs")
     parser.add_argument("--rows", default=",".join(ROWS), help="comma-separated; default: all")
     parser.add_argument("--processes", default="1,64", help="best effort as so many processes")
@@ -218,23 +233,30 @@ control = "{socket}.ctl"
 [[export]]
 name = "stream"
 size = "16GiB"
-contract = {{ period = "{period}ms", requests = 1, size_max = "{size}KiB", op = "read" }}
+read_only = true
+contract = {{ period = "{period}ms", deadline = "{deadline}ms", size_max = "{size}KiB" }}
 
 [[export]]
 name = "effort"
 size = "16GiB"
+read_only = true
 best_effort = true
 """
 
 
-def tidegate(options, processes, sockets):
-    """The row served by Tidegate, and the bound of its contract in ms."""
-    label = f"tidegate-{processes}"
+def tidegate(row, options, processes, sockets):
+    """A row served by Tidegate, and the bound of its contract in ms."""
+    label = f"{row}-{processes}"
+    name, deadline = TIDEGATE[row]
     socket = f"{sockets}/{label}"
     file = options.output / f"{label}.toml"
-    policy = f'[policy]\nname = "{options.policy}"\n' if options.policy else ""
     text = SERVE.format(
-        drive=options.drive, socket=socket, period=CONTRACT_MS, size=SIZE_KIB, policy=policy
+        drive=options.drive,
+        socket=socket,
+        period=CONTRACT_MS,
+        deadline=deadline,
+        size=SIZE_KIB,
+        policy=POLICY.get(name, ""),
     )
     file.write_text(text)
     printed = run(options.tidegate, "serve", file, "--print").splitlines()
@@ -260,10 +282,10 @@ def tidegate(options, processes, sockets):
 
 def for_many_connections(command):
     """64 processes are 64 connections, more than are let in for two exports. Each has threads of its
-    own, whose stacks are locked into memory: fewer and smaller ones, for one request at a time."""
+    own: fewer, for one request at a time."""
     command = [re.sub(r"^limit=\d+", "limit=100", part) for part in command]
     command[command.index("--threads") + 1] = "4"
-    return ["prlimit", f"--stack={512 << 10}", *command]
+    return command
 
 
 def quantile(times, share):
@@ -293,7 +315,7 @@ def main():
     if os.geteuid():
         sys.exit("peers: a block device is attached: run it as root")
     needed = {"fio": "fio", "chrt": "util-linux", "ionice": "util-linux", "blockdev": "util-linux"}
-    if {"nbdkit-file", "tidegate"} & set(options.rows):
+    if {"nbdkit-file", *TIDEGATE} & set(options.rows):
         needed["nbdkit"] = "nbdkit"
     if "qemu-throttle" in options.rows:
         needed["qemu-nbd"] = "qemu-utils"
@@ -310,16 +332,16 @@ def main():
 
     print(HEADER, flush=True)
     with tempfile.TemporaryDirectory(prefix="peers-") as sockets:
-        of_device = [row for row in options.rows if row != "tidegate"]
+        of_device = [row for row in options.rows if row not in TIDEGATE]
         if of_device:
             with attached(options) as device:
                 for row in of_device:
                     for processes in options.processes:
                         found = on_device(options, row, processes, device, sockets)
                         add(row, processes, *found, None)
-        if "tidegate" in options.rows:
+        for row in [row for row in options.rows if row in TIDEGATE]:
             for processes in options.processes:
-                add("tidegate", processes, *tidegate(options, processes, sockets))
+                add(row, processes, *tidegate(row, options, processes, sockets))
     table = f"{HEADER}\n" + "\n".join(lines) + "\n"
     note = f"\n`{shlex.join(['scripts/peers.py', *sys.argv[1:]])}`, {options.drive}, Linux {os.uname().release}\n"
     (options.output / "table.md").write_text(table + note)

@@ -53,7 +53,8 @@ read_only = true
 best_effort = true
 TOML
 
-# The same for the simulator: places as shares of the drive's 36 GB.
+# The same for the simulator: places as shares of the drive's 36 GB, periods as the clients have
+# them, who think after each answer and so never ask too early.
 cat >"$work/tenants.workload.toml" <<'TOML'
 drive = "fujitsu-max3036rc"
 [policy]
@@ -63,13 +64,13 @@ regulators = ["tokens-per-task"]
 
 [[task]]
 name = "camera"
-period = "150ms"
+period = "250ms"
 size = "128KiB"
 place = { from = "0%", to = "11%" }
 
 [[task]]
 name = "player"
-period = "250ms"
+period = "330ms"
 size = "128KiB"
 place = { from = "11%", to = "23%" }
 
@@ -103,7 +104,7 @@ run() { # title, how the camera reads
     done
     client backup --iodepth=64
     backup=$!
-    client player --iodepth=1 --rate_iops=4
+    client player --iodepth=1 --thinktime=255000
     player=$!
     client camera "$@"
     camera=$!
@@ -121,6 +122,6 @@ run() { # title, how the camera reads
     rm -f "$work/tenants.sock" "$work/tenants.control"
 }
 
-run "everybody keeps the contract" --iodepth=1 --rate_iops=6
+run "everybody keeps the contract" --iodepth=1 --thinktime=155000
 # The contract is 2 in 300 ms, 6.7 a second.
 run "the camera asks ten times as much" --iodepth=16 --rate_iops=67

@@ -17,6 +17,10 @@ const TOO_MANY: &str = "the tasks can release more requests together than the dr
 const BOUND: &str = "the bound is the deadline itself where that is provable: the gate gives away all \
      the time that deadlines leave";
 
+const PAUSES: &str = "best effort gets nothing from when every task may release until one does: beside a \
+     single request the drive could not be emptied and serve them all within the shortest deadline \
+     (drain(1) + drain(n)); with one task of one request, adaptive-drain has no such wait";
+
 /// What is promised to each task.
 ///
 /// # Bound
@@ -67,6 +71,9 @@ pub(crate) fn choose(workload: &Workload, tasks: &[SporadicTask]) -> Result<Choi
     if !is_alone(units, is_shared) {
         assumptions.push(BOUND.to_owned());
     }
+    if is_shared && !flows_in_pauses(tasks, units, drain) {
+        assumptions.push(PAUSES.to_owned());
+    }
     let best_effort_depth = Some(best_effort_depth(tasks, units, drain, workload.depth));
     // An empty drive gets at most n real-time requests at once.
     let batch_max = units.clamp(1, workload.table.batch_max());
@@ -96,6 +103,13 @@ fn units(tasks: &[SporadicTask], drain: Drain<'_>) -> Result<u32, &'static str> 
 
 const fn is_alone(units: u32, is_shared: bool) -> bool {
     units <= 1 && !is_shared
+}
+
+/// Whether one request of best effort may go while every task may release at any time.
+fn flows_in_pauses(tasks: &[SporadicTask], units: u32, drain: Drain<'_>) -> bool {
+    let shortest = tasks.iter().map(|task| task.deadline).min();
+    let takes = drain.times(1, units);
+    shortest.is_none_or(|shortest| takes.is_some_and(|takes| takes <= shortest))
 }
 
 fn responses(

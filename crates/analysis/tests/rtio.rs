@@ -246,3 +246,15 @@ fn headroom_counts_what_the_contract_carries() {
     assert_eq!(count_max(PolicyName::Rtio), 20);
     assert_eq!(count_max(PolicyName::RtioPriority), 0);
 }
+
+/// A gate that stays closed while tasks pause is said: drain(1) + drain(1) = 30 ms.
+#[test]
+fn best_effort_that_waits_for_a_pause_is_told_so() {
+    for (deadline, is_said) in [("29ms", true), ("30ms", false)] {
+        let task = tasks(1, "200ms").replace("size", &format!("deadline = \"{deadline}\"\nsize"));
+        let gated =
+            assess(&workload(&drain(8), &format!("{task}{BACKUP}")), PolicyName::GatedDrain);
+        let said = gated.assumptions.iter().any(|note| note.contains("gets nothing from when"));
+        assert_eq!((gated.answer, said), (Answer::Proven, is_said), "{deadline}");
+    }
+}

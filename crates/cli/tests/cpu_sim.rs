@@ -99,7 +99,7 @@ fn refusals_name_the_place_and_what_to_write() {
     let (code, _, error) = folder.run(&["check", "w.toml"]);
     assert_eq!(code, 2, "{error}");
     folder.file("w.toml", TABLE_6_1);
-    let (code, _, error) = folder.run(&["check", "w.toml"]);
+    let (code, _, error) = folder.run(&["sim", "w.toml"]);
     assert_eq!(code, 2);
     assert!(error.contains("the workload has no disk part"), "{error}");
 }

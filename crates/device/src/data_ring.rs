@@ -29,6 +29,9 @@ use crate::waker::Waker;
 /// What the poll of the waker comes back as.
 const BELL: u64 = u64::MAX;
 
+/// Before the kernel is asked again that had no memory.
+const BREATH: std::time::Duration = std::time::Duration::from_millis(1);
+
 /// How long a dropped ring waits for its last requests.
 const LAST_WAIT: Duration = Duration::from_ms(10_000);
 
@@ -179,6 +182,11 @@ impl DataRing {
         let arguments = SubmitArgs::new().timespec(&time);
         let entered = self.uring.submitter().submit_with_args(1, &arguments);
         match entered.map_err(|error| errno_of(&error)) {
+            Err(Errno::AGAIN | Errno::BUSY) => {
+                // For want of memory, for a moment: that is no reason to end.
+                std::thread::sleep(BREATH);
+                Ok(())
+            }
             Ok(_) | Err(Errno::TIME | Errno::INTR) => {
                 // What the kernel did not take yet goes with the next call.
                 let left = self.uring.submission().len();

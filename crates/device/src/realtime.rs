@@ -98,23 +98,31 @@ pub fn request(priority: u8) -> RealTime {
     assert!((1..=99).contains(&priority), "SCHED_FIFO has priorities 1 to 99");
     RealTime {
         scheduling: schedule_first_in_first_out(priority).map(|()| priority),
-        memory: lock_memory(),
+        memory: lock_memory(MlockAllFlags::FUTURE),
     }
 }
 
-/// Locks what the process has, and what it will have from when it is first touched. Where a limit
-/// applies nothing is locked: it would turn a later allocation into a crash.
+/// The same for a process with many threads, each with a stack of which it uses little: what it
+/// takes later is locked when it is first used, and not before.
 ///
-/// Not all of it at once when it is mapped: a server starts a thread for each request that may be
-/// outstanding, and filling 8 MiB of stack for each of them holds the lock on the address space,
-/// for which then every other thread waits, whatever its priority.
-fn lock_memory() -> Result<(), Errno> {
+/// # Panics
+/// When the priority is not 1 to 99.
+pub fn request_for_server(priority: u8) -> RealTime {
+    let memory = lock_memory(MlockAllFlags::FUTURE | MlockAllFlags::ONFAULT);
+    assert!((1..=99).contains(&priority), "SCHED_FIFO has priorities 1 to 99");
+    RealTime { scheduling: schedule_first_in_first_out(priority).map(|()| priority), memory }
+}
+
+/// Locks what the process has and, as `later` says, what it will have. Where a limit applies nothing
+/// is locked: it would turn a later allocation into a crash.
+fn lock_memory(later: MlockAllFlags) -> Result<(), Errno> {
     let is_unlimited = getrlimit(Resource::Memlock).current.is_none();
     if !is_unlimited && !capabilities(None)?.effective.contains(CapabilitySet::IPC_LOCK) {
         return Err(Errno::PERM);
     }
+    // One after the other: what is there is to be in place now, however the rest is locked.
     mlockall(MlockAllFlags::CURRENT)?;
-    mlockall(MlockAllFlags::FUTURE | MlockAllFlags::ONFAULT)
+    mlockall(later)
 }
 
 fn schedule_first_in_first_out(priority: u8) -> Result<(), Errno> {

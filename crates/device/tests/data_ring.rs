@@ -6,7 +6,7 @@ mod common;
 use std::time::Instant;
 
 use common::{at, created, scratch};
-use device::{Access, DataRing, IoBuffer, Moved, RingError, Target, Transfer, Waker};
+use device::{Access, DataRing, IoBuffer, IoError, Moved, RingError, Target, Transfer, Waker};
 use model::{Bytes, Duration, Lba, Op};
 
 const BLOCK: Bytes = Bytes::from_kib(4);
@@ -139,4 +139,34 @@ fn what_was_trimmed_is_gone_and_its_neighbours_are_not() {
         let expected = if is_trimmed { 0 } else { u8::try_from(read.token).unwrap() };
         assert_eq!(read.data.unwrap().bytes()[0], expected, "block {}", read.token);
     }
+}
+
+/// What the file no longer has is an error, never memory that nobody filled.
+#[test]
+fn a_file_truncated_underneath_is_a_short_transfer() {
+    let Some(mut bench) = bench(Access::ReadWrite) else { return };
+    let end = 20 * BLOCK.get();
+    std::fs::File::options().write(true).open(&bench.path).unwrap().set_len(end).unwrap();
+    let mut across = IoBuffer::new(Bytes::from_kib(8));
+    across.bytes_mut().fill(1);
+    let across = Transfer {
+        token: 1,
+        op: Op::Read,
+        start: Lba::new(19 * 8),
+        size: Bytes::from_kib(8),
+        data: across,
+    };
+    bench.ring.push(across);
+    bench.ring.push(transfer(2, Op::Read, 30));
+    bench.ring.push(transfer(3, Op::Read, 19));
+    let moved = finish(&mut bench.ring, 3);
+    let short = |moved, size| Err(IoError::Short { moved, size });
+    assert_eq!(moved[0].result, short(BLOCK, Bytes::from_kib(8)));
+    assert_eq!(moved[1].result, short(Bytes::new(0), BLOCK));
+    assert_eq!(moved[2].result, Ok(()));
+    // What is written beyond the end is there again.
+    bench.ring.push(transfer(4, Op::Write, 30));
+    bench.ring.push(transfer(5, Op::Read, 19));
+    assert!(finish(&mut bench.ring, 2).iter().all(|one| one.result == Ok(())));
+    assert_eq!(std::fs::metadata(&bench.path).unwrap().len(), 31 * BLOCK.get());
 }

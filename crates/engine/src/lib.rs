@@ -67,7 +67,11 @@
 
 pub mod control;
 mod device_watch;
+#[cfg(any(test, feature = "harness"))]
+#[doc(hidden)]
+pub mod harness;
 mod limits;
+pub mod log;
 pub mod metrics;
 mod params;
 mod peers;

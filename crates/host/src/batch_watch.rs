@@ -68,6 +68,11 @@ impl BatchWatch {
         (self.table, self.charges) = (table, charges);
     }
 
+    /// The last instant at which the batch on the drive is not late; none where nothing says it.
+    pub fn late_from(&self) -> Option<Time> {
+        self.current.as_ref().and_then(|batch| batch.submitted.checked_add(batch.time_max))
+    }
+
     /// What a batch may take; none where nothing says it.
     fn time_max(&self, batch: &[Request]) -> Option<Duration> {
         let Some(charges) = &self.charges else {

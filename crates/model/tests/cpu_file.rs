@@ -2,7 +2,8 @@
 //! The CPU tables of workload files: what is read, and what is refused with its place.
 
 use model::cpu::{
-    Arrivals, Background, CpuWorkload, Execution, Priority, Scheduling, ServerKind, TaskArrivals,
+    Arrivals, Background, CpuWorkload, Execution, InterferenceBound, Priority, Scheduling,
+    ServerKind, TaskArrivals,
 };
 use model::workload_file::{MachineFile, WorkloadFile};
 use model::{Duration, FileError};
@@ -63,6 +64,7 @@ fn defaults_are_those_of_the_manual() {
     assert_eq!(server.params.replenishments_max, 8);
     assert_eq!(server.params.preemption_charge, Duration::from_us(10));
     assert_eq!(server.background, Background::At(Priority(1)));
+    assert_eq!(server.blocking, Duration::ZERO);
     let work = &cpu.work[0];
     assert_eq!(work.server, 0);
     assert_eq!(work.arrivals, Arrivals::Poisson { gap_mean: Duration::from_us(250) });
@@ -156,4 +158,20 @@ fn what_makes_no_sense_is_refused_with_its_place() {
     for (from, to, message, place) in refusals {
         assert_eq!(refusal(from, to), (message.to_owned(), place.to_owned()), "{from} -> {to}");
     }
+}
+
+#[test]
+fn interference_is_named_and_read_elsewhere() {
+    let lines = "[[cpu_interference]]\nfile = \"idle.cpu.toml\"\n";
+    let cpu = read(&format!("{MACHINE}{lines}")).unwrap();
+    let [idle] = &cpu.interference[..] else { panic!("{cpu:?}") };
+    assert_eq!((idle.file.as_str(), idle.margin), ("idle.cpu.toml", Duration::ZERO));
+    assert_eq!(idle.bound, InterferenceBound::Demand);
+    let cpu = read(&format!("{MACHINE}{lines}bound = \"points\"\nmargin = \"9us\"\n")).unwrap();
+    assert_eq!(cpu.interference[0].bound, InterferenceBound::Points);
+    assert_eq!(cpu.interference[0].margin, Duration::from_us(9));
+    let error = read(&format!("{MACHINE}{lines}bound = \"best\"\n")).unwrap_err();
+    assert_eq!(error.message, "there is no bound of interference `best`");
+    // Interference alone is nobody's workload.
+    assert!(read(lines).unwrap_err().message.contains("neither a [[cpu_task]]"));
 }

@@ -129,14 +129,33 @@ fn of_client() -> Option<engine::service::Export> {
 }
 
 extern "C" fn cleanup() {
+    if !end() {
+        // The thread that watches for the end came first, and ends the process when it is done.
+        loop {
+            std::thread::park();
+        }
+    }
+}
+
+/// Ends the service, after everything is answered; whether nobody else does.
+pub(crate) fn end() -> bool {
     let (service, sidelines) = with_state(|state| (state.service.take(), state.sidelines.take()));
+    let Some(service) = service else { return !with_state(|state| state.is_begun) };
     // Nobody looks any more.
     drop(sidelines);
-    if let Some(summary) = service.as_ref().and_then(|service| service.summary()) {
-        eprint!("{summary}");
+    let summary = service.summary();
+    if let Some(summary) = &summary {
+        engine::log::say(summary);
     }
-    // The last one that holds it ends it, after everything is answered.
+    let is_ended = summary.is_none();
+    drop(summary);
+    // The last one that holds it ends it.
     drop(service);
+    if is_ended {
+        // By itself, and why it said. Who watches over us is to start us again.
+        std::process::exit(1);
+    }
+    true
 }
 
 #[expect(unsafe_code, reason = "the server's variables")]

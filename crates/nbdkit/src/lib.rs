@@ -16,6 +16,7 @@
 //! Where one comes later it is answered and nothing happens. WRITE ZEROES is a write of
 //! zeroes, and charged as one.
 
+mod ending;
 mod extended;
 
 use std::path::PathBuf;
@@ -38,6 +39,8 @@ struct State {
     is_forced: bool,
     /// Requests of a connection that the server shows at once, where the command line says it.
     threads: Option<u64>,
+    /// A service began.
+    is_begun: bool,
     service: Option<Arc<Service>>,
     sidelines: Option<Sidelines>,
 }
@@ -46,6 +49,7 @@ static STATE: Mutex<State> = Mutex::new(State {
     config: None,
     is_forced: false,
     threads: None,
+    is_begun: false,
     service: None,
     sidelines: None,
 });
@@ -71,8 +75,27 @@ fn fault(text: impl std::fmt::Display) -> Error {
 /// `EINVAL`, as every Linux has it.
 const INVALID: i32 = 22;
 
-fn call_error(error: CallError) -> Error {
-    Error::new(error.raw_os_error(), error.to_string())
+/// The number that a client is told. The protocol knows few of the kernel's, and says that the
+/// client is wrong for all others: what a store reports is never that.
+fn errno(error: CallError) -> i32 {
+    let (io, no_memory, no_space, read_only, disk_quota) = (5, 12, 28, 30, 122);
+    match (error, error.raw_os_error()) {
+        (CallError::Store(_), known)
+            if ![no_memory, no_space, read_only, disk_quota].contains(&known) =>
+        {
+            io
+        }
+        (_, known) => known,
+    }
+}
+
+impl Connection {
+    /// What the log says of a call that failed, and the client is told in a number.
+    fn failed(&self, what: &str, offset: u64, length: usize, error: CallError) -> Error {
+        let name = &self.export.spec().name;
+        let text = format!("export `{name}`: {what} of {length} bytes at {offset}: {error}");
+        Error::new(errno(error), text)
+    }
 }
 
 impl Server for Connection {
@@ -133,10 +156,11 @@ impl Server for Connection {
             prepared = prepared.with_callers_max(threads);
         }
         let service = prepared.open(is_forced).map_err(fault)?;
-        let say = Arc::new(|line: &str| eprintln!("tidegate: {line}"));
-        // The server takes no new clients from there on, and ends when the others are answered.
-        let sidelines = prepared.stand_by(&service, nbdkit::shutdown, say).map_err(fault)?;
+        let say = Arc::new(|line: &str| engine::log::say(line));
+        let stop = ending::watch().map_err(fault)?;
+        let sidelines = prepared.stand_by(&service, stop, say).map_err(fault)?;
         with_state(|state| {
+            state.is_begun = true;
             state.service = Some(Arc::new(service));
             state.sidelines = Some(sidelines);
         });
@@ -179,7 +203,8 @@ impl Server for Connection {
     }
 
     fn trim(&self, count: u32, offset: u64, flags: Flags) -> Result<()> {
-        self.export.trim(offset, u64::from(count)).map_err(call_error)?;
+        let result = self.export.trim(offset, u64::from(count));
+        result.map_err(|error| self.failed("a trim", offset, count as usize, error))?;
         if flags.contains(Flags::FUA) { self.flush() } else { Ok(()) }
     }
 
@@ -196,20 +221,27 @@ impl Server for Connection {
     }
 
     fn read_at(&self, data: &mut [u8], offset: u64) -> Result<()> {
-        self.export.read(offset, data).map(drop).map_err(call_error)
+        let length = data.len();
+        let result = self.export.read(offset, data).map(drop);
+        result.map_err(|error| self.failed("a read", offset, length, error))
     }
 
     fn write_at(&self, data: &[u8], offset: u64, flags: Flags) -> Result<()> {
         let is_durable = flags.contains(Flags::FUA);
-        self.export.write(offset, data, is_durable).map(drop).map_err(call_error)
+        let result = self.export.write(offset, data, is_durable).map(drop);
+        result.map_err(|error| self.failed("a write", offset, data.len(), error))
     }
 
     fn zero(&self, count: u32, offset: u64, flags: Flags) -> Result<()> {
         let is_durable = flags.contains(Flags::FUA);
-        self.export.zero(offset, count as usize, is_durable).map_err(call_error)
+        let result = self.export.zero(offset, count as usize, is_durable);
+        result.map_err(|error| self.failed("a write of zeroes", offset, count as usize, error))
     }
 
     fn flush(&self) -> Result<()> {
-        self.export.flush().map(drop).map_err(call_error)
+        self.export.flush().map(drop).map_err(|error| {
+            let text = format!("export `{}`: a flush: {error}", self.export.spec().name);
+            Error::new(errno(error), text)
+        })
     }
 }

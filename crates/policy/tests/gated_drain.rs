@@ -27,6 +27,21 @@ fn best_effort_leaves_time_for_the_fallback_plan() {
     }
 }
 
+/// A task that pauses may release at any time: best effort waits for as long as it does where
+/// 2 drain(1) = 46 ms exceed the deadline, as `check` says. With 46 it flows.
+#[test]
+fn a_pause_stops_best_effort_where_the_deadline_is_short() {
+    for (deadline_ms, flows) in [(45, false), (46, true)] {
+        let mut policy = GatedDrain::new(&plan(vec![task(200, deadline_ms, 1)]));
+        real_time(&mut policy, at(0), 20, 0, deadline_ms);
+        assert_eq!(round(&mut policy, at(0)), [20]);
+        complete(&mut policy, at(5), [20]);
+        release(&mut policy, at(300), BE, 1..=8);
+        assert_eq!(!round(&mut policy, at(300)).is_empty(), flows, "{deadline_ms} ms");
+        assert!(round(&mut policy, at(9_000)).is_empty(), "time alone opens nothing");
+    }
+}
+
 /// The first is due at 81. At 20 `t + drain(4) = 76` fits, with the second being sent; at 26
 /// it does not, and the second waits for the drive to be empty, best effort with it.
 #[test]

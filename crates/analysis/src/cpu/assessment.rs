@@ -121,6 +121,9 @@ impl CpuThreadAssessment {
 /// # Complexity
 /// As [`response`] for every different task and server, and as [`super::Supply::response_ns`] for
 /// every server.
+///
+/// # Panics
+/// When a period is zero or a budget exceeds its period, which no file can say.
 pub fn assess(workload: &CpuWorkload, measured: &[MeasuredDemand]) -> CpuAssessment {
     let threads = Threads::of(workload, measured);
     let edf = match workload.scheduling {

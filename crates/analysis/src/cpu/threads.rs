@@ -82,6 +82,14 @@ impl<'a> Threads<'a> {
         Some(level)
     }
 
+    /// All that is as urgent as a server or more, and what blocks it; none on overflow.
+    fn server_level(&self, index: usize) -> Option<Level<'a>> {
+        let server = &self.workload.servers[index];
+        let mut level = self.level(server.priority, Some(index))?;
+        level.delay_once(server.blocking);
+        Some(level)
+    }
+
     /// Whether a server gets its budget, and what its activations cost, within each period.
     pub(super) fn server(&self, index: usize) -> CpuThreadAssessment {
         let server = &self.workload.servers[index];
@@ -97,7 +105,7 @@ impl<'a> Threads<'a> {
             let execution = load.source.execution.checked_add(load.overrun)?;
             // Its own budgets back to back do not keep one of them waiting.
             let own = Source::new(execution, server.params.period);
-            response(&self.level(server.priority, Some(index))?, &own).bound()
+            response(&self.server_level(index)?, &own).bound()
         };
         CpuThreadAssessment::of_bound(bound(), deadline)
     }
@@ -114,7 +122,7 @@ impl<'a> Threads<'a> {
             Err(reason) => return CpuBound::NotApplicable(reason),
             Ok(supply) => supply,
         };
-        let level = self.level(server.priority, Some(index));
+        let level = self.server_level(index);
         let mut steps = STEPS_MAX;
         let last = |execution_ns: u64| match self.workload.scheduling {
             Scheduling::FixedPriority => level.as_ref()?.completion_ns(execution_ns, 0, &mut steps),
@@ -160,7 +168,7 @@ impl<'a> Threads<'a> {
             let load = load.clone()?;
             once = once.checked_add(load.overrun).unwrap_or(Duration::MAX);
             let (source, deadline) = (load.source, server.params.period);
-            sources.push(EdfSource { source, deadline, blocking: Duration::ZERO });
+            sources.push(EdfSource { source, deadline, blocking: server.blocking });
         }
         Ok(processor_demand(&sources, once, self.measured))
     }

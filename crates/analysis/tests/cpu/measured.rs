@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Measured interference: what the bounds of a profile say of any window.
 
-use analysis::cpu::{Level, MeasuredDemand, Source, response};
+use analysis::cpu::{DemandBound, Level, MeasuredDemand, Source, load_test, response};
 use model::cpu::{CpuProfile, InterferenceBound};
 use model::{Duration, Random};
 
@@ -76,6 +76,42 @@ fn interference_is_at_least_the_task_that_was_measured() {
         }
     }
     assert!(exact > 50, "{exact}");
+}
+
+/// The test of loads with measured interference: what it accepts the exact analysis accepts, by
+/// each bound of the profile, and a margin only takes away.
+#[test]
+fn loads_with_interference_are_sufficient() {
+    let mut random = Random::new(14, 1);
+    let profile = profile(100);
+    let (mut accepted, mut taken_away) = (0, 0);
+    for _ in 0..3_000 {
+        let deadline = Duration::from_ns(2_000 + random.below(9_000));
+        let own = Source::new(Duration::from_ns(1 + random.below(deadline.ns())), deadline);
+        let other = Source::new(
+            Duration::from_ns(1 + random.below(900)),
+            Duration::from_ns(2_000 + random.below(4_000)),
+        );
+        for kind in InterferenceBound::ALL {
+            let is_met = |margin, bound| {
+                let measured =
+                    [MeasuredDemand::new(&profile, kind, Duration::from_ns(margin)).unwrap()];
+                let mut level = Level::new(&measured);
+                level.add(other, 1);
+                let is_met = load_test(&level, &own, deadline, bound).unwrap().is_met();
+                let response = response(&level, &own).bound();
+                assert!(!is_met || response.is_some_and(|it| it <= deadline), "{own:?} {other:?}");
+                is_met
+            };
+            for bound in DemandBound::ALL {
+                let (before, after) = (is_met(0, bound), is_met(300, bound));
+                assert!(before || !after);
+                accepted += u32::from(after);
+                taken_away += u32::from(before && !after);
+            }
+        }
+    }
+    assert!(accepted > 1_000 && taken_away > 100, "{accepted} {taken_away}");
 }
 
 /// A service below a task was measured where it was served at once. Served later, it executes

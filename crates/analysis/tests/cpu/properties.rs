@@ -68,6 +68,7 @@ fn worsen(workload: &mut CpuWorkload, which: u64, random: &mut Random) {
         }
         2 => a_task(workload, random).jitter += more,
         3 => a_task(workload, random).blocking += more,
+        10 => workload.servers[0].blocking += more,
         4 => workload.switch += NS(1 + random.below(20)),
         5 => workload.timer_latency += NS(1 + random.below(20)),
         6 => {
@@ -91,9 +92,9 @@ fn worsen(workload: &mut CpuWorkload, which: u64, random: &mut Random) {
 #[test]
 fn more_of_anything_never_lowers_a_bound() {
     let mut random = Random::new(10, 1);
-    let mut changed = [0; 10];
+    let mut changed = [0; 11];
     for round in 0..20_000 {
-        let which = round % 10;
+        let which = round % 11;
         let mut before = workload(&mut random);
         if which == 8 {
             before.switch = Duration::ZERO;

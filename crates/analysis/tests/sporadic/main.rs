@@ -148,6 +148,10 @@ fn work_waits_for_two_budgets() {
     assert_eq!(bound(&with_work(ServerKind::Sporadic, 3, 60)), bounded(24));
     assert_eq!(bound(&with_work(ServerKind::Polling, 3, 60)), bounded(24));
     assert_eq!(bound(&with_work(ServerKind::Deferrable, 3, 60)), bounded(24));
+    // A lock held by somebody below may be in the way, once.
+    let mut blocked = with_work(ServerKind::Sporadic, 3, 60);
+    blocked.servers[0].blocking = NS(2);
+    assert_eq!(bound(&blocked), bounded(26));
     // Coalescing may postpone all that comes back by a period, once.
     assert_eq!(bound(&with_work(ServerKind::HybridImmediate, 3, 60)), bounded(34));
     // A job of 2 in 15: what came 15 before is executed within 10 + 2 + 3.

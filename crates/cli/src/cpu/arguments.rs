@@ -51,7 +51,7 @@ pub(crate) enum CpuCommand {
 
 #[derive(Debug, Args)]
 pub(crate) struct CpuCheckArguments {
-    /// The workload file (TOML), with [[cpu_task]] or [[cpu_server]]; `tidegate check` answers for
+    /// The workload file (TOML), with `[[cpu_task]]` or `[[cpu_server]]`; `tidegate check` answers for
     /// its disk as well.
     #[arg(value_name = "WORKLOAD")]
     pub(crate) workload: PathBuf,
@@ -141,7 +141,7 @@ pub(crate) struct CpuServeArguments {
 
 #[derive(Debug, Args)]
 pub(crate) struct CpuSimArguments {
-    /// The workload file (TOML), with [[cpu_task]] or [[cpu_server]].
+    /// The workload file (TOML), with `[[cpu_task]]` or `[[cpu_server]]`.
     #[arg(value_name = "WORKLOAD")]
     pub(crate) workload: PathBuf,
     /// Kinds of server to try one after the other, in place of those that the file names; any

@@ -83,7 +83,9 @@ fn print_head(workload: &CpuWorkload, arguments: &CpuSimArguments) {
     show::labelled("Processor", &format!("{what}; {costs}"));
     let seed = arguments.seed;
     show::labelled("Seed", &format!("{seed}: the same command gives the same figures"));
-    if workload.tasks.iter().any(|task| !task.blocking.is_zero()) {
+    let of_tasks = workload.tasks.iter().map(|task| task.blocking);
+    let of_servers = workload.servers.iter().map(|server| server.blocking);
+    if of_tasks.chain(of_servers).any(|blocking| !blocking.is_zero()) {
         show::labelled("Note", "blocking is not simulated: it is for analyses");
     }
     if !workload.interference.is_empty() {

@@ -124,8 +124,12 @@ pub(crate) fn drive(drive: &Value) -> String {
         0 => String::new(),
         _ => format!(", by at most {}", time(&drive["overrun_ns_max"])),
     };
+    let stalls = match number(&drive["stalls"]) {
+        0 => String::new(),
+        count => format!("; nothing came back for seconds, {count} times"),
+    };
     format!(
-        "{} in flight; {} batches, longest {}; {overruns} longer than its table says{worst}",
+        "{} in flight; {} batches, longest {}; {overruns} longer than its table says{worst}{stalls}",
         number(&drive["in_flight"]),
         number(&drive["batches"]),
         time(&drive["batch_ns_max"]),

@@ -180,6 +180,7 @@ pub(super) fn statistics(view: &View) -> Result<Value, Fault> {
             "overruns": seen.overruns,
             "overrun_ns_sum": seen.overrun_sum.ns(),
             "overrun_ns_max": seen.overrun_max.ns(),
+            "stalls": seen.stalls,
         },
     }))
 }

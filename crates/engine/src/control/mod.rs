@@ -21,6 +21,8 @@
 //! shared disk through a file system tell it how they are served.
 
 mod answers;
+#[cfg(any(test, feature = "harness"))]
+pub(crate) mod harness;
 mod request;
 #[cfg(test)]
 pub(crate) mod tests;

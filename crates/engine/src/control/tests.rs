@@ -7,14 +7,16 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
+use model::BatchTable;
 use serde_json::Value;
 
 use super::Control;
 use crate::peers::Say;
 use crate::serve::Prepared;
 use crate::service::Service;
+use crate::service::harness::drive_file;
 
-/// A drive whose batches take what its table says, and no longer.
+/// On a drive whose batches take what its table says, and no longer.
 const SERVE: &str = r#"
 simulate = "disk.drive.toml"
 size_max = "16KiB"
@@ -28,21 +30,6 @@ contract = { period = "20ms", requests = 2, size_max = "16KiB", op = "write" }
 name = "rest"
 size = "1MiB"
 best_effort = true
-"#;
-
-const DRIVE: &str = r#"
-name = "disk"
-kind = "pseudo"
-depth = 3
-flush_ns_max = 100_000
-[[batch]]
-op = "read"
-size = "16KiB"
-ns_max = [1_000_000, 1_500_000, 2_000_000]
-[[batch]]
-op = "write"
-size = "16KiB"
-ns_max = [1_000_000, 1_500_000, 2_000_000]
 "#;
 
 pub(crate) struct Bench {
@@ -63,7 +50,9 @@ impl Bench {
         let file = folder.path().join("serve.toml");
         let serve = SERVE.replace("\"camera\"", &format!("'{name}'"));
         std::fs::write(&file, serve).unwrap();
-        std::fs::write(folder.path().join("disk.drive.toml"), DRIVE).unwrap();
+        let times = [1_000, 1_500, 2_000].map(model::Duration::from_us);
+        let drive = drive_file(&BatchTable::new(&times).unwrap(), model::Duration::from_us(100));
+        std::fs::write(folder.path().join("disk.drive.toml"), drive).unwrap();
         let prepared = Prepared::read(&file).unwrap();
         assert!(prepared.is_proven());
         let service = prepared.open(false).unwrap();

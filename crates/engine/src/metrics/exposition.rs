@@ -164,6 +164,7 @@ impl Snapshot {
         for (name, help, count) in [
             ("tidegate_drive_batches", "Batches that were compared with the table", seen.batches),
             ("tidegate_drive_overruns", "Batches that took longer than it says", seen.overruns),
+            ("tidegate_drive_stalls", "Times when nothing came back for seconds", seen.stalls),
         ] {
             to.encode_descriptor(name, help, None, MetricType::Counter)?
                 .encode_counter::<NoLabelSet, _, u64>(&count, None)?;

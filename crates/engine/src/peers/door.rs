@@ -137,13 +137,33 @@ impl Door for UnixDoor {
     }
 
     fn look(&mut self, say: &dyn Fn(&str)) {
-        if !self.is_lost && !self.is_there() {
-            self.is_lost = true;
-            say(&format!(
-                "warning: the control socket {} was removed: serving goes on, and nobody can reach \
-                 it there until the next start",
-                self.path.display()
-            ));
+        if self.is_there() {
+            return;
+        }
+        let is_removed = fs::symlink_metadata(&self.path)
+            .is_err_and(|error| error.kind() == ErrorKind::NotFound);
+        // What is in its place is somebody's, and is waited for until it goes.
+        let made =
+            if is_removed { Self::open(&self.path) } else { Err(ErrorKind::AlreadyExists.into()) };
+        match made {
+            Ok(door) => {
+                // Those inside stay; the old one goes without its file.
+                *self = door;
+                say(&format!(
+                    "warning: the control socket {} was removed: serving goes on, and it was made \
+                     again",
+                    self.path.display()
+                ));
+            }
+            Err(error) if !self.is_lost => {
+                self.is_lost = true;
+                say(&format!(
+                    "warning: the control socket {} was removed: serving goes on, and nobody can \
+                     reach it there ({error}): make room for it, and it is made again",
+                    self.path.display()
+                ));
+            }
+            Err(_) => {}
         }
     }
 }

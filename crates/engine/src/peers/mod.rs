@@ -12,6 +12,8 @@
 //! go. It is answered [`PACE`] apart, so that it can take neither this thread nor the service's.
 
 mod door;
+#[cfg(any(test, feature = "harness"))]
+pub(crate) mod harness;
 mod peer;
 #[cfg(test)]
 mod tests;
@@ -148,14 +150,15 @@ impl<D: Door, P: Protocol> Room<D, P> {
         while !is_ending.load(Ordering::Acquire) {
             self.wait(waker);
             let now = Instant::now();
-            if now >= self.next_look {
-                self.door.look(&*self.say);
-                self.next_look = now + TICK;
-            }
             // Those who left make room first.
             let protocol = &mut self.protocol;
             self.peers.retain_mut(|peer| peer.turn(now, protocol) == Fate::Stays);
             self.let_in(now);
+            // Those who wait before the door are in: it may be another one from here on.
+            if now >= self.next_look {
+                self.door.look(&*self.say);
+                self.next_look = now + TICK;
+            }
         }
         // What was answered last, for example that it ends, is sent as far as it can be.
         self.peers.iter_mut().for_each(Peer::part);

@@ -184,7 +184,7 @@ fn who_asks_without_pause_is_answered_at_our_pace() {
 }
 
 #[test]
-fn a_socket_that_is_removed_is_said_once_and_those_inside_go_on() {
+fn a_socket_that_is_removed_is_made_again_and_those_inside_go_on() {
     let bench = Bench::new();
     let mut stream = bench.connect();
     std::fs::remove_file(bench.path()).unwrap();
@@ -195,10 +195,36 @@ fn a_socket_that_is_removed_is_said_once_and_those_inside_go_on() {
         assert_eq!(line(&stream), "still?\n");
     }
     let said = bench.said.lock().unwrap();
-    assert!(
-        matches!(&said[..], [only] if only.contains("was removed: serving goes on")),
-        "{said:?}"
-    );
+    let is_said = |only: &String| only.contains("was removed: serving goes on, and it was made");
+    assert!(matches!(&said[..], [only] if is_said(only)), "{said:?}");
+    drop(said);
+    bench.is_well();
+    let mode = std::fs::metadata(bench.path()).unwrap().permissions().mode();
+    assert_eq!(mode & 0o777, 0o600);
+}
+
+/// What somebody put in its place is left alone; when that goes, the socket is back.
+#[test]
+fn a_socket_that_was_replaced_is_said_once_and_comes_back() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("s");
+    let mut door = UnixDoor::open(&path).unwrap();
+    let said = std::cell::RefCell::new(Vec::new());
+    let say = |line: &str| said.borrow_mut().push(line.to_owned());
+    door.look(&say);
+    std::fs::remove_file(&path).unwrap();
+    std::fs::write(&path, "mine").unwrap();
+    door.look(&say);
+    door.look(&say);
+    assert_eq!(std::fs::read(&path).unwrap(), b"mine");
+    assert!(matches!(&said.borrow()[..], [only] if only.contains("nobody can reach it")));
+    std::fs::remove_file(&path).unwrap();
+    door.look(&say);
+    assert!(said.borrow().last().unwrap().contains("it was made again"));
+    let _peer = UnixStream::connect(&path).unwrap();
+    door.accept().unwrap();
+    drop(door);
+    assert!(!path.exists());
 }
 
 /// A stream of a test: what it has to read, and how much it takes.

@@ -9,12 +9,14 @@
 //! The command line reads and prints; the server's plugin reads and opens. Both see the same.
 
 mod fit;
-mod overrun_log;
+#[cfg(any(test, feature = "harness"))]
+pub(crate) mod harness;
 mod prover;
 mod sidelines;
 mod simulated;
 #[cfg(test)]
 mod tests;
+mod trouble_log;
 
 use std::fs::File;
 use std::path::{Path, PathBuf};

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Where a running service is seen and told: control socket, metrics, and its warnings.
 
+use std::sync::Arc;
 use std::thread::JoinHandle;
 
-use super::{Prepared, ServeError, overrun_log};
+use super::{Prepared, ServeError, trouble_log};
 use crate::control::Control;
 use crate::metrics::Metrics;
 use crate::peers::Say;
@@ -27,26 +28,28 @@ impl Sidelines {
 
 impl Prepared {
     /// Opens what the file says to stand beside `service`. `stop` is called when somebody asks
-    /// for the end, and should not wait for it; `say` gets warnings, a line each.
+    /// for the end, or the service ended by itself, and should not wait for it; `say` gets warnings, a line each.
     ///
     /// # Errors
     /// [`ServeError::Sideline`].
     pub fn stand_by(
         &self,
         service: &Service,
-        stop: impl Fn() + Send + 'static,
+        stop: impl Fn() + Send + Sync + 'static,
         say: Say,
     ) -> Result<Sidelines, ServeError> {
         let failed =
             |what: String| move |source| ServeError::Sideline { what: what.clone(), source };
-        let overruns = service.overruns();
-        let log = overruns.map(|overruns| overrun_log::start(overruns, say.clone())).transpose();
-        let log = log.map_err(failed("the log of overruns".to_owned()))?;
+        let stop = Arc::new(stop);
+        let at_end = stop.clone();
+        let begin = |troubles| trouble_log::start(troubles, say.clone(), move || at_end());
+        let log = service.troubles().map(begin).transpose();
+        let log = log.map_err(failed("the log of troubles".to_owned()))?;
         let control = match &self.file.control {
             None => None,
             Some(named) => {
                 let path = self.resolve(named.get_ref());
-                let control = Control::open(&path, service.view(), stop, say.clone());
+                let control = Control::open(&path, service.view(), move || stop(), say.clone());
                 Some(control.map_err(failed(format!("the control socket {}", path.display())))?)
             }
         };

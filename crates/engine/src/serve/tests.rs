@@ -10,10 +10,11 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration as Wall, Instant};
 
 use drive::PseudoDisk;
-use model::{BatchTable, Duration};
+use model::Duration;
 
 use super::*;
 use crate::peers::Say;
+use crate::service::harness::{drive_file, table};
 
 const SERVE: &str = r#"
 simulate = "disk.drive.toml"
@@ -32,21 +33,6 @@ size = "1MiB"
 best_effort = true
 "#;
 
-const DRIVE: &str = r#"
-name = "disk"
-kind = "pseudo"
-depth = 2
-flush_ns_max = 0
-[[batch]]
-op = "read"
-size = "16KiB"
-ns_max = [TABLE, TABLE]
-[[batch]]
-op = "write"
-size = "16KiB"
-ns_max = [TABLE, TABLE]
-"#;
-
 struct Bench {
     folder: tempfile::TempDir,
     service: Service,
@@ -62,13 +48,12 @@ impl Bench {
         let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
         let file = folder.path().join("serve.toml");
         std::fs::write(&file, SERVE.replace("PORT", &port.to_string())).unwrap();
-        let drive = DRIVE.replace("TABLE", &format!("{}", table_ms * 1_000_000));
+        let drive = drive_file(&table(&[table_ms; 2]), Duration::ZERO);
         std::fs::write(folder.path().join("disk.drive.toml"), drive).unwrap();
         let prepared = Prepared::read(&file).unwrap();
         let size = Bytes::from_kib(2048);
         let params = prepared.params(Layout { size, alignment: SIMULATED_ALIGNMENT }).unwrap();
-        let table = BatchTable::new(&[Duration::from_ms(batch_ms); 2]).unwrap();
-        let disk = PseudoDisk::new(2, table, 1);
+        let disk = PseudoDisk::new(2, table(&[batch_ms; 2]), 1);
         let make = move |clock, waker| {
             let store = memory_file(size).expect("memory");
             Ok(SimulatedBacking::new(Box::new(disk), store, clock, waker))

@@ -8,7 +8,7 @@
 
 use device::{IoBuffer, IoError};
 use model::{Bytes, Duration, Lba, Time};
-#[cfg(test)]
+#[cfg(any(test, feature = "harness"))]
 use oneshot::TryRecvError;
 use oneshot::{Receiver, Sender};
 use rustix::io::Errno;
@@ -37,8 +37,8 @@ pub enum CallError {
     /// It writes to an export that is only read.
     #[error("the export is read-only")]
     ReadOnly,
-    /// A flush failed before: what was written since the last good one may be lost, so no later
-    /// flush can succeed.
+    /// A flush failed before: what was written since the last good one may be lost, so nothing
+    /// is promised to be durable any more.
     #[error(
         "an earlier flush failed, and what it was to make durable may be lost: restart the service"
     )]
@@ -158,7 +158,7 @@ impl Awaited {
     }
 
     /// The answer, if it is there.
-    #[cfg(test)]
+    #[cfg(any(test, feature = "harness"))]
     pub(crate) fn poll(&self) -> Option<Reply> {
         match self.0.try_recv() {
             Ok(reply) => Some(reply),

@@ -77,6 +77,7 @@ pub(crate) struct Core<B> {
     not_before: Option<Time>,
     /// Another set of exports that waits for its instant.
     switch: Option<Switch>,
+    is_winding_down: bool,
     is_flush_broken: bool,
     watch: Watch,
     /// Scratch, empty between turns.
@@ -115,6 +116,7 @@ impl<B: Backing> Core<B> {
             offers: 0,
             not_before: None,
             switch: None,
+            is_winding_down: false,
             is_flush_broken: false,
             watch,
             moved: Vec::new(),
@@ -166,7 +168,10 @@ impl<B: Backing> Core<B> {
     fn next_turn(&self) -> Option<Time> {
         let is_shown = self.shown < self.window && !self.is_holding_back();
         let opens = self.shares.opens().filter(|_| is_shown);
-        [self.not_before, opens, self.switch_until()].into_iter().flatten().min()
+        [self.not_before, opens, self.switch_until(), self.watch.stalls_at()]
+            .into_iter()
+            .flatten()
+            .min()
     }
 
     /// Whether everything is answered.
@@ -205,7 +210,7 @@ impl<B: Backing> Core<B> {
         let now = self.backing.now();
         for Moved { id, data, result } in moved.drain(..) {
             if let Some(members) = self.rounds.flushed(id) {
-                self.is_flush_broken |= result.is_err();
+                let result = self.settle_flush(now, result);
                 for id in members {
                     self.complete(now, id, result);
                 }
@@ -227,7 +232,21 @@ impl<B: Backing> Core<B> {
             }
         }
         self.moved = moved;
+        self.watch.look(now);
         now
+    }
+
+    /// What came of a flush. None is good after one that failed, also if it was asked for or sent
+    /// before that: the failure is told once, and what was to be durable may have gone with it.
+    fn settle_flush(&mut self, now: Time, result: Result<(), IoError>) -> Result<(), CallError> {
+        if self.is_flush_broken {
+            return Err(CallError::FlushBroken);
+        }
+        if let Err(error) = result {
+            self.is_flush_broken = true;
+            self.watch.flush_failed(now, error);
+        }
+        result.map_err(CallError::from)
     }
 
     /// A new call: its parts go as far as they may.
@@ -236,7 +255,9 @@ impl<B: Backing> Core<B> {
             call.answer.give(Err(CallError::Removed), call.parts);
             return;
         }
-        if call.kind == CallKind::Flush && self.is_flush_broken {
+        let is_durable =
+            matches!(call.kind, CallKind::Flush | CallKind::Write { is_durable: true });
+        if is_durable && self.is_flush_broken {
             call.answer.give(Err(CallError::FlushBroken), call.parts);
             return;
         }
@@ -257,7 +278,6 @@ impl<B: Backing> Core<B> {
         for (index, (start, size, data)) in parts.into_iter().enumerate() {
             let id = RequestId(self.next_id);
             self.next_id += 1;
-            let is_durable = matches!(kind, CallKind::Flush | CallKind::Write { is_durable: true });
             let tenant = self.tenants.get_mut(&export).expect("it is open");
             tenant.statistics.outstanding += 1;
             tenant.statistics.flushes += u64::from(is_durable);
@@ -299,8 +319,8 @@ impl<B: Backing> Core<B> {
             return;
         }
         let tenant = self.tenants.get_mut(&export).expect("an export outlives its requests");
-        let admission = tenant.admit(since);
         let part = self.parts.get_mut(&id).expect("it is outstanding");
+        let admission = tenant.admit(since, part.request.op);
         part.admission = admission;
         let request = &mut part.request;
         (request.class, request.due) = (admission.class, admission.due);
@@ -384,9 +404,9 @@ impl<B: Backing> Core<B> {
     }
 
     /// A request is done with, `also` being what came of the flush behind it.
-    fn complete(&mut self, now: Time, id: RequestId, also: Result<(), IoError>) {
+    fn complete(&mut self, now: Time, id: RequestId, also: Result<(), CallError>) {
         let part = self.parts.remove(&id).expect("completed once");
-        let result = part.result.and(also);
+        let result = part.result.map_err(CallError::from).and(also);
         let outcome = if result.is_ok() { Outcome::Done } else { Outcome::Failed };
         self.watch.completed(now, &part.request, outcome);
         self.shown -= usize::from(part.request.class == Class::BestEffort);
@@ -405,7 +425,7 @@ impl<B: Backing> Core<B> {
             && part.admission.eligible == part.request.released;
         let answered =
             Answered { response: now.since(part.admission.eligible), is_within_contract };
-        self.answer_part(part, result.map(|()| answered).map_err(CallError::from));
+        self.answer_part(part, result.map(|()| answered));
     }
 
     /// Gives the memory back to the call, and with the last part its answer.
@@ -430,7 +450,8 @@ impl<B: Backing> Core<B> {
     }
 }
 
-#[cfg(test)]
+/// For tests in virtual time.
+#[cfg(any(test, feature = "harness"))]
 impl<B: Backing> Core<B> {
     pub(crate) fn statistics(&self) -> ServiceStatistics {
         self.statistics_of(&self.tenants.keys().copied().collect::<Vec<_>>())
@@ -456,6 +477,7 @@ impl<B: Backing> Core<B> {
     }
 
     /// A switch no longer waits for what contracts allowed before it.
+    #[cfg(test)]
     pub(crate) fn hasten(&mut self) {
         self.is_hasty = true;
     }

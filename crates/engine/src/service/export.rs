@@ -107,7 +107,7 @@ impl Export {
             let piece = piece_max.min(length - at);
             // The flush behind the last piece covers those before it.
             let kind = CallKind::Write { is_durable: is_durable && at + piece == length };
-            let parts = self.cut(offset + at as u64, piece, |_, memory| memory.fill(0));
+            let parts = self.cut(offset + at as u64, piece, |_, memory| memory.fill(0))?;
             self.call(kind, parts).wait()?;
         }
         Ok(())
@@ -148,8 +148,7 @@ impl Export {
     /// # Errors
     /// [`CallError`] where there is nothing to read.
     pub fn submit_read(&self, offset: u64, length: usize) -> Result<PendingRead, CallError> {
-        self.check(offset, length as u64)?;
-        let pending = self.call(CallKind::Read, self.cut(offset, length, |_, _| ()));
+        let pending = self.call(CallKind::Read, self.cut(offset, length, |_, _| ())?);
         Ok(PendingRead { pending, length, part_max: self.part_max() })
     }
 
@@ -165,10 +164,9 @@ impl Export {
         is_durable: bool,
     ) -> Result<Pending, CallError> {
         self.check_writable()?;
-        self.check(offset, data.len() as u64)?;
         let parts = self.cut(offset, data.len(), |at, memory| {
             memory.copy_from_slice(&data[at..at + memory.len()]);
-        });
+        })?;
         Ok(self.call(CallKind::Write { is_durable }, parts))
     }
 
@@ -205,7 +203,13 @@ impl Export {
     }
 
     /// The parts of a call, their memory filled by `fill`, which gets what comes before.
-    fn cut(&self, offset: u64, length: usize, fill: impl Fn(usize, &mut [u8])) -> Vec<CallPart> {
+    pub(super) fn cut(
+        &self,
+        offset: u64,
+        length: usize,
+        fill: impl Fn(usize, &mut [u8]),
+    ) -> Result<Vec<CallPart>, CallError> {
+        self.check(offset, length as u64)?;
         let part_max = self.part_max();
         let part = |at: usize| {
             let size = part_max.min(length - at);
@@ -214,7 +218,7 @@ impl Export {
             let start = lba(self.spec().offset.get() + offset + at as u64);
             CallPart { start, size: Bytes::new(size as u64), data: Some(data) }
         };
-        (0..length).step_by(part_max).map(part).collect()
+        Ok((0..length).step_by(part_max).map(part).collect())
     }
 
     fn call(&self, kind: CallKind, parts: Vec<CallPart>) -> Pending {
@@ -282,6 +286,6 @@ impl PendingRead {
     }
 }
 
-fn lba(offset: u64) -> Lba {
+pub(super) fn lba(offset: u64) -> Lba {
     Lba::new(offset / 512)
 }

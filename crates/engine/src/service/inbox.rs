@@ -36,6 +36,8 @@ pub(crate) enum Message {
         export: ExportId,
     },
     Change(Box<Change>),
+    /// Nothing new is to come.
+    WindDown,
     Stop,
 }
 

@@ -9,7 +9,8 @@
 //! - A flush covers every write that was answered before it was asked for, of any export. A
 //!   write that must be durable is, when it is answered.
 //! - Overlapping requests of one export take effect in the order in which they came.
-//! - When a flush failed, no later one succeeds: what was lost cannot be seen from here.
+//! - When a flush failed, no later one succeeds, nor does a write that must be durable: what was
+//!   lost cannot be seen from here.
 //! - Exports may be admitted and removed at any time ([`Service::admit`], [`Service::remove`]);
 //!   what was proved of the others holds throughout.
 //! - Dropping the service answers everything first.
@@ -20,6 +21,8 @@ mod change;
 mod core;
 mod device_backing;
 mod export;
+#[cfg(any(test, feature = "harness"))]
+pub(crate) mod harness;
 mod inbox;
 mod offer;
 mod ordering;
@@ -40,7 +43,7 @@ use std::thread::JoinHandle;
 
 use device::realtime::{self, RealTime};
 use device::{Clock, RingError, Waker};
-use model::{AccessTime, Bytes, DriveFile, Time};
+use model::{AccessTime, Bytes, DriveFile, Plan, PolicyName, Time, Workload};
 use policy::Policy;
 
 use self::change::Roster;
@@ -57,15 +60,15 @@ pub use self::device_backing::DeviceBacking;
 pub use self::export::{Export, Pending, PendingRead};
 pub use self::offer::{Arrangement, Offer};
 pub use self::response_counts::ResponseCounts;
-pub use self::statistics::{Overrun, ServiceStatistics};
+pub use self::statistics::{Overrun, ServiceStatistics, Stall, Trouble};
 pub use self::summary::Summary;
 pub use self::tenant::ExportStatistics;
 pub use self::view::{Look, View};
 pub use model::{Duration, ExportContract, ExportPlace, ExportSpec, NewExport};
 pub use policy::NoticeKind;
 
-/// Overruns that wait for whoever hears of them.
-const OVERRUNS_WAITING_MAX: usize = 256;
+/// Troubles that wait for whoever hears of them.
+const TROUBLES_WAITING_MAX: usize = 256;
 
 /// What a service is made of.
 #[derive(Debug, Clone)]
@@ -139,7 +142,7 @@ struct Shared {
 pub struct Service {
     shared: Arc<Shared>,
     real_time: RealTime,
-    overruns: Mutex<Option<Receiver<Overrun>>>,
+    troubles: Mutex<Option<Receiver<Trouble>>>,
     thread: Option<JoinHandle<Result<(), RingError>>>,
 }
 
@@ -168,19 +171,23 @@ impl Service {
         let (roster, recent) = (Mutex::new(roster), view::Recent::default());
         let shared = Arc::new(Shared { params, inbox, pool, offer, roster, recent });
         let (ready, is_ready) = sync_channel(1);
-        let (overran, overruns) = sync_channel(OVERRUNS_WAITING_MAX);
+        let (heard_by, troubles) = sync_channel(TROUBLES_WAITING_MAX);
         let of_thread = shared.clone();
         let thread = std::thread::Builder::new()
             .name("tidegate".to_owned())
             .spawn(move || {
-                let _closing = Closing(&of_thread.inbox);
-                serve(&of_thread, || make(clock, waker), &ready, overran)
+                let _closing = Closing { inbox: &of_thread.inbox, heard_by: heard_by.clone() };
+                let served = serve(&of_thread, || make(clock, waker), &ready, heard_by.clone());
+                if let Err(error) = &served {
+                    let _ = heard_by.try_send(Trouble::Ended { reason: error.to_string() });
+                }
+                served
             })
             .map_err(ServiceError::Thread)?;
         match is_ready.recv() {
             Ok(real_time) => {
-                let overruns = Mutex::new(Some(overruns));
-                Ok(Self { shared, real_time, overruns, thread: Some(thread) })
+                let troubles = Mutex::new(Some(troubles));
+                Ok(Self { shared, real_time, troubles, thread: Some(thread) })
             }
             // It ended before it began: why, the thread tells.
             Err(_) => match thread.join() {
@@ -221,11 +228,18 @@ impl Service {
         self.shared.inbox.ask(self.offer().ids().to_vec(), None)
     }
 
-    /// Each batch that took longer than the table says, as it happens; for the first who asks.
-    /// It ends with the service, which waits for nobody: what is not fetched in time is missing
-    /// here and counted in [`ServiceStatistics::overruns`].
-    pub fn overruns(&self) -> Option<Receiver<Overrun>> {
-        self.overruns.lock().unwrap_or_else(PoisonError::into_inner).take()
+    /// What somebody should hear of, as it happens: above all batches that took longer than the
+    /// table says; for the first who asks. It ends with the service, which waits for nobody: what
+    /// is not fetched in time is missing here, and counted in [`ServiceStatistics`].
+    pub fn troubles(&self) -> Option<Receiver<Trouble>> {
+        self.troubles.lock().unwrap_or_else(PoisonError::into_inner).take()
+    }
+
+    /// Nothing new is to come: what is outstanding is answered as soon as can be, best effort too
+    /// where a policy would have kept the drive free for what contracts may ask next. What comes
+    /// all the same is served, and nothing is promised to it.
+    pub fn wind_down(&self) {
+        self.shared.inbox.send(Message::WindDown);
     }
 
     /// Answers what is outstanding, then ends. New calls are refused from here on.
@@ -255,11 +269,18 @@ impl Drop for Service {
 }
 
 /// Refuses clients when the service's thread ends, however it does.
-struct Closing<'a>(&'a Inbox);
+struct Closing<'a> {
+    inbox: &'a Inbox,
+    heard_by: SyncSender<Trouble>,
+}
 
 impl Drop for Closing<'_> {
     fn drop(&mut self) {
-        self.0.close();
+        self.inbox.close();
+        if std::thread::panicking() {
+            let reason = "a fault of the program, which is said above".to_owned();
+            let _ = self.heard_by.try_send(Trouble::Ended { reason });
+        }
     }
 }
 
@@ -268,18 +289,18 @@ fn serve<B: Backing>(
     shared: &Shared,
     make: impl FnOnce() -> Result<B, RingError>,
     ready: &SyncSender<RealTime>,
-    overran: SyncSender<Overrun>,
+    heard_by: SyncSender<Trouble>,
 ) -> Result<(), RingError> {
     let params = &shared.params;
     let ServiceParams { exports, arrangement, is_measured, .. } = params;
     let Arrangement { plan, bounds, window, .. } = arrangement;
     let policy = params.policy(arrangement).expect("built before");
     let table = is_measured.then(|| plan.table.clone());
-    let watch = Watch::new(table).by_costs(plan.charges.clone()).telling(overran);
+    let watch = Watch::new(table).by_costs(plan.charges.clone()).telling(heard_by);
     let members = Member::of_exports(exports, bounds);
     let mut core = Core::new(make()?, policy, &members, *window as usize, watch);
     // Whoever waits for it may have gone: that changes nothing.
-    let _ = ready.send(realtime::request(realtime::PRIORITY));
+    let _ = ready.send(realtime::request_for_server(realtime::PRIORITY));
     let (mut messages, mut calls) = (Vec::new(), Vec::new());
     let (mut latest, mut is_stopping) = (Time::ZERO, false);
     loop {
@@ -294,7 +315,11 @@ fn serve<B: Backing>(
                 }
                 Message::Close { export } => core.close(export),
                 Message::Change(change) => core.switch(switch(params, *change)),
-                Message::Stop => is_stopping = true,
+                Message::WindDown => core.wind_down(last_policy(params)),
+                Message::Stop => {
+                    core.wind_down(last_policy(params));
+                    is_stopping = true;
+                }
             }
         }
         core.turn(calls.drain(..));
@@ -311,7 +336,20 @@ fn switch(params: &ServiceParams, change: Change) -> Switch {
     let successor = arrangement.map(|arrangement| Successor {
         policy: params.policy(&arrangement).expect("built before"),
         window: arrangement.window as usize,
-        plan: Box::new(arrangement.plan),
+        plan: Some(Box::new(arrangement.plan)),
     });
-    Switch { members, successor, until, answer }
+    Switch { members: Some(members), successor, until, answer }
+}
+
+/// Who carries out what is left when nothing new is to come: batches as large as the drive takes.
+fn last_policy(params: &ServiceParams) -> Box<dyn Policy> {
+    let plan = &params.arrangement.plan;
+    let batch_max = plan.table.batch_max().min(plan.depth);
+    let table = plan.table.clone();
+    let plan = Plan {
+        best_effort_fill: batch_max,
+        batch_max,
+        ..Plan::of(&Workload::new("what is left", plan.depth, table))
+    };
+    policy::build(PolicyName::Dqf, &plan, None).expect("it needs nothing but the table")
 }

@@ -41,14 +41,14 @@ pub(crate) struct Ordering {
     active: Vec<Range>,
     waiting: VecDeque<Range>,
     /// Keeps no order at all, for tests that must notice it.
-    #[cfg(test)]
+    #[cfg(any(test, feature = "harness"))]
     pub(crate) is_off: bool,
 }
 
 impl Ordering {
     /// Whether this request may be released now; if not, `complete` names it when it may.
     pub(crate) fn admit(&mut self, id: RequestId, op: Op, start: Lba, size: Bytes) -> bool {
-        #[cfg(test)]
+        #[cfg(any(test, feature = "harness"))]
         if self.is_off {
             return true;
         }

@@ -3,6 +3,7 @@
 
 use std::sync::mpsc::SyncSender;
 
+use device::IoError;
 use host::{BatchWatch, Distribution, Memory, Observer};
 use model::{BatchTable, Duration, Outcome, Plan, Request, RequestCharges, Time};
 
@@ -27,6 +28,17 @@ pub struct ServiceStatistics {
     pub overrun_sum: Duration,
     /// The most by which one did.
     pub overrun_max: Duration,
+    /// How often the drive gave nothing back for so long that it was said ([`Stall`]).
+    pub stalls: u64,
+    /// Whether the batch that is on the drive takes longer than the table allows, now.
+    pub is_overdue: bool,
+}
+
+impl ServiceStatistics {
+    /// Whether the drive did not keep to its table, or does not now.
+    pub fn is_drive_late(&self) -> bool {
+        self.overruns > 0 || self.stalls > 0 || self.is_overdue
+    }
 }
 
 /// A batch that took longer than the drive's table says.
@@ -42,6 +54,43 @@ pub struct Overrun {
     pub excess: Duration,
 }
 
+/// A drive that has requests and gives none of them back.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Stall {
+    /// When it was noticed, since the service began.
+    pub at: Time,
+    /// For how long nothing had come back.
+    pub waited: Duration,
+    /// How many requests the drive has.
+    pub in_flight: u32,
+}
+
+/// What somebody should hear of: the service goes on, or ends.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Trouble {
+    /// A batch took longer than the table says.
+    Overrun(Overrun),
+    /// Nothing comes back; said once for each time.
+    Stall(Stall),
+    /// The first flush that failed: none succeeds after it.
+    FlushFailed {
+        /// When, since the service began.
+        at: Time,
+        /// Why.
+        error: IoError,
+    },
+    /// The service ended without being told to.
+    Ended {
+        /// Why.
+        reason: String,
+    },
+}
+
+/// Nothing came back for the longest time of a batch and this: it is said, for nobody may see it
+/// end.
+const STALL: Duration = Duration::from_ms(5_000);
+
 /// Watches the drive.
 #[derive(Debug)]
 pub(crate) struct Watch {
@@ -51,19 +100,28 @@ pub(crate) struct Watch {
     in_flight: u32,
     /// When the batch on the drive was sent, if an idle drive got it.
     sent: Option<Time>,
-    /// Who hears of overruns, and does not keep this thread waiting.
-    overran: Option<SyncSender<Overrun>>,
+    /// For how long the drive may give nothing back, and since when it has.
+    stall_after: Duration,
+    progress: Time,
+    is_stalled: bool,
+    stalls: u64,
+    /// Who hears of trouble, and does not keep this thread waiting.
+    heard_by: Option<SyncSender<Trouble>>,
 }
 
 impl Watch {
     pub(crate) fn new(table: Option<BatchTable>) -> Self {
-        let batch_time = Distribution::new(Memory::AsNeeded);
+        let longest = table.as_ref().map_or(Duration::ZERO, |b| b.time_max(b.batch_max()));
         Self {
             batches: table.map(BatchWatch::new),
-            batch_time,
+            batch_time: Distribution::new(Memory::AsNeeded),
             in_flight: 0,
             sent: None,
-            overran: None,
+            stall_after: longest.checked_add(STALL).unwrap_or(longest),
+            progress: Time::ZERO,
+            is_stalled: false,
+            stalls: 0,
+            heard_by: None,
         }
     }
 
@@ -88,13 +146,44 @@ impl Watch {
         self.in_flight
     }
 
-    pub(crate) fn telling(mut self, overran: SyncSender<Overrun>) -> Self {
-        self.overran = Some(overran);
+    pub(crate) fn telling(mut self, heard_by: SyncSender<Trouble>) -> Self {
+        self.heard_by = Some(heard_by);
         self
+    }
+
+    /// When nothing will have come back for too long, if that was not said yet.
+    pub(crate) fn stalls_at(&self) -> Option<Time> {
+        let is_awaited = self.in_flight > 0 && !self.is_stalled;
+        self.progress.checked_add(self.stall_after).filter(|_| is_awaited)
+    }
+
+    /// Takes note of a drive from which nothing comes back.
+    pub(crate) fn look(&mut self, now: Time) {
+        if self.stalls_at().is_some_and(|at| at <= now) {
+            self.is_stalled = true;
+            self.stalls += 1;
+            let waited = now.since(self.progress);
+            self.tell(Trouble::Stall(Stall { at: now, waited, in_flight: self.in_flight }));
+        }
+    }
+
+    /// The first flush failed.
+    pub(crate) fn flush_failed(&self, now: Time, error: IoError) {
+        self.tell(Trouble::FlushFailed { at: now, error });
+    }
+
+    /// Lost where nobody listens, or listens too slowly: it is counted all the same.
+    fn tell(&self, trouble: Trouble) {
+        if let Some(heard_by) = &self.heard_by {
+            let _ = heard_by.try_send(trouble);
+        }
     }
 
     pub(crate) fn dispatched(&mut self, now: Time, batch: &[Request]) {
         self.sent = (self.in_flight == 0).then_some(now);
+        if self.in_flight == 0 {
+            (self.progress, self.is_stalled) = (now, false);
+        }
         self.in_flight += u32::try_from(batch.len()).expect("at most the depth");
         if let Some(batches) = &mut self.batches {
             batches.dispatched(now, batch);
@@ -103,17 +192,16 @@ impl Watch {
 
     pub(crate) fn completed(&mut self, now: Time, request: &Request, outcome: Outcome) {
         self.in_flight -= 1;
+        (self.progress, self.is_stalled) = (now, false);
         if let Some(batches) = &mut self.batches {
             let (count, sum) = (batches.overruns, batches.overrun_sum);
             batches.completed(now, request, outcome);
             if batches.overruns > count
-                && let Some((overran, sent)) = self.overran.as_ref().zip(self.sent)
+                && let Some(sent) = self.sent
             {
-                let excess = batches.overrun_sum - sum;
+                let (number, excess) = (batches.overruns, batches.overrun_sum - sum);
                 let time = now.since(sent);
-                // Full where nobody listens: it is counted all the same.
-                let _ =
-                    overran.try_send(Overrun { number: batches.overruns, at: now, time, excess });
+                self.tell(Trouble::Overrun(Overrun { number, at: now, time, excess }));
             }
         }
         if self.in_flight == 0
@@ -138,6 +226,8 @@ impl Watch {
             overruns: batches.map_or(0, |seen| seen.overruns),
             overrun_sum: batches.map(|seen| seen.overrun_sum).unwrap_or_default(),
             overrun_max: batches.map(|seen| seen.overrun_max).unwrap_or_default(),
+            stalls: self.stalls,
+            is_overdue: batches.and_then(BatchWatch::late_from).is_some_and(|late| late < now),
         }
     }
 }

@@ -4,7 +4,7 @@
 use std::collections::VecDeque;
 
 use host::{Distribution, Memory};
-use model::{Class, Duration, TaskIndex, Time};
+use model::{Class, Duration, Op, TaskIndex, Time};
 
 use super::ordering::Ordering;
 use super::response_counts::ResponseCounts;
@@ -105,9 +105,15 @@ impl Tenant {
 
     /// Takes note of a request that came at `released`: the accounts of `tokens-per-task`, kept
     /// here too, so that results tell what the drive owed from what the tenant asked too much.
-    pub(crate) fn admit(&mut self, released: Time) -> Admission {
+    ///
+    /// What a contract does not speak of was not proved with it: reads, where it is about writes.
+    pub(crate) fn admit(&mut self, released: Time, op: Op) -> Admission {
         let best_effort = Admission { class: Class::BestEffort, eligible: released, due: None };
         let Some(contract) = &self.contract else { return best_effort };
+        if contract.op.is_some_and(|agreed| agreed != op) {
+            self.statistics.beyond += 1;
+            return best_effort;
+        }
         let back = *self.tokens.front().expect("a contract has a token");
         if back > released {
             self.statistics.beyond += 1;

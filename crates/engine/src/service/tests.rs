@@ -5,5 +5,5 @@ mod admission;
 mod clients;
 mod contracts;
 mod durability;
+mod faults;
 mod order;
-mod store;

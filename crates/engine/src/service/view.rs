@@ -49,8 +49,8 @@ impl Look {
 /// See the module's text. A view does not keep its service at work.
 #[derive(Debug, Clone)]
 pub struct View {
-    shared: Arc<Shared>,
-    real_time: RealTime,
+    pub(super) shared: Arc<Shared>,
+    pub(super) real_time: RealTime,
 }
 
 impl Service {

@@ -117,6 +117,7 @@ fn read_server(
     Ok(CpuServer {
         background: read_background(raw.background.as_ref(), priority, scheduling)?,
         queued_max: read_queue(raw.queue.as_ref())?,
+        blocking: within_time_max(raw.blocking, raw.name.span(), "blocking")?,
         ..CpuServer::new(raw.name.get_ref(), priority, params)
     })
 }

@@ -50,6 +50,8 @@ pub(crate) struct RawCpuServer {
     pub(super) preemption_charge: Option<Spanned<Duration>>,
     pub(super) background: Option<Spanned<RawBackground>>,
     pub(super) queue: Option<Spanned<u32>>,
+    #[serde(default)]
+    pub(super) blocking: Duration,
 }
 
 /// `"never"` or a priority.

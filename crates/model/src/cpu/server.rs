@@ -156,6 +156,8 @@ pub struct CpuServer {
     pub params: ServerParams,
     /// What it does without budget.
     pub background: Background,
+    /// The longest that less urgent threads keep it waiting, with locks or with preemption off.
+    pub blocking: Duration,
     /// Jobs that may wait for it, the one in execution among them; those beyond are lost.
     pub queued_max: u32,
 }
@@ -171,6 +173,7 @@ impl CpuServer {
             priority,
             params,
             background: Background::Never,
+            blocking: Duration::ZERO,
             queued_max: Self::QUEUED_MAX_DEFAULT,
         }
     }

@@ -35,11 +35,14 @@ impl Written {
         [entry, PHANTOM].into_iter().zip(ops).map(placed).collect()
     }
 
+    /// What it may ask for without a contract: everything where it has none, or where what is
+    /// beyond it rides along; otherwise what the contract does not speak of.
     fn best_effort(&self, size_max: Bytes) -> Vec<Placed<BestEffort>> {
-        let beyond = self.spec.contract.as_ref().map(|terms| terms.beyond);
-        if beyond == Some(Beyond::Wait) {
-            return Vec::new();
-        }
+        let waits = self.spec.contract.as_ref().filter(|terms| terms.beyond == Beyond::Wait);
+        let is_left = |op: &Op| match waits {
+            None => true,
+            Some(terms) => terms.op.is_some_and(|agreed| agreed != *op),
+        };
         let ops: &[Op] = if self.spec.is_read_only { &[Op::Read] } else { &[Op::Read, Op::Write] };
         let span: Range<usize> = self.wanted.name_span();
         let placed = |&op: &Op| Placed {
@@ -53,7 +56,7 @@ impl Written {
             size_span: span.clone(),
             op_span: span.clone(),
         };
-        ops.iter().map(placed).collect()
+        ops.iter().filter(|op| is_left(op)).map(placed).collect()
     }
 }
 

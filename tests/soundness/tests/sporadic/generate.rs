@@ -84,6 +84,18 @@ fn server(name: &str, kind: ServerKind, costs: Costs, random: &mut Random) -> Cp
     server
 }
 
+/// Bursts of one to three, as far apart as their size, some of them left out.
+fn listed(gap: u64, random: &mut Random) -> Arrivals {
+    let burst = 1 + random.below(3);
+    let mut at = Vec::new();
+    for number in 0..6_000 / (gap * burst) {
+        if random.below(5) > 0 {
+            at.extend((0..burst).map(|_| NS(number * gap * burst)));
+        }
+    }
+    Arrivals::At(at)
+}
+
 /// About half of what the server gives, in jobs from a crumb to several budgets.
 fn work(name: &str, index: usize, server: &CpuServer, random: &mut Random) -> CpuWork {
     let budget = server.params.budget.ns();
@@ -94,8 +106,9 @@ fn work(name: &str, index: usize, server: &CpuServer, random: &mut Random) -> Cp
     };
     let share = server.params.period.ns() * execution / budget;
     let gap = 1 + share + random.below(3 * share + 2);
-    let arrivals = match random.below(3) {
+    let arrivals = match random.below(4) {
         0 => Arrivals::Sporadic { gap_min: NS(gap) },
+        1 => listed(gap, random),
         _ => Arrivals::Periodic { period: NS(gap) },
     };
     CpuWork {

@@ -3,4 +3,5 @@
 //! and none of the work behind a server, exceeds its bound.
 
 mod generate;
+mod patterns;
 mod promises;

@@ -24,7 +24,7 @@
 //! Where contracts keep the drive busy without a gap, no quiet instant comes: the switch is given
 //! up, and nothing has changed.
 
-use std::sync::mpsc::Sender;
+use std::sync::mpsc::{Sender, channel};
 
 use model::{Plan, Time};
 use policy::Policy;
@@ -36,9 +36,9 @@ use model::Class;
 
 /// What is to take the place of what is; see the module's text.
 pub(crate) struct Switch {
-    /// All exports from then on, in order. Those that are not among them are gone: they were
-    /// closed, and what they still wait for is refused.
-    pub(crate) members: Vec<Member>,
+    /// All exports from then on, in order; none: as they are. Those that are not among them are
+    /// gone: they were closed, and what is left of theirs is answered as removed.
+    pub(crate) members: Option<Vec<Member>>,
     /// Who decides then; none: who does now, by the same plan, if nothing of those that are gone
     /// is outstanding.
     pub(crate) successor: Option<Successor>,
@@ -51,13 +51,29 @@ pub(crate) struct Switch {
 /// Who decides next.
 pub(crate) struct Successor {
     pub(crate) policy: Box<dyn Policy>,
-    pub(crate) plan: Box<Plan>,
+    /// What batches are compared with; none: with what they are.
+    pub(crate) plan: Option<Box<Plan>>,
     pub(crate) window: usize,
 }
 
 impl<B: Backing> Core<B> {
+    /// Nothing new is to come: from the next quiet instant on `policy`, which knows of no
+    /// contracts, carries out what is left. One that keeps the drive free for what contracts may
+    /// ask next would never come to an end with it.
+    pub(crate) fn wind_down(&mut self, policy: Box<dyn Policy>) {
+        // Nobody waits for it.
+        let (answer, _) = channel();
+        let successor = Some(Successor { policy, plan: None, window: self.window });
+        self.switch(Switch { members: None, successor, until: Time::MAX, answer });
+        self.is_winding_down = true;
+    }
+
     /// Begins to wait for a quiet instant. One that waited before is given up.
     pub(crate) fn switch(&mut self, switch: Switch) {
+        if self.is_winding_down {
+            let _ = switch.answer.send(None);
+            return;
+        }
         if let Some(before) = self.switch.replace(switch) {
             // Whoever asked may have gone: that changes nothing.
             let _ = before.answer.send(None);
@@ -88,7 +104,9 @@ impl<B: Backing> Core<B> {
             let _ = answer.send(None);
             return;
         }
-        self.enrol(&members);
+        if let Some(members) = members {
+            self.enrol(&members);
+        }
         if let Some(successor) = successor {
             self.succeed(now, successor);
         }
@@ -158,7 +176,9 @@ impl<B: Backing> Core<B> {
         self.policy = policy;
         self.window = window;
         self.not_before = None;
-        self.watch.compare_with(&plan);
+        if let Some(plan) = plan {
+            self.watch.compare_with(&plan);
+        }
         self.held.clear();
         let mut offered: Vec<(u64, RequestId)> = self
             .parts

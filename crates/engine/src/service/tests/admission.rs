@@ -14,9 +14,9 @@ use model::{Bytes, DriveFile, Duration, ExportSpec, Lba, Plan, PolicyName, Serve
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
 
-use super::store::{BLOCK, Store};
 use crate::service::call::{Awaited, Call, CallError, CallKind, CallPart, mailbox};
 use crate::service::core::{Core, Successor, Switch};
+use crate::service::harness::store::{BLOCK, Store};
 use crate::service::offer::{Arrangement, ExportId, Member};
 use crate::service::statistics::Watch;
 
@@ -138,7 +138,8 @@ impl Bench {
         let mut store = Store::pseudo(&drive.batch[0].table, 5 * 256, seed);
         store.flush_time = ms(1);
         let Successor { policy, plan, window } = successor;
-        let core = Core::new(store, policy, &members, window, Watch::new(Some(plan.table)));
+        let core =
+            Core::new(store, policy, &members, window, Watch::new(plan.map(|plan| plan.table)));
         Self {
             file,
             drive,
@@ -316,7 +317,8 @@ impl Bench {
         };
         let (answer, answered) = channel();
         let until = self.now() + ms(2_000);
-        let switch = Switch { members: members.clone(), successor: Some(successor), until, answer };
+        let switch =
+            Switch { members: Some(members.clone()), successor: Some(successor), until, answer };
         self.core.switch(switch);
         self.changing = Some(Changing::Asked { members, answered });
     }
@@ -353,7 +355,10 @@ fn prove(
     if members.is_empty() {
         let Arrangement { policy, plan, window, .. } = Arrangement::of_nobody();
         let policy = policy::build(policy, &plan, None).unwrap();
-        return Some((members, Successor { policy, plan: plan.into(), window: window as usize }));
+        return Some((
+            members,
+            Successor { policy, plan: Some(plan.into()), window: window as usize },
+        ));
     }
     let specs: Vec<ExportSpec> = members.iter().map(|member| member.spec.clone()).collect();
     let workload = file.with_exports(&specs).bind(drive).unwrap().workload;
@@ -369,7 +374,7 @@ fn prove(
     let plan = Box::new(assessment.plan(&workload));
     let policy = policy::build(workload.policy, &plan, None).unwrap();
     let window = 2 * plan.depth as usize;
-    Some((bounded.collect(), Successor { policy, plan, window }))
+    Some((bounded.collect(), Successor { policy, plan: Some(plan), window }))
 }
 
 /// Clients of one export do not overlap each other: they would wait for themselves.
@@ -437,8 +442,9 @@ fn without_a_quiet_instant_nothing_changes() {
     bench.run_until(Time::from_ns(100_000_000));
     let (answer, answered) = channel();
     let until = Time::from_ns(500_000_000);
-    let successor = Some(Successor { policy: built(), plan: Box::new(plan.clone()), window: 8 });
-    let switch = Switch { members: members[1..].to_vec(), successor, until, answer };
+    let successor =
+        Some(Successor { policy: built(), plan: Some(Box::new(plan.clone())), window: 8 });
+    let switch = Switch { members: Some(members[1..].to_vec()), successor, until, answer };
     bench.core.switch(switch);
     let served = |bench: &Bench| bench.core.statistics().exports[1].responses.count();
     let before = served(&bench);

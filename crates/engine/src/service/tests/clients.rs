@@ -5,13 +5,15 @@
 //! The reference applies requests in the order of their arrival. So a read must see what every
 //! overlapping write that came before it wrote, and nothing of those that came later.
 
-use model::{BatchTable, Bytes, Duration, Lba, Plan, PolicyName, Time, Workload};
+use model::{BatchTable, Bytes, Duration, Lba, Plan, PolicyName, Time};
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
 
-use super::store::{BLOCK, Entry, Store, stamp_of};
 use crate::service::call::{Awaited, Call, CallKind, CallPart, mailbox};
 use crate::service::core::Core;
+use crate::service::harness::plan;
+use crate::service::harness::promises::Durable;
+use crate::service::harness::store::{BLOCK, Entry, Store, stamp_of};
 use crate::service::offer::{ExportId, Member};
 use crate::service::statistics::{ServiceStatistics, Watch};
 use model::{BestEffortShare, ExportContract as Contract, ExportSpec};
@@ -21,14 +23,6 @@ pub(super) const EXPORT_BLOCKS: usize = 24;
 
 /// Blocks of a request that is not cut.
 const PART_BLOCKS: usize = 4;
-
-/// What was answered, in the store's journal: after how many of its entries.
-#[derive(Debug)]
-pub(super) struct Durable {
-    pub(super) after: usize,
-    /// Blocks of the store, and the stamps that must be found there, or later ones.
-    pub(super) blocks: Vec<(usize, u32)>,
-}
 
 /// A client's call that is not answered.
 struct Asked {
@@ -68,11 +62,6 @@ pub(super) struct Bench {
     pub(super) is_disordered: bool,
 }
 
-pub(super) fn table(ms: &[u64]) -> BatchTable {
-    let times: Vec<Duration> = ms.iter().map(|&ms| Duration::from_ms(ms)).collect();
-    BatchTable::new(&times).unwrap()
-}
-
 pub(super) fn export(number: usize, contract: Option<Contract>) -> ExportSpec {
     let size = Bytes::new((EXPORT_BLOCKS * BLOCK) as u64);
     ExportSpec {
@@ -87,23 +76,19 @@ pub(super) fn export(number: usize, contract: Option<Contract>) -> ExportSpec {
 
 impl Bench {
     pub(super) fn plan(&self) -> Plan {
-        let mut workload = Workload::new("test", self.table.batch_max(), self.table.clone());
-        workload.tasks = Vec::new();
-        Plan { best_effort_fill: self.table.batch_max(), ..Plan::of(&workload) }
+        plan(&self.table)
     }
 
     pub(super) fn core(&self) -> Core<Store> {
+        self.core_with(Watch::new(Some(self.table.clone())))
+    }
+
+    pub(super) fn core_with(&self, watch: Watch) -> Core<Store> {
         let plan = self.plan();
         let policy = policy::build(self.policy, &plan, None).unwrap();
         let store = Store::pseudo(&self.table, EXPORT_BLOCKS * self.exports.len(), self.seed);
-        let watch = Watch::new(Some(self.table.clone()));
-        let mut core = Core::new(
-            store,
-            policy,
-            &Member::of_exports(&self.exports, &[]),
-            2 * plan.depth as usize,
-            watch,
-        );
+        let members = Member::of_exports(&self.exports, &[]);
+        let mut core = Core::new(store, policy, &members, 2 * plan.depth as usize, watch);
         if self.is_disordered {
             core.disorder();
         }

@@ -7,51 +7,18 @@
 
 use analysis::{Answer, assess};
 use model::serve_file::Layout;
-use model::{Bytes, DriveFile, Duration, Lba, Plan, ServeFile, Time};
+use model::{
+    Bytes, Contracts, DriveFile, Duration, ExportSpec, Lba, Op, Plan, PolicyName, ServeFile, Time,
+};
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
 
-use super::store::{BLOCK, Store};
 use crate::service::call::{Awaited, Call, CallKind, CallPart, mailbox};
 use crate::service::core::Core;
+use crate::service::harness::store::{BLOCK, Store};
+use crate::service::harness::{self, SERVE, drive_file, table};
 use crate::service::offer::{ExportId, Member};
 use crate::service::statistics::{ServiceStatistics, Watch};
-
-const SERVE: &str = r#"
-backing = "disk"
-drive = "disk.drive.toml"
-size_max = "16KiB"
-
-[[export]]
-name = "keeps"
-size = "1MiB"
-contract = { period = "80ms", requests = 2, size_max = "16KiB" }
-
-[[export]]
-name = "breaks"
-size = "1MiB"
-contract = { period = "100ms", deadline = "90ms", requests = 1, size_max = "16KiB" }
-
-[[export]]
-name = "floods"
-size = "1MiB"
-best_effort = true
-"#;
-
-const DRIVE: &str = r#"
-name = "disk"
-kind = "pseudo"
-depth = 6
-flush_ns_max = 3_000_000
-[[batch]]
-op = "read"
-size = "16KiB"
-ns_max = [4_000_000, 6_000_000, 8_000_000, 10_000_000, 12_000_000, 14_000_000]
-[[batch]]
-op = "write"
-size = "16KiB"
-ns_max = [4_000_000, 6_000_000, 8_000_000, 10_000_000, 12_000_000, 14_000_000]
-"#;
 
 /// Milliseconds between the calls of each tenant's clients, none where a client asks again as soon
 /// as it is answered; and how many clients.
@@ -67,7 +34,8 @@ struct Outcome {
 
 fn run(serve: &str, regulate: bool, seed: u64) -> Outcome {
     let file = ServeFile::parse(serve).unwrap();
-    let drive = DriveFile::parse(DRIVE).unwrap();
+    let drive = drive_file(&table(&[4, 6, 8, 10, 12, 14]), Duration::from_ms(3));
+    let drive = DriveFile::parse(&drive).unwrap();
     let bound = file.bind(&drive).unwrap();
     let assessment = assess(&bound.workload, bound.workload.policy);
     assert_eq!(assessment.answer, Answer::Proven);
@@ -176,6 +144,32 @@ fn without_tokens_the_breach_is_felt() {
     assert!(felt.count() >= 5);
 }
 
+/// A contract about writes proves nothing of reads: they ride as best effort, and the proof
+/// reckons with that where nobody else is best effort too.
+#[test]
+fn what_a_contract_does_not_speak_of_is_best_effort() {
+    let alone = SERVE.split("[[export]]\nname = \"floods\"").next().unwrap();
+    let writes = alone.replace("size_max = \"16KiB\" }", "size_max = \"16KiB\", op = \"write\" }");
+    let writes = format!(
+        "{writes}[[export]]\nname = \"floods\"\nsize = \"1MiB\"\nread_only = true\nbest_effort = true\n"
+    );
+    let workload = |text: &str| {
+        let drive = drive_file(&table(&[4, 6, 8, 10, 12, 14]), Duration::from_ms(3));
+        ServeFile::parse(text).unwrap().bind(&DriveFile::parse(&drive).unwrap()).unwrap().workload
+    };
+    assert_eq!(workload(alone).best_effort.len(), 0);
+    let alone = writes.split("[[export]]\nname = \"floods\"").next().unwrap();
+    let reads = workload(alone).best_effort;
+    assert!(reads.len() == 2 && reads.iter().all(|load| load.op == Op::Read), "{reads:?}");
+
+    let Outcome { statistics, bounds } = run(&writes, true, 4);
+    let [keeps, breaks, _] = &statistics.exports[..] else { panic!("three exports") };
+    // Two of six calls read.
+    let (promised, beyond) = (keeps.bounded.count(), keeps.beyond);
+    assert!(promised > 400 && (180..320).contains(&beyond), "{promised}, {beyond}");
+    assert!(keeps.bounded.max().unwrap() <= bounds[0] && breaks.exceeded == 0);
+}
+
 #[test]
 fn beyond_the_contract_it_may_ride_as_best_effort() {
     let riding = SERVE.replace("name = \"breaks\"", "name = \"breaks\"\nbeyond = \"best-effort\"");
@@ -186,4 +180,59 @@ fn beyond_the_contract_it_may_ride_as_best_effort() {
     // More than its share, none of it late by contract.
     assert!(breaks.responses.count() > 2 * breaks.bounded.count());
     assert_eq!(keeps.misses + breaks.misses, 0);
+}
+
+/// A gate that is shut because contracts may ask at any time never opens when they ask no more:
+/// whoever ends the service waits only until what is left was carried out by another policy.
+#[test]
+fn the_end_does_not_wait_for_contracts_that_ask_no_more() {
+    let drive = drive_file(&table(&[4, 6, 8, 10, 12, 14]), Duration::ZERO);
+    let drive = DriveFile::parse(&drive).unwrap();
+    let plan = Plan {
+        tasks: vec![short_task(&drive)],
+        contracts: Contracts { drain: Some(drive.batch[0].table.clone()), ..Contracts::default() },
+        ..harness::plan(&drive.batch[0].table)
+    };
+    let spec = |number: u64, contract| ExportSpec {
+        name: format!("export-{number}"),
+        offset: Bytes::from_kib(number << 10),
+        size: Bytes::from_kib(1 << 10),
+        contract,
+        share: model::BestEffortShare::default(),
+        is_read_only: false,
+    };
+    let members = Member::of_exports(&[spec(0, None), spec(1, None)], &[]);
+    let store = Store::pseudo(&drive.batch[0].table, 2 * 256, 1);
+    let gated = policy::build(PolicyName::GatedDrain, &plan, None).unwrap();
+    let mut core = Core::new(store, gated, &members, 12, Watch::new(None));
+    let mut random = Pcg64Mcg::seed_from_u64(1);
+    let (calls, answers): (Vec<_>, Vec<_>) =
+        (0..40).map(|_| call(1, Time::ZERO, &mut random)).unzip();
+    core.turn(calls.into_iter());
+    for _ in 0..100 {
+        core.wait_until(Some(core.backing().now + Duration::from_ms(100)));
+        core.turn(std::iter::empty());
+    }
+    let answered = || answers.iter().filter(|answer| answer.poll().is_some()).count();
+    assert_eq!(answered(), 0, "the gate is shut");
+    let last = Plan { tasks: Vec::new(), contracts: Contracts::default(), ..plan };
+    core.wind_down(policy::build(PolicyName::Dqf, &last, None).unwrap());
+    core.turn(std::iter::empty());
+    let begun = core.backing().now;
+    while !core.is_idle() {
+        core.wait_until(None);
+        core.turn(std::iter::empty());
+    }
+    assert_eq!(answered(), 40);
+    assert!(core.backing().now.since(begun) < Duration::from_ms(500));
+}
+
+/// Who may ask each second and then has 7 ms: two requests on the drive, one after the other, take 8.
+fn short_task(drive: &DriveFile) -> model::Task {
+    let serve = SERVE.replace(
+        "period = \"80ms\", requests = 2",
+        "period = \"1s\", deadline = \"7ms\", requests = 1",
+    );
+    let file = ServeFile::parse(&serve).unwrap();
+    file.bind(drive).unwrap().workload.tasks[0].clone()
 }

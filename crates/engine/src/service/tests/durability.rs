@@ -8,8 +8,9 @@
 use device::IoError;
 use model::{Bytes, PolicyName};
 
-use super::clients::{Bench, Durable, export, table};
-use super::store::Entry;
+use super::clients::{Bench, export};
+use crate::service::harness::promises::broken_promises;
+use crate::service::harness::table;
 use crate::service::offer::ExportId;
 
 fn bench(policy: PolicyName, seed: u64) -> Bench {
@@ -24,38 +25,6 @@ fn bench(policy: PolicyName, seed: u64) -> Bench {
         has_trims: false,
         is_disordered: false,
     }
-}
-
-/// What is on the medium after the first `length` entries, at least.
-fn image(journal: &[Entry], blocks: usize) -> Vec<u32> {
-    let (mut image, mut cache) = (vec![0; blocks], vec![0; blocks]);
-    let mut sent = Vec::new();
-    for entry in journal {
-        match entry {
-            Entry::Written { block, stamps } => {
-                cache[*block..block + stamps.len()].copy_from_slice(stamps);
-            }
-            Entry::FlushSent(id) => sent.push((*id, cache.clone())),
-            Entry::Flushed(id) => {
-                let covered = sent.iter().position(|(flush, _)| flush == id).expect("it was sent");
-                // An earlier flush that comes back later does not undo it.
-                for (block, stamp) in image.iter_mut().zip(sent.swap_remove(covered).1) {
-                    *block = (*block).max(stamp);
-                }
-            }
-        }
-    }
-    image
-}
-
-/// Promises that the image after some cut breaks.
-fn broken_promises(journal: &[Entry], durable: &[Durable], blocks: usize) -> usize {
-    let is_broken = |promise: &&Durable| {
-        let image = image(&journal[..promise.after], blocks);
-        promise.blocks.iter().any(|&(block, stamp)| image[block] < stamp)
-    };
-    // The image only grows, so the cut right at the answer is the worst.
-    durable.iter().filter(is_broken).count()
 }
 
 #[test]
@@ -90,7 +59,7 @@ fn an_early_answer_is_noticed() {
 #[test]
 fn no_flush_succeeds_after_one_that_failed() {
     let mut core = bench(PolicyName::Dqf, 1).core();
-    let flush = |core: &mut super::super::core::Core<super::store::Store>| {
+    let flush = |core: &mut super::super::core::Core<crate::service::harness::store::Store>| {
         let (answer, awaited) = super::super::call::mailbox();
         let part = super::super::call::CallPart {
             start: model::Lba::new(0),
@@ -113,8 +82,8 @@ fn no_flush_succeeds_after_one_that_failed() {
     };
     assert_eq!(flush(&mut core), Ok(()));
     let moved = Bytes::new(0);
-    core.backing_mut().broken = Some(IoError::Short { moved, size: Bytes::from_kib(4) });
+    core.backing_mut().faults.all = Some(IoError::Short { moved, size: Bytes::from_kib(4) });
     assert!(matches!(flush(&mut core), Err(crate::service::CallError::Store(_))));
-    core.backing_mut().broken = None;
+    core.backing_mut().faults.all = None;
     assert_eq!(flush(&mut core), Err(crate::service::CallError::FlushBroken));
 }

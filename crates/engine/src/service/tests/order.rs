@@ -3,7 +3,8 @@
 
 use model::PolicyName;
 
-use super::clients::{Bench, export, table};
+use super::clients::{Bench, export};
+use crate::service::harness::table;
 
 fn bench(policy: PolicyName, seed: u64) -> Bench {
     Bench {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Overruns as they are said: each at once, but no more than a line each second.
+//! Troubles as they are said: each at once, but of overruns no more than a line each second.
 //!
 //! A drive that breaks its table often does it hundreds of times each second, and nobody reads
 //! hundreds of lines; what was kept back is counted in the next line. The service's thread only
@@ -10,7 +10,7 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant, SystemTime};
 
 use crate::peers::Say;
-use crate::service::Overrun;
+use crate::service::{Overrun, Stall, Trouble};
 
 /// Between two lines.
 const QUIET: Duration = Duration::from_secs(1);
@@ -18,30 +18,39 @@ const QUIET: Duration = Duration::from_secs(1);
 /// The thread needs little, and its stack may be locked into memory.
 const STACK_BYTES: usize = 128 << 10;
 
-/// Says overruns until their service ends.
+/// Says troubles until their service ends. `end` is called when it ended without being told to.
 ///
 /// # Errors
 /// When no thread is to be had.
-pub(super) fn start(overruns: Receiver<Overrun>, say: Say) -> std::io::Result<JoinHandle<()>> {
+pub(super) fn start(
+    troubles: Receiver<Trouble>,
+    say: Say,
+    end: impl Fn() + Send + 'static,
+) -> std::io::Result<JoinHandle<()>> {
     let listen = move || {
         let mut lines = Lines::default();
         loop {
             let now = Instant::now();
-            let line = match lines.due(now) {
-                None => match overruns.recv() {
-                    Ok(overrun) => lines.overran(Instant::now(), overrun),
-                    Err(_) => return,
-                },
-                Some(time) => match overruns.recv_timeout(time) {
-                    Ok(overrun) => lines.overran(Instant::now(), overrun),
-                    Err(RecvTimeoutError::Timeout) => lines.rest(Instant::now()),
-                    Err(RecvTimeoutError::Disconnected) => {
-                        if let Some(line) = lines.rest(now + QUIET) {
-                            say(&line);
-                        }
-                        return;
+            let heard = match lines.due(now) {
+                None => troubles.recv().map_err(|_| RecvTimeoutError::Disconnected),
+                Some(time) => troubles.recv_timeout(time),
+            };
+            let line = match heard {
+                Ok(Trouble::Overrun(overrun)) => lines.overran(Instant::now(), overrun),
+                Ok(trouble) => {
+                    say(&sentence(&trouble));
+                    if matches!(trouble, Trouble::Ended { .. }) {
+                        end();
                     }
-                },
+                    None
+                }
+                Err(RecvTimeoutError::Timeout) => lines.rest(Instant::now()),
+                Err(RecvTimeoutError::Disconnected) => {
+                    if let Some(line) = lines.rest(now + QUIET) {
+                        say(&line);
+                    }
+                    return;
+                }
             };
             if let Some(line) = line {
                 say(&line);
@@ -52,6 +61,28 @@ pub(super) fn start(overruns: Receiver<Overrun>, say: Say) -> std::io::Result<Jo
         .name("tidegate-log".to_owned())
         .stack_size(STACK_BYTES)
         .spawn(listen)
+}
+
+/// What is said at once, for it comes seldom.
+fn sentence(trouble: &Trouble) -> String {
+    match trouble {
+        Trouble::Stall(Stall { at: instant, waited, in_flight }) => format!(
+            "warning: {}: the drive has {in_flight} requests and gave none back for {}; they \
+             are waited for, and until the next start no bound is guaranteed",
+            at(*instant),
+            model::Duration::from_ms(waited.ns() / 1_000_000),
+        ),
+        Trouble::FlushFailed { at: instant, error } => format!(
+            "error: {}: a flush failed: {error}; what was written since the last good one may be \
+             lost, and until the next start every flush and every write with FUA is refused: see \
+             to the drive, then restart",
+            at(*instant),
+        ),
+        Trouble::Ended { reason } => {
+            format!("error: the service ended: {reason}; every request is refused")
+        }
+        Trouble::Overrun(_) => unreachable!("overruns have lines of their own"),
+    }
 }
 
 /// Which lines there are, apart from when.

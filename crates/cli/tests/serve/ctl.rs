@@ -1,77 +1,32 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! `tidegate ctl` and `tidegate top` through the binary, on a service that nbdkit runs.
-//!
-//! The tests with a service need nbdkit and the plugin beside the binary; they say so and pass
-//! where one is missing.
-
-mod common;
 
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::path::Path;
-use std::process::{Child, Command, Stdio};
-use std::time::{Duration, Instant};
+use std::process::{Command, Stdio};
 
-use common::Folder;
 use serde_json::Value;
+
+use crate::common::Folder;
+use crate::server::{Server, done, tool};
 
 const SERVE: &str = "simulate = \"sata-ssd\"\ncontrol = \"s.ctl\"\nmetrics = \"127.0.0.1:PORT\"\n\
     [[export]]\nname = \"camera\"\nsize = \"8MiB\"\nread_only = true\n\
     contract = { period = \"300ms\", size_max = \"128KiB\", op = \"read\" }\n\
     [[export]]\nname = \"rest\"\nsize = \"8MiB\"\nread_only = true\nbest_effort = true\n";
 
-/// A server at work; killed when the test ends.
-struct Server {
-    child: Child,
-    port: u16,
-}
-
-impl Server {
-    /// `None`, with its reason, where it cannot be had.
-    fn start(folder: &Folder) -> Option<Self> {
-        if Command::new("nbdkit").arg("--version").output().is_err() {
-            println!("skipped: nbdkit is not installed");
-            return None;
-        }
-        let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
-        folder.file("s.toml", &SERVE.replace("PORT", &port.to_string()));
-        let (code, _, stderr) = folder.run(&["serve", "s.toml", "--print"]);
-        if stderr.contains("is not where it belongs") {
-            println!("skipped: {stderr}");
-            return None;
-        }
-        assert_eq!(code, 0, "{stderr}");
-        let mut command = folder.command(&["serve", "s.toml"]);
-        let child = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
-        let mut server = Self { child, port };
-        let begun = Instant::now();
-        while folder.run(&["ctl", "s.ctl", "status"]).0 == 3 {
-            let ended = server.child.try_wait().unwrap();
-            assert!(ended.is_none() && begun.elapsed() < Duration::from_mins(1), "{ended:?}");
-            std::thread::sleep(Duration::from_millis(20));
-        }
-        Some(server)
-    }
-
-    /// What it said, once it ended by itself.
-    fn ended(mut self) -> (Option<i32>, String) {
-        let mut said = String::new();
-        self.child.stderr.take().unwrap().read_to_string(&mut said).unwrap();
-        (self.child.wait().unwrap().code(), said)
-    }
-}
-
-impl Drop for Server {
-    fn drop(&mut self) {
-        let _ = self.child.kill();
-        let _ = self.child.wait();
-    }
+/// A server with a control socket, and the port of its metrics.
+fn start(folder: &Folder, programs: &[&str]) -> Option<(Server, u16)> {
+    let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+    let server = Server::start(folder, &SERVE.replace("PORT", &port.to_string()), programs)?;
+    Some((server, port))
 }
 
 #[test]
 fn a_service_is_asked_and_told_and_stopped() {
     let folder = Folder::new();
-    let Some(server) = Server::start(&folder) else { return };
+    let Some((server, port)) = start(&folder, &[]) else { return };
     // The serve file leads to the socket, the socket itself too.
     let (code, stdout, stderr) = folder.run(&["ctl", "s.toml", "status"]);
     let is_degraded = stdout.contains("DEGRADED");
@@ -89,7 +44,7 @@ fn a_service_is_asked_and_told_and_stopped() {
     assert!(code == 2 && stderr.contains("no export of that name"), "{stderr}");
     let (code, answer) = folder.json(&["ctl", "s.ctl", "missed", "rest"]);
     assert_eq!((code, &answer["ok"]), (2, &Value::Bool(false)));
-    let mut stream = TcpStream::connect(("127.0.0.1", server.port)).unwrap();
+    let mut stream = TcpStream::connect(("127.0.0.1", port)).unwrap();
     stream.write_all(b"GET /metrics HTTP/1.1\r\n\r\n").unwrap();
     let mut page = String::new();
     stream.read_to_string(&mut page).unwrap();
@@ -106,16 +61,14 @@ fn a_service_is_asked_and_told_and_stopped() {
 #[test]
 fn exports_come_and_go() {
     let folder = Folder::new();
-    let Some(server) = Server::start(&folder) else { return };
+    let Some((server, port)) = start(&folder, &["nbdinfo"]) else { return };
     let names = || {
-        let uri = format!("nbd+unix:///?socket={}", folder.path().join("s.sock").display());
-        let found = Command::new("nbdinfo").args(["--list", "--json", &uri]).output();
-        let Ok(found) = found else { return None };
-        let list: Value = serde_json::from_slice(&found.stdout).unwrap_or_default();
-        let exports = list["exports"].as_array().map_or(&[][..], Vec::as_slice);
-        let name = |export: &Value| export["export-name"].as_str().unwrap_or_default().to_owned();
-        Some(exports.iter().map(name).collect::<Vec<_>>())
+        let listed = done("nbdinfo", &["--list", "--json", &server.uri("")]);
+        let list: Value = serde_json::from_str(&listed).unwrap();
+        let name = |export: &Value| export["export-name"].as_str().unwrap().to_owned();
+        list["exports"].as_array().unwrap().iter().map(name).collect::<Vec<_>>()
     };
+    let is_opened = |name: &str| tool("nbdinfo", &["--size", &server.uri(name)]).0 == Some(0);
     let keys = "name = \"second\"\nsize = \"8MiB\"\nread_only = true\n\
                 contract = { period = \"300ms\", size_max = \"128KiB\", op = \"read\" }\n";
     folder.file("second.toml", keys);
@@ -127,15 +80,10 @@ fn exports_come_and_go() {
         assert!(stdout.contains(said), "{said}: {stdout}");
     }
     // A server beside contracts does not offer to trim.
-    let can_trim = |name: &str| {
-        let socket = folder.path().join("s.sock");
-        let uri = format!("nbd+unix:///{name}?socket={}", socket.display());
-        Command::new("nbdinfo").args(["--can", "trim", &uri]).status().ok()?.code()
-    };
-    assert_ne!(can_trim("rest"), Some(0));
+    assert_ne!(tool("nbdinfo", &["--can", "trim", &server.uri("rest")]).0, Some(0));
     // One that was added to the serve file since, by its name; in a hurry that no drive has.
     let greedy = keys.replace("second", "greedy").replace("\"300ms\"", "\"50us\"");
-    let port = server.port.to_string();
+    let port = port.to_string();
     folder.file("s.toml", &format!("{}[[export]]\n{greedy}", SERVE.replace("PORT", &port)));
     let (code, stdout, stderr) = folder.run(&["ctl", "s.toml", "admit", "greedy"]);
     assert_eq!(code, 1, "{stdout}{stderr}");
@@ -148,20 +96,12 @@ fn exports_come_and_go() {
         let (code, _, stderr) = folder.run(&["ctl", "s.toml", arguments[0], arguments[1]]);
         assert!(code == 2 && stderr.contains(said), "{arguments:?}: {stderr}");
     }
-    if let Some(names) = names() {
-        assert_eq!(names, ["camera", "rest", "second"]);
-    }
-    let uri = format!("nbd+unix:///second?socket={}", folder.path().join("s.sock").display());
-    let opened = || Command::new("nbdinfo").args(["--size", &uri]).output();
-    let is_opened = || opened().map_or(None, |found| Some(found.status.success()));
-    assert_ne!(is_opened(), Some(false));
+    assert_eq!(names(), ["camera", "rest", "second"]);
+    assert!(is_opened("second"));
     let (code, stdout, stderr) = folder.run(&["ctl", "s.ctl", "remove", "second"]);
     assert!(code == 0 && stdout.contains("share of the drive are free"), "{stdout}{stderr}");
-    assert_ne!(is_opened(), Some(true));
-    if let Some(names) = names() {
-        assert_eq!(names, ["camera", "rest"]);
-    }
-    drop(server);
+    assert!(!is_opened("second"));
+    assert_eq!(names(), ["camera", "rest"]);
 }
 
 #[test]
@@ -190,11 +130,7 @@ fn what_cannot_be_asked_is_said() {
 #[test]
 fn the_live_view_gives_the_terminal_back() {
     let folder = Folder::new();
-    if Command::new("script").arg("--version").output().is_err() {
-        println!("skipped: script (util-linux) is not installed");
-        return;
-    }
-    let Some(server) = Server::start(&folder) else { return };
+    let Some((server, _)) = start(&folder, &["script"]) else { return };
     let (_, _, stderr) = folder.run(&["top", "s.ctl"]);
     assert!(stderr.contains("needs a terminal"), "{stderr}");
     for (keys, is_signal) in [(&b"q"[..], false), (b"\x03", false), (b"", true)] {

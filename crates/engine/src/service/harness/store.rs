@@ -2,48 +2,101 @@
 //! A store in memory behind a simulated drive, which keeps a journal of all that happened.
 
 use std::collections::HashMap;
+use std::ops::Range;
 
 use device::{IoBuffer, IoError, RingError};
 use drive::{Drive, PseudoDisk};
 use model::{BatchTable, Bytes, Duration, Lba, Op, Request, RequestId, Time};
+use rustix::io::Errno;
 
 use crate::service::backing::{Backing, Move, Moved};
 
-pub(super) const BLOCK: usize = 4096;
+pub(crate) const BLOCK: usize = 4096;
+
+/// What a flush takes.
+pub(crate) const FLUSH_TIME: Duration = Duration::from_ms(3);
 
 /// What happened at the store, in order.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Entry {
+pub(crate) enum Entry {
     /// A write of these stamps from this block on is done: it may be durable.
     Written { block: usize, stamps: Vec<u32> },
     /// A flush was sent.
     FlushSent(RequestId),
     /// A flush is done: all written before it was sent is durable.
     Flushed(RequestId),
+    /// A flush failed: what was not durable before it never will be.
+    FlushFailed(RequestId),
 }
 
 /// See the module's text.
-pub(super) struct Store {
+pub(crate) struct Store {
     drive: Box<dyn Drive>,
-    pub(super) now: Time,
+    pub(crate) now: Time,
     /// A stamp for each block.
-    pub(super) blocks: Vec<u32>,
-    pub(super) journal: Vec<Entry>,
+    pub(crate) blocks: Vec<u32>,
+    pub(crate) journal: Vec<Entry>,
     /// How many requests each submission had.
-    pub(super) batches: Vec<usize>,
+    pub(crate) batches: Vec<usize>,
     on_drive: HashMap<RequestId, (Request, IoBuffer)>,
     /// Flushes on their way, with when they are done.
     flushes: Vec<(Time, RequestId)>,
     /// Trims on their way, with when they are done.
     trims: Vec<(Time, RequestId, usize, usize)>,
     /// What a flush takes.
-    pub(super) flush_time: Duration,
-    /// Fails everything from here on.
-    pub(super) broken: Option<IoError>,
+    pub(crate) flush_time: Duration,
+    /// What is wrong with it.
+    pub(crate) faults: Faults,
+    /// Came back and was not reaped.
+    returned: Vec<drive::Completion>,
+}
+
+/// What is wrong with a store.
+#[derive(Debug, Default)]
+pub(crate) struct Faults {
+    /// Everything fails.
+    pub(crate) all: Option<IoError>,
+    /// Transfers that touch these blocks fail.
+    pub(crate) region: Option<(Range<usize>, IoError)>,
+    /// So many more transfers fail.
+    pub(crate) transfers: u32,
+    /// So many more flushes fail.
+    pub(crate) flushes: u32,
+    /// Nothing comes back before.
+    pub(crate) stalled_until: Time,
+}
+
+/// What devices report most.
+pub(crate) const EIO: IoError = IoError::Device(Errno::IO);
+
+impl Faults {
+    fn of_transfer(&mut self, first: usize, count: usize) -> Result<(), IoError> {
+        if let Some(error) = self.all {
+            return Err(error);
+        }
+        if let Some((region, error)) = &self.region
+            && first < region.end
+            && region.start < first + count
+        {
+            return Err(*error);
+        }
+        let left = self.transfers.checked_sub(1);
+        self.transfers = left.unwrap_or(0);
+        left.map_or(Ok(()), |_| Err(EIO))
+    }
+
+    fn of_flush(&mut self) -> Result<(), IoError> {
+        if let Some(error) = self.all {
+            return Err(error);
+        }
+        let left = self.flushes.checked_sub(1);
+        self.flushes = left.unwrap_or(0);
+        left.map_or(Ok(()), |_| Err(EIO))
+    }
 }
 
 impl Store {
-    pub(super) fn new(drive: Box<dyn Drive>, blocks: usize) -> Self {
+    pub(crate) fn new(drive: Box<dyn Drive>, blocks: usize) -> Self {
         Self {
             drive,
             now: Time::ZERO,
@@ -53,18 +106,20 @@ impl Store {
             on_drive: HashMap::new(),
             flushes: Vec::new(),
             trims: Vec::new(),
-            flush_time: Duration::from_ms(3),
-            broken: None,
+            flush_time: FLUSH_TIME,
+            faults: Faults::default(),
+            returned: Vec::new(),
         }
     }
 
     /// On a drive that completes what it has in any order.
-    pub(super) fn pseudo(table: &BatchTable, blocks: usize, seed: u64) -> Self {
+    pub(crate) fn pseudo(table: &BatchTable, blocks: usize, seed: u64) -> Self {
         Self::new(Box::new(PseudoDisk::new(table.batch_max(), table.clone(), seed)), blocks)
     }
 
     /// Whether something is on the drive that is not done by now.
-    pub(super) fn is_busy(&self) -> bool {
+    #[cfg(test)]
+    pub(crate) fn is_busy(&self) -> bool {
         !self.on_drive.is_empty() && self.drive.next_event().is_some_and(|next| next > self.now)
     }
 
@@ -86,7 +141,7 @@ impl Store {
     }
 }
 
-pub(super) fn stamp_of(piece: &[u8]) -> u32 {
+pub(crate) fn stamp_of(piece: &[u8]) -> u32 {
     u32::from_le_bytes(piece[..4].try_into().unwrap())
 }
 
@@ -106,6 +161,8 @@ impl Backing for Store {
     fn submit(&mut self, batch: &mut Vec<Move>) {
         let requests: Vec<Request> = batch.iter().map(|one| one.request).collect();
         self.batches.push(requests.len());
+        // By the protocol of drives, what is due is delivered before anything is submitted.
+        self.drive.advance(self.now, &mut self.returned);
         self.drive.submit(self.now, &requests);
         for Move { request, data } in batch.drain(..) {
             self.on_drive.insert(request.id, (request, data));
@@ -125,33 +182,44 @@ impl Backing for Store {
     }
 
     fn wait(&mut self, until: Option<Time>) -> Result<(), RingError> {
-        let flushed = self.flushes.iter().map(|flush| flush.0);
-        let flushed = flushed.chain(self.trims.iter().map(|trim| trim.0)).min();
-        let next = [until, self.drive.next_event(), flushed].into_iter().flatten().min();
-        self.now = next.unwrap_or(self.now).max(self.now);
+        let stall = self.faults.stalled_until;
+        let next = if self.now < stall {
+            until.map_or(stall, |until| until.min(stall))
+        } else if self.returned.is_empty() {
+            let flushed = self.flushes.iter().map(|flush| flush.0);
+            let flushed = flushed.chain(self.trims.iter().map(|trim| trim.0)).min();
+            let next = [until, self.drive.next_event(), flushed].into_iter().flatten().min();
+            next.unwrap_or(self.now)
+        } else {
+            self.now
+        };
+        self.now = next.max(self.now);
         Ok(())
     }
 
     fn reap(&mut self, moved: &mut Vec<Moved>) {
-        let mut returned = Vec::new();
-        self.drive.advance(self.now, &mut returned);
-        for drive::Completion { id, .. } in returned {
-            let result = self.broken.map_or(Ok(()), Err);
+        if self.now < self.faults.stalled_until {
+            return;
+        }
+        self.drive.advance(self.now, &mut self.returned);
+        for drive::Completion { id, .. } in std::mem::take(&mut self.returned) {
             let (request, mut data) = self.on_drive.remove(&id).expect("it was given");
+            let result = self.faults.of_transfer(block_of(&request), blocks_of(&request));
             if result.is_ok() {
                 self.move_data(&request, &mut data);
             }
             moved.push(Moved { id, data: Some(data), result });
         }
-        let result = self.broken.map_or(Ok(()), Err);
         for (_, id, first, count) in self.trims.extract_if(.., |trim| trim.0 <= self.now) {
             self.blocks[first..first + count].fill(0);
-            moved.push(Moved { id, data: None, result });
+            moved.push(Moved { id, data: None, result: Ok(()) });
         }
         for (_, id) in self.flushes.extract_if(.., |flush| flush.0 <= self.now) {
-            if result.is_ok() {
-                self.journal.push(Entry::Flushed(id));
-            }
+            let result = self.faults.of_flush();
+            self.journal.push(match result {
+                Ok(()) => Entry::Flushed(id),
+                Err(_) => Entry::FlushFailed(id),
+            });
             moved.push(Moved { id, data: None, result });
         }
     }

@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! Clients that people have, each as they use it.
+
+use std::net::{TcpListener, TcpStream};
+use std::os::fd::OwnedFd;
+use std::os::unix::net::UnixListener;
+use std::process::{Command, Stdio};
+
+use crate::common::Folder;
+use crate::server::{Server, done, has, tool};
+
+const SCRATCH: &str = "simulate = \"sata-ssd\"\n\
+    [[export]]\nname = \"scratch\"\nsize = \"16MiB\"\nbest_effort = true\n";
+
+/// Bytes that are all different from their neighbours.
+fn data(bytes: u32) -> Vec<u8> {
+    (0..bytes / 4).flat_map(|word| (word.wrapping_mul(2_654_435_761)).to_le_bytes()).collect()
+}
+
+#[test]
+fn qemu_img_converts_and_compares() {
+    let folder = Folder::new();
+    let Some(server) = Server::start(&folder, SCRATCH, &["qemu-img"]) else { return };
+    let image = folder.file("in.img", "");
+    std::fs::write(&image, data(16 << 20)).unwrap();
+    let (image, uri) = (image.display().to_string(), server.uri("scratch"));
+    let back = folder.path().join("out.qcow2").display().to_string();
+    done("qemu-img", &["convert", "-n", "-f", "raw", "-O", "raw", &image, &uri]);
+    done("qemu-img", &["compare", "-f", "raw", "-F", "raw", &image, &uri]);
+    done("qemu-img", &["convert", "-f", "raw", "-O", "qcow2", &uri, &back]);
+    done("qemu-img", &["compare", "-f", "raw", "-F", "qcow2", &image, &back]);
+    // Canary: a byte that differs is seen.
+    done("qemu-io", &["-f", "raw", "-c", "write -P 1 8192 512", &uri]);
+    assert_eq!(tool("qemu-img", &["compare", "-f", "raw", "-F", "raw", &image, &uri]).0, Some(1));
+    assert_eq!(server.stop().0, Some(0));
+}
+
+#[test]
+fn qemu_io_finds_what_it_wrote() {
+    let folder = Folder::new();
+    let Some(server) = Server::start(&folder, SCRATCH, &["qemu-io"]) else { return };
+    let uri = server.uri("scratch");
+    let commands = ["write -P 0x5a 4k 100k", "write -f -P 0x5b 1M 512", "flush", "write -z 8k 4k"];
+    let checks = ["read -P 0x5a 4k 4k", "read -P 0 8k 4k", "read -P 0x5a 12k 92k"];
+    for command in commands.iter().chain(&checks).chain(&["read -P 0x5b 1M 512"]) {
+        let said = done("qemu-io", &["-f", "raw", "-c", command, &uri]);
+        assert!(!said.contains("verification failed"), "{command}: {said}");
+    }
+    let (_, said, _) = tool("qemu-io", &["-f", "raw", "-c", "read -P 1 4k 4k", &uri]);
+    assert!(said.contains("verification failed"), "the canary: {said}");
+    assert_eq!(server.stop().0, Some(0));
+}
+
+#[test]
+fn fio_verifies_what_it_wrote() {
+    let folder = Folder::new();
+    let Some(server) = Server::start(&folder, SCRATCH, &["fio"]) else { return };
+    if !done("fio", &["--enghelp"]).contains("nbd") {
+        println!("skipped: this fio cannot talk NBD");
+        return;
+    }
+    let uri = format!("--uri={}", server.uri("scratch"));
+    let job = ["--name=job", "--ioengine=nbd", &uri, "--rw=randwrite", "--bs=4k,4k", "--size=4M"];
+    let more = ["--iodepth=16", "--verify=crc32c", "--fsync=64", "--verify_fatal=1"];
+    // Nothing is left where the test was started.
+    let quiet = ["--verify_state_save=0", "--output-format=terse"];
+    done("fio", &[&job[..], &more, &quiet].concat());
+    let (code, said) = server.stop();
+    assert_eq!(code, Some(0), "{said}");
+    assert!(said.contains("scratch: ") && !said.contains("failed"), "{said}");
+}
+
+/// A port that nobody has now.
+fn free_port() -> u16 {
+    TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port()
+}
+
+#[test]
+fn over_tcp_a_key_is_asked_for() {
+    let folder = Folder::new();
+    let port = free_port();
+    let text = format!("listen = \"127.0.0.1:{port}\"\n{SCRATCH}[tls]\npsk = \"keys\"\n");
+    if !has(&["psktool", "nbdinfo"]) || !Server::is_possible(&folder, &text, &[]) {
+        return;
+    }
+    let keys = folder.path().join("keys").display().to_string();
+    done("psktool", &["-u", "alice", "-p", &keys]);
+    let log = std::fs::File::create(folder.path().join("log")).unwrap();
+    let mut command = folder.command(&["serve", "s.toml"]);
+    let mut server = Server::begin(&folder, command.stdout(Stdio::null()).stderr(log));
+    server.wait_for("port", || TcpStream::connect(("127.0.0.1", port)).is_ok());
+    let with_key = format!("nbds://alice@127.0.0.1:{port}/scratch?tls-psk-file={keys}");
+    let (code, said, stderr) = tool("nbdinfo", &[&with_key]);
+    if stderr.contains("TLS") && stderr.contains("not supported") {
+        println!("skipped: {stderr}");
+        return;
+    }
+    assert!(code == Some(0) && said.contains("with TLS"), "{said}{stderr}");
+    let other = folder.path().join("others").display().to_string();
+    done("psktool", &["-u", "alice", "-p", &other]);
+    let wrong_key = format!("nbds://alice@127.0.0.1:{port}/scratch?tls-psk-file={other}");
+    for refused in [wrong_key, format!("nbd://127.0.0.1:{port}/scratch")] {
+        let (code, said, _) = tool("nbdinfo", &[&refused]);
+        assert_ne!(code, Some(0), "{refused}: {said}");
+    }
+    // Whoever was refused is nobody's loss.
+    assert_eq!(tool("nbdinfo", &[&with_key]).0, Some(0));
+    assert_eq!(server.stop().0, Some(0));
+}
+
+/// The socket is the service manager's: made, listened at and removed by it.
+#[test]
+fn a_socket_may_come_from_the_service_manager() {
+    let folder = Folder::new();
+    if !Server::is_possible(&folder, SCRATCH, &["nbdinfo"]) {
+        return;
+    }
+    let path = folder.path().join("s.sock");
+    let listener = UnixListener::bind(&path).unwrap();
+    let program = env!("CARGO_BIN_EXE_tidegate");
+    // As systemd does: descriptor 3, and the number of the process that gets it.
+    let begin = format!(
+        "exec 3<&0 0</dev/null; export LISTEN_PID=$$ LISTEN_FDS=1; exec '{program}' serve s.toml"
+    );
+    let log = std::fs::File::create(folder.path().join("log")).unwrap();
+    let mut command = Command::new("sh");
+    command.args(["-c", &begin]).current_dir(folder.path());
+    command.stdin(OwnedFd::from(listener.try_clone().unwrap())).stdout(Stdio::null()).stderr(log);
+    let server = Server::spawn(&folder, &mut command);
+    assert!(done("nbdinfo", &[&server.uri("scratch")]).contains("16777216"));
+    assert_eq!(server.stop().0, Some(0));
+    assert!(path.exists(), "it was not the server's to remove");
+}

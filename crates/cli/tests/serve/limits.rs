@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! What many connections cost.
+
+use crate::common::Folder;
+use crate::nbd::Client;
+use crate::server::{Server, until};
+
+const SERVE: &str = "simulate = \"sata-ssd\"\n\
+    [[export]]\nname = \"scratch\"\nsize = \"8MiB\"\nbest_effort = true\n";
+
+/// By how much memory may grow from the hundredth connection to the thousandth: less than a
+/// hundredth of what one of them has while it is there.
+const GROWTH_KIB_MAX: u64 = 8 << 10;
+
+/// Connects, writes and reads a little, and leaves, that often.
+fn come_and_go(server: &Server, count: usize) {
+    for round in 0..count {
+        let mut client = None;
+        // Those who left may still be counted.
+        assert!(until(|| {
+            client = Client::connect(&server.socket(), "scratch").ok();
+            client.is_some()
+        }));
+        let mut client = client.expect("until it was there");
+        let offset = (round % 64 * 4096) as u64;
+        assert_eq!(client.write(offset, &[1; 4096], false).unwrap(), 0);
+        if round % 3 == 0 {
+            client.ask_write(7, offset, &[2; 4096], true);
+        }
+    }
+}
+
+#[test]
+fn a_thousand_connections_leave_no_memory_behind() {
+    let folder = Folder::new();
+    let Some(server) = Server::start(&folder, SERVE, &[]) else { return };
+    let at_first = server.memory_kib("VmRSS:");
+    come_and_go(&server, 100);
+    let before = server.memory_kib("VmRSS:");
+    come_and_go(&server, 900);
+    let mut after = 0;
+    let is_bounded = until(|| {
+        after = server.memory_kib("VmRSS:");
+        after <= before + GROWTH_KIB_MAX
+    });
+    let peak = server.memory_kib("VmHWM:");
+    println!("KiB: {at_first} at first, {before} after 100, {after} after 1000, {peak} at most");
+    assert!(is_bounded, "{before} KiB after 100 connections, {after} KiB after 1000");
+    assert_eq!(server.stop().0, Some(0));
+}

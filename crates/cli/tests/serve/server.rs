@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! The one way in which tests start servers, and the tools that talk to them.
+//!
+//! Waits end at once when what they wait for is there, and after minutes on a machine that has
+//! no time for us; then the server is killed, and what it said is printed.
+
+use std::io::Read;
+use std::os::unix::net::UnixStream;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, ExitStatus, Output, Stdio};
+use std::time::{Duration, Instant};
+
+use crate::common::Folder;
+
+/// No wait of a test is longer.
+pub(crate) const PATIENCE: Duration = Duration::from_mins(3);
+
+/// A server at work; killed when the test ends.
+pub(crate) struct Server {
+    child: Child,
+    folder: PathBuf,
+}
+
+/// Waits until `is_so`; whether it was before all patience was gone.
+pub(crate) fn until(mut is_so: impl FnMut() -> bool) -> bool {
+    let begun = Instant::now();
+    while !is_so() {
+        if begun.elapsed() > PATIENCE {
+            return false;
+        }
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    true
+}
+
+/// Whether all of these programs are there; says which is not.
+pub(crate) fn has(programs: &[&str]) -> bool {
+    let is_there = |program: &&&str| {
+        let sought = format!("command -v {program}");
+        let path = "PATH=\"$PATH:/usr/sbin:/sbin\"";
+        Command::new("sh")
+            .args(["-c", &format!("{path} {sought}")])
+            .stdout(Stdio::null())
+            .status()
+            .is_ok_and(|status| status.success())
+    };
+    match programs.iter().find(|program| !is_there(program)) {
+        Some(missing) => {
+            println!("skipped: {missing} is not installed");
+            false
+        }
+        None => true,
+    }
+}
+
+/// Exit code, standard output and standard error of a program, which is ended after minutes.
+pub(crate) fn tool(name: &str, arguments: &[&str]) -> (Option<i32>, String, String) {
+    let seconds = PATIENCE.as_secs().to_string();
+    let Output { status, stdout, stderr } = Command::new("timeout")
+        .args(["--kill-after=5", &seconds, name])
+        .args(arguments)
+        .env("PATH", path_with_sbin())
+        .output()
+        .unwrap();
+    let text = |bytes: Vec<u8>| String::from_utf8_lossy(&bytes).into_owned();
+    (status.code(), text(stdout), text(stderr))
+}
+
+/// The same where it must succeed; what it said.
+pub(crate) fn done(name: &str, arguments: &[&str]) -> String {
+    let (code, stdout, stderr) = tool(name, arguments);
+    assert_eq!(code, Some(0), "{name} {arguments:?}: {stdout}{stderr}");
+    stdout
+}
+
+/// Administrators' programs are not on everybody's path.
+pub(crate) fn path_with_sbin() -> String {
+    format!("{}:/usr/sbin:/sbin", std::env::var("PATH").unwrap_or_default())
+}
+
+impl Server {
+    /// Serves `text` from `folder`: its socket is `s.sock` there, its log `log`. `None`, with the
+    /// reason, where nbdkit, the plugin or one of `programs` is missing.
+    pub(crate) fn start(folder: &Folder, text: &str, programs: &[&str]) -> Option<Self> {
+        if !Self::is_possible(folder, text, programs) {
+            return None;
+        }
+        let log = std::fs::File::create(folder.path().join("log")).unwrap();
+        let mut command = folder.command(&["serve", "s.toml"]);
+        command.stdin(Stdio::null()).stdout(log.try_clone().unwrap()).stderr(log);
+        Some(Self::spawn(folder, &mut command))
+    }
+
+    /// Writes the serve file; whether it could be served.
+    pub(crate) fn is_possible(folder: &Folder, text: &str, programs: &[&str]) -> bool {
+        folder.file("s.toml", text);
+        if !has(&["nbdkit"]) || !has(programs) {
+            return false;
+        }
+        let (code, _, stderr) = folder.run(&["serve", "s.toml", "--print"]);
+        if stderr.contains("is not where it belongs") {
+            println!("skipped: {stderr}");
+            return false;
+        }
+        assert_eq!(code, 0, "{stderr}");
+        true
+    }
+
+    /// Runs a command that serves at `s.sock`, until clients are let in.
+    pub(crate) fn spawn(folder: &Folder, command: &mut Command) -> Self {
+        let mut server = Self::begin(folder, command);
+        let socket = server.socket();
+        server.wait_for("its socket", || {
+            let Ok(mut stream) = UnixStream::connect(&socket) else { return false };
+            let mut greeting = [0; 8];
+            stream.set_read_timeout(Some(Duration::from_secs(10))).unwrap();
+            stream.read_exact(&mut greeting).is_ok() && greeting == *b"NBDMAGIC"
+        });
+        server
+    }
+
+    /// Runs it and waits for nothing.
+    pub(crate) fn begin(folder: &Folder, command: &mut Command) -> Self {
+        Self { child: command.spawn().unwrap(), folder: folder.path().to_owned() }
+    }
+
+    /// Waits for what must come while it runs.
+    pub(crate) fn wait_for(&mut self, what: &str, mut is_so: impl FnMut() -> bool) {
+        let mut ended = None;
+        let came = until(|| {
+            ended = self.child.try_wait().unwrap();
+            ended.is_some() || is_so()
+        });
+        if !came || ended.is_some() {
+            let _ = self.child.kill();
+            panic!("no {what} ({ended:?}); it said:\n{}", self.said());
+        }
+    }
+
+    pub(crate) fn socket(&self) -> PathBuf {
+        self.folder.join("s.sock")
+    }
+
+    pub(crate) fn uri(&self, export: &str) -> String {
+        uri(&self.socket(), export)
+    }
+
+    /// What it said so far.
+    pub(crate) fn said(&self) -> String {
+        let bytes = std::fs::read(self.folder.join("log")).unwrap_or_default();
+        String::from_utf8_lossy(&bytes).into_owned()
+    }
+
+    /// Memory that it has, in KiB, by the name that the kernel gives it.
+    pub(crate) fn memory_kib(&self, what: &str) -> u64 {
+        let path = format!("/proc/{}/status", self.child.id());
+        let status = std::fs::read_to_string(path).unwrap();
+        let line = status.lines().find(|line| line.starts_with(what)).expect("the kernel tells");
+        line.split_whitespace().nth(1).unwrap().parse().unwrap()
+    }
+
+    pub(crate) fn signal(&self, signal: &str) {
+        let pid = self.child.id().to_string();
+        assert!(Command::new("kill").args([signal, &pid]).status().unwrap().success());
+    }
+
+    /// Ends it as a service manager would; exit code and what it said.
+    pub(crate) fn stop(self) -> (Option<i32>, String) {
+        self.signal("-TERM");
+        self.ended()
+    }
+
+    /// Waits until it ended; exit code and what it said.
+    pub(crate) fn ended(mut self) -> (Option<i32>, String) {
+        let mut ended: Option<ExitStatus> = None;
+        let in_time = until(|| {
+            ended = self.child.try_wait().unwrap();
+            ended.is_some()
+        });
+        assert!(in_time, "it does not end; it said:\n{}", self.said());
+        (ended.and_then(|status| status.code()), self.said())
+    }
+
+    /// Ends it as a failing host would.
+    pub(crate) fn kill(mut self) {
+        self.child.kill().unwrap();
+        self.child.wait().unwrap();
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// Paths of the build output have nothing in them that a URI would quote.
+pub(crate) fn uri(socket: &Path, export: &str) -> String {
+    format!("nbd+unix:///{export}?socket={}", socket.display())
+}
+
+/// A file without holes for a store, where direct I/O is to be had; says so where it is not.
+pub(crate) fn image(folder: &Folder, name: &str, mib: usize) -> Option<PathBuf> {
+    let path = folder.path().join(name);
+    std::fs::write(&path, vec![0_u8; mib << 20]).unwrap();
+    // What is not written yet stays in the page cache, and is refused.
+    std::fs::File::open(&path).unwrap().sync_all().unwrap();
+    let probe = ["profile", name, "--only=batch", "--samples=1", "--size=4KiB", "--depth=1"];
+    let (code, _, stderr) = folder.run(&probe);
+    if code != 0 {
+        println!("skipped: {stderr}");
+        return None;
+    }
+    Some(path)
+}

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! Any bytes on the control socket of a service: each line has its answer, and nothing breaks.
+
+use serde_json::Value;
+
+use super::{Desk, LINE_BYTES_MAX};
+use crate::peers::harness::answers;
+use crate::service::harness::view;
+
+/// Sends what follows the first byte, which says in which pieces; how many answers there were.
+///
+/// # Errors
+/// What is not as it must be.
+pub(crate) fn run(bytes: &[u8]) -> Result<usize, String> {
+    let Some((&piece, input)) = bytes.split_first() else { return Ok(0) };
+    let mut desk = Desk { view: view(), stop: Box::new(|| ()) };
+    let output = answers(&mut desk, input, usize::from(piece).max(1));
+    let output = String::from_utf8(output).map_err(|error| error.to_string())?;
+    let answered: Vec<&str> = output.lines().collect();
+    if answered.len() != expected(input) || !(output.is_empty() || output.ends_with('\n')) {
+        return Err(format!("{} answers for {}", answered.len(), expected(input)));
+    }
+    for line in &answered {
+        let value: Value =
+            serde_json::from_str(line).map_err(|error| format!("{error}: {line}"))?;
+        let is_sound = match value["ok"] {
+            Value::Bool(true) => true,
+            Value::Bool(false) => value["error"].is_string() && value["help"].is_string(),
+            _ => false,
+        };
+        if !is_sound {
+            return Err(format!("no answer: {line}"));
+        }
+    }
+    Ok(answered.len())
+}
+
+/// One for each line, up to the first that is too long.
+fn expected(input: &[u8]) -> usize {
+    let lines: Vec<&[u8]> = input.split_inclusive(|&byte| byte == b'\n').collect();
+    let is_too_long = |line: &&[u8]| line.len() > LINE_BYTES_MAX;
+    lines.iter().position(is_too_long).map_or(lines.len(), |first| first + 1)
+}

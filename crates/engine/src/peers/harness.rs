@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! A peer that sends any bytes, in pieces of any size, and reads as slowly as it likes.
+
+use std::io::{self, Read, Write};
+use std::time::{Duration, Instant};
+
+use super::peer::{Fate, Peer};
+use super::{PACE, Protocol};
+
+/// Both directions of a stream.
+struct Wire<'a> {
+    /// Not read yet.
+    input: &'a [u8],
+    piece: usize,
+    /// What may still be read, and written, in this turn.
+    readable: usize,
+    writable: usize,
+    output: Vec<u8>,
+}
+
+impl Read for Wire<'_> {
+    fn read(&mut self, data: &mut [u8]) -> io::Result<usize> {
+        if self.input.is_empty() {
+            return Ok(0);
+        }
+        let count = data.len().min(self.input.len()).min(self.readable);
+        if count == 0 {
+            return Err(io::ErrorKind::WouldBlock.into());
+        }
+        let (now, later) = self.input.split_at(count);
+        data[..count].copy_from_slice(now);
+        (self.input, self.readable) = (later, self.readable - count);
+        Ok(count)
+    }
+}
+
+impl Write for Wire<'_> {
+    fn write(&mut self, data: &[u8]) -> io::Result<usize> {
+        let count = data.len().min(self.writable);
+        if count == 0 {
+            return Err(io::ErrorKind::WouldBlock.into());
+        }
+        self.writable -= count;
+        self.output.extend_from_slice(&data[..count]);
+        Ok(count)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// What a peer is answered that sends `input` in such pieces, then closes its half.
+pub(crate) fn answers<P: Protocol>(protocol: &mut P, input: &[u8], piece: usize) -> Vec<u8> {
+    let mut now = Instant::now();
+    let wire = Wire { input, piece, readable: 0, writable: 0, output: Vec::new() };
+    let mut peer = Peer::new(wire, now);
+    loop {
+        let written = peer.stream.output.len();
+        (peer.stream.readable, peer.stream.writable) = (peer.stream.piece, 64 * peer.stream.piece);
+        if peer.turn(now, protocol) == Fate::Goes {
+            return peer.stream.output;
+        }
+        // It is answered at our pace; what it sends takes no time.
+        let is_answered = peer.stream.output.len() > written;
+        now += if is_answered { PACE } else { Duration::from_micros(1) };
+    }
+}

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! Any text as a serve file: read, laid out, bound and proved as far as it is one.
+
+use std::collections::BTreeSet;
+use std::sync::LazyLock;
+
+use analysis::assess;
+use model::serve_file::Layout;
+use model::{Bytes, DriveFile, ExportSpec, FileError, ServeFile};
+
+/// Contracts beyond which the proof takes longer than a test may.
+const PROVED_MAX: usize = 4;
+
+/// How far a text came.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Reached {
+    Refused,
+    Parsed,
+    Bound,
+}
+
+/// # Errors
+/// What is not as it must be.
+pub(crate) fn run(bytes: &[u8]) -> Result<Reached, String> {
+    static DRIVES: LazyLock<Vec<DriveFile>> = LazyLock::new(|| {
+        let load = |name| drive::builtin::load(name).expect("it is built in");
+        vec![load("fujitsu-max3036rc"), load("sata-ssd")]
+    });
+    let Ok(text) = std::str::from_utf8(bytes) else { return Ok(Reached::Refused) };
+    let file = match ServeFile::parse(text) {
+        Ok(file) => file,
+        Err(error) => return check_fault(&error, text).map(|()| Reached::Refused),
+    };
+    for size in [Bytes::from_kib(1 << 10), Bytes::from_kib(64 << 20)] {
+        let layout = Layout { size, alignment: Bytes::new(4096) };
+        match file.exports(layout) {
+            Ok(exports) => check_layout(&exports, layout)?,
+            Err(error) => check_fault(&error, text)?,
+        }
+    }
+    let mut reached = Reached::Parsed;
+    for drive in &*DRIVES {
+        match file.bind(drive) {
+            Ok(bound) => {
+                reached = Reached::Bound;
+                if bound.workload.tasks.len() <= PROVED_MAX {
+                    let assessment = assess(&bound.workload, bound.workload.policy);
+                    drop(assessment.plan(&bound.workload));
+                }
+            }
+            Err(error) => check_fault(&error, text)?,
+        }
+    }
+    Ok(reached)
+}
+
+/// It can be shown in the text.
+fn check_fault(error: &FileError, text: &str) -> Result<(), String> {
+    let (line, column) = error.line_and_column(text);
+    let is_within = line >= 1 && column >= 1 && line <= text.lines().count() + 1;
+    let is_said = !error.to_string().is_empty();
+    if is_within && is_said { Ok(()) } else { Err(format!("{error} at {line}:{column}")) }
+}
+
+/// Exports lie within the store, where they may begin, and have names of their own.
+fn check_layout(exports: &[ExportSpec], layout: Layout) -> Result<(), String> {
+    let mut names = BTreeSet::new();
+    for export in exports {
+        let (offset, size) = (export.offset.get(), export.size.get());
+        let is_within = offset.checked_add(size).is_some_and(|end| end <= layout.size.get());
+        let alignment = layout.alignment.get();
+        let is_aligned = offset.is_multiple_of(alignment) && size.is_multiple_of(alignment);
+        if !is_within || !is_aligned || size == 0 || !names.insert(&export.name) {
+            return Err(format!("{export:?} in {layout:?}"));
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! A service in virtual time with everything that can go wrong, for tests and for fuzzers.
+
+mod offered;
+pub(crate) mod promises;
+mod reference;
+pub(crate) mod requests;
+mod scenario;
+pub(crate) mod store;
+
+use std::sync::{Arc, LazyLock};
+
+use device::Waker;
+use device::realtime::RealTime;
+use model::{BatchTable, Bytes, Duration, ExportSpec, Plan, PolicyName, Time, Workload};
+
+use super::inbox::Message;
+use super::offer::Arrangement;
+use super::{ServiceParams, Shared, View};
+use rustix::io::Errno;
+
+use store::BLOCK;
+
+/// A serve file of one tenant that keeps its contract, one that breaks it and one that floods.
+pub(crate) const SERVE: &str = r#"
+backing = "disk"
+drive = "disk.drive.toml"
+size_max = "16KiB"
+
+[[export]]
+name = "keeps"
+size = "1MiB"
+contract = { period = "80ms", requests = 2, size_max = "16KiB" }
+
+[[export]]
+name = "breaks"
+size = "1MiB"
+contract = { period = "100ms", deadline = "90ms", requests = 1, size_max = "16KiB" }
+
+[[export]]
+name = "floods"
+size = "1MiB"
+best_effort = true
+"#;
+
+/// A drive whose batches take as long for reads as for writes, six at once.
+pub(crate) fn drive_file(batch: &BatchTable, flush: Duration) -> String {
+    let times: Vec<u64> = (1..=batch.batch_max()).map(|count| batch.time_max(count).ns()).collect();
+    let (depth, flush_ns) = (batch.batch_max(), flush.ns());
+    let table =
+        |op: &str| format!("[[batch]]\nop = \"{op}\"\nsize = \"16KiB\"\nns_max = {times:?}\n");
+    format!(
+        "name = \"disk\"\nkind = \"pseudo\"\ndepth = {depth}\nflush_ns_max = {flush_ns}\n{}{}",
+        table("read"),
+        table("write")
+    )
+}
+
+pub(crate) fn table(ms: &[u64]) -> BatchTable {
+    let times: Vec<Duration> = ms.iter().map(|&ms| Duration::from_ms(ms)).collect();
+    BatchTable::new(&times).expect("a table")
+}
+
+/// A plan without contracts on such a drive.
+pub(crate) fn plan(table: &BatchTable) -> Plan {
+    let mut workload = Workload::new("test", table.batch_max(), table.clone());
+    workload.tasks = Vec::new();
+    Plan { best_effort_fill: table.batch_max(), ..Plan::of(&workload) }
+}
+
+/// A service without contracts on such a drive.
+pub(crate) fn params(
+    exports: Vec<ExportSpec>,
+    policy: PolicyName,
+    table: &BatchTable,
+) -> ServiceParams {
+    let plan = plan(table);
+    ServiceParams {
+        arrangement: Arrangement {
+            policy,
+            window: 2 * plan.depth,
+            plan,
+            bounds: vec![None; exports.len()],
+        },
+        exports,
+        is_measured: true,
+        alignment: Bytes::new(BLOCK as u64),
+        size_max: Bytes::from_kib(16),
+        can_trim: true,
+        drive: None,
+        prover: None,
+    }
+}
+
+/// A view of a service of two contracts, whose figures are always asked for and never change.
+pub(crate) fn view() -> View {
+    static SEEN: LazyLock<Arc<Shared>> = LazyLock::new(|| {
+        let waker = Waker::new().expect("a descriptor");
+        let shared = offered::share_with(offered::proved(), waker.clone());
+        let of_thread = shared.clone();
+        // Not a service's thread, which would ask for locked memory and real-time scheduling.
+        std::thread::spawn(move || answer_for_ever(&of_thread, &waker));
+        shared
+    });
+    let refused = Errno::PERM;
+    View {
+        shared: SEEN.clone(),
+        real_time: RealTime { scheduling: Err(refused), memory: Err(refused) },
+    }
+}
+
+fn answer_for_ever(shared: &Shared, waker: &Waker) {
+    let core = offered::core(&shared.params, 1);
+    let (mut messages, mut latest) = (Vec::new(), Time::ZERO);
+    loop {
+        shared.inbox.take(&mut messages, &mut latest);
+        for message in messages.drain(..) {
+            if let Message::Ask { exports, answer } = message {
+                let _ = answer.send(core.statistics_of(&exports));
+            }
+        }
+        waker.sleep(Duration::from_ms(1_000));
+    }
+}

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! What a scenario's service offers: three exports under each policy, or two contracts and best
+//! effort as they are proved.
+
+use std::sync::{Arc, LazyLock, Mutex};
+
+use analysis::{Answer, assess};
+use device::{Clock, Waker};
+use model::serve_file::Layout;
+use model::{BestEffortShare, Bytes, DriveFile, Duration, ExportSpec, PolicyName, ServeFile};
+
+use super::scenario::BLOCKS;
+use super::store::{BLOCK, FLUSH_TIME, Store};
+use super::{SERVE, drive_file, params, table};
+use crate::service::change::Roster;
+use crate::service::core::Core;
+use crate::service::inbox::Inbox;
+use crate::service::offer::{Arrangement, Member, Standing};
+use crate::service::pool::Pool;
+use crate::service::statistics::Watch;
+use crate::service::{ServiceParams, Shared, view};
+
+/// Blocks from one export's begin to the next's.
+pub(super) const SPREAD: usize = 256;
+
+/// What a batch takes at most, without a flush behind it.
+pub(super) const BATCH_MS: [u64; 6] = [4, 6, 8, 10, 12, 14];
+
+/// The core of such a service.
+pub(super) fn core(params: &ServiceParams, seed: u64) -> Core<Store> {
+    let ServiceParams { exports, arrangement, .. } = params;
+    let policy = params.policy(arrangement).expect("built before");
+    let store = Store::pseudo(&table(&BATCH_MS), SPREAD * exports.len(), seed);
+    let members = Member::of_exports(exports, &arrangement.bounds);
+    let watch = Watch::new(Some(arrangement.plan.table.clone()));
+    Core::new(store, policy, &members, arrangement.window as usize, watch)
+}
+
+/// What exists once: making it costs more than a scenario does.
+pub(super) fn shared(has_contracts: bool, policy: PolicyName) -> Arc<Shared> {
+    static PROVED: LazyLock<Arc<Shared>> = LazyLock::new(|| share(proved()));
+    static OTHERS: LazyLock<Vec<Arc<Shared>>> = LazyLock::new(|| {
+        let policies = [PolicyName::Dqf, PolicyName::Noop, PolicyName::Fifo, PolicyName::Rtio];
+        policies.map(|policy| share(params(exports(), policy, &table(&BATCH_MS)))).into()
+    });
+    if has_contracts {
+        return PROVED.clone();
+    }
+    let of_policy = |shared: &&Arc<Shared>| shared.params.arrangement.policy == policy;
+    OTHERS.iter().find(of_policy).expect("one of each").clone()
+}
+
+fn share(params: ServiceParams) -> Arc<Shared> {
+    share_with(params, Waker::new().expect("a descriptor"))
+}
+
+pub(super) fn share_with(params: ServiceParams, waker: Waker) -> Arc<Shared> {
+    let (inbox, pool) = (Inbox::new(Clock::start(), waker), Pool::new(params.size_max));
+    let roster = Roster::new(&params.exports, &params.arrangement);
+    let (offer, recent) = (Standing::new(roster.offer()), view::Recent::default());
+    Arc::new(Shared { params, inbox, pool, offer, roster: Mutex::new(roster), recent })
+}
+
+fn exports() -> Vec<ExportSpec> {
+    let export = |number: u64| ExportSpec {
+        name: format!("export-{number}"),
+        offset: Bytes::new(number * (SPREAD * BLOCK) as u64),
+        size: Bytes::new(BLOCKS * BLOCK as u64),
+        contract: None,
+        share: BestEffortShare::default(),
+        is_read_only: false,
+    };
+    (0..3).map(export).collect()
+}
+
+/// Two contracts and best effort, as they are proved for a serve file.
+pub(super) fn proved() -> ServiceParams {
+    let file = ServeFile::parse(SERVE).expect("it is sound");
+    let drive = DriveFile::parse(&drive_file(&table(&BATCH_MS), FLUSH_TIME)).expect("it is sound");
+    let bound = file.bind(&drive).expect("it fits");
+    let assessment = assess(&bound.workload, bound.workload.policy);
+    assert_eq!(assessment.answer, Answer::Proven);
+    let plan = assessment.plan(&bound.workload);
+    let layout = Layout { size: Bytes::from_kib(3 << 10), alignment: Bytes::new(512) };
+    let mut bounds: Vec<Option<Duration>> =
+        assessment.tasks.iter().map(|task| task.response_max.map(|(bound, _)| bound)).collect();
+    bounds.push(None);
+    let (policy, window) = (bound.workload.policy, 2 * plan.depth);
+    ServiceParams {
+        arrangement: Arrangement { policy, plan, bounds, window },
+        ..params(file.exports(layout).expect("they fit"), PolicyName::Dqf, &table(&BATCH_MS))
+    }
+}

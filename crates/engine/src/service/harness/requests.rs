@@ -1,0 +1,407 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! Any sequence of calls, faults and departures, held to what a service promises.
+//!
+//! # Invariants
+//! - What is unaligned or beyond the end is refused, and nothing else.
+//! - Reads see what the reference says ([`super::reference`]); everything is answered.
+//! - What was answered as durable is there after a crash at any later instant; after a failed
+//!   flush nothing is answered as durable.
+//! - Where contracts are proved, no response exceeds its bound unless the drive was late, and then
+//!   that is seen.
+
+use std::sync::Arc;
+
+use model::{Bytes, Duration, Time};
+use policy::NoticeKind;
+
+use super::offered::{BATCH_MS, SPREAD, shared};
+use super::promises::{Durable, broken_promises};
+use super::reference::{Fate, Reference};
+use super::scenario::{Place, Scenario, Step};
+use super::store::{BLOCK, EIO, Faults, Store, stamp_of};
+use super::table;
+use crate::service::call::{Awaited, Call, CallKind, CallPart, Reply, mailbox};
+use crate::service::core::{Core, memory};
+use crate::service::offer::{ExportId, Member};
+use crate::service::statistics::Watch;
+use crate::service::{CallError, Export, ServiceParams, Shared};
+
+/// Turns without an answer after which something is lost.
+const TURNS_MAX: u32 = 100_000;
+
+/// What was checked.
+#[derive(Debug, Default, Clone, Copy)]
+pub(crate) struct Report {
+    pub(crate) answered: usize,
+    pub(crate) failed: usize,
+    pub(crate) refused: usize,
+    /// Blocks that reads saw, and blocks that were promised.
+    pub(crate) seen: usize,
+    pub(crate) promised: usize,
+    /// Requests with a bound.
+    pub(crate) bounded: u64,
+}
+
+/// What a canary breaks.
+#[derive(Debug, Default, Clone, Copy)]
+pub(crate) struct Sabotage {
+    pub(crate) is_disordered: bool,
+    /// Promises are made an entry of the journal too soon.
+    pub(crate) is_early: bool,
+    /// The drive is as late as it likes, and nobody says so.
+    pub(crate) is_late: bool,
+}
+
+/// Runs what `bytes` say.
+///
+/// # Errors
+/// What was promised and is not so.
+pub(crate) fn run(bytes: &[u8], sabotage: Sabotage) -> Result<Report, String> {
+    let scenario = Scenario::read(bytes);
+    let mut bench = Bench::new(&scenario, sabotage);
+    for &(step, export, is_together) in &scenario.steps {
+        bench.take(step, export)?;
+        if !is_together {
+            bench.turn()?;
+        }
+    }
+    bench.end()
+}
+
+/// A call that is not answered.
+struct Asked {
+    awaited: Awaited,
+    arrival: u64,
+    export: usize,
+    first: usize,
+    what: What,
+}
+
+enum What {
+    Read,
+    Write { stamps: Vec<u32>, is_durable: bool },
+    Zero { is_durable: bool },
+    Flush { covered: Vec<(usize, u32)> },
+}
+
+struct Bench {
+    shared: Arc<Shared>,
+    core: Core<Store>,
+    reference: Reference,
+    asked: Vec<Asked>,
+    coming: Vec<Call>,
+    is_flush_broken: bool,
+    sabotage: Sabotage,
+    report: Report,
+}
+
+impl Bench {
+    fn new(scenario: &Scenario, sabotage: Sabotage) -> Self {
+        let shared = shared(scenario.has_contracts, scenario.policy);
+        let ServiceParams { exports, arrangement, .. } = &shared.params;
+        let policy = shared.params.policy(arrangement).expect("built before");
+        // The drive itself takes up to b(i); the flush comes on top and is in the table of a proof.
+        let factor = if sabotage.is_late { 4 } else { 1 };
+        let times = table(&BATCH_MS.map(|ms| ms * factor));
+        let blocks = SPREAD * exports.len();
+        let store = Store::pseudo(&times, blocks, scenario.seed);
+        let table = scenario.has_contracts.then(|| arrangement.plan.table.clone());
+        let watch = Watch::new(table.filter(|_| !sabotage.is_late));
+        let members = Member::of_exports(exports, &arrangement.bounds);
+        let mut core = Core::new(store, policy, &members, arrangement.window as usize, watch);
+        if sabotage.is_disordered {
+            core.disorder();
+        }
+        Self {
+            shared,
+            core,
+            reference: Reference::new(blocks),
+            asked: Vec::new(),
+            coming: Vec::new(),
+            is_flush_broken: false,
+            sabotage,
+            report: Report::default(),
+        }
+    }
+
+    fn faults(&mut self) -> &mut Faults {
+        self.reference.has_faults = true;
+        &mut self.core.backing_mut().faults
+    }
+
+    fn now(&self) -> Time {
+        self.core.backing().now
+    }
+
+    fn take(&mut self, step: Step, export: usize) -> Result<(), String> {
+        match step {
+            Step::Read(place) => return self.ask(export, CallKind::Read, place, false),
+            Step::Write { place, is_durable } => {
+                return self.ask(export, CallKind::Write { is_durable }, place, false);
+            }
+            Step::Zero { place, is_durable } => {
+                return self.ask(export, CallKind::Write { is_durable }, place, true);
+            }
+            Step::Flush => self.flush(export),
+            Step::Pause(time) => return self.pause(time),
+            Step::Settle => return self.settle(),
+            Step::FailTransfers(count) => self.faults().transfers = count,
+            Step::FailFlush => self.faults().flushes = 1,
+            Step::FailRegion(first) => {
+                let region = first.and_then(|first| usize::try_from(first).ok());
+                self.faults().region = region.map(|first| (first..first + 2, EIO));
+            }
+            // A stall would be seen.
+            Step::Stall(_) if self.sabotage.is_late => {}
+            Step::Stall(time) => {
+                let until = self.now() + time;
+                self.core.backing_mut().faults.stalled_until = until;
+            }
+            Step::Forget(number) => self.forget(number),
+            Step::Notice { is_end } => {
+                let kind =
+                    if is_end { NoticeKind::StreamEnded } else { NoticeKind::DeadlineMissed };
+                self.core.notice(id(export), kind);
+            }
+        }
+        Ok(())
+    }
+
+    /// A call as a client makes it, up to the inbox.
+    fn ask(
+        &mut self,
+        export: usize,
+        kind: CallKind,
+        place: Place,
+        is_zero: bool,
+    ) -> Result<(), String> {
+        let of = self.export(export);
+        let (size, block) = (of.spec().size.get(), BLOCK as u64);
+        let begin = if place.is_beyond { size - block } else { place.block * block };
+        let offset = begin + if place.is_odd { 512 } else { 0 };
+        let length = if place.is_beyond { (place.count + 2) * block } else { place.count * block };
+        let first = usize::try_from((of.spec().offset.get() + begin) / block).expect("small");
+        let count = usize::try_from(place.count).expect("small");
+        let is_refused = place.is_beyond || offset + length > size || place.is_odd;
+        let mut stamps = Vec::new();
+        let arrival = self.reference.arrive();
+        if !is_refused && kind != CallKind::Read && !is_zero {
+            stamps = self.reference.write(arrival, first, count);
+        } else if !is_refused && is_zero {
+            self.reference.zero(arrival, first, count);
+        }
+        let fill = |at: usize, memory: &mut [u8]| {
+            memory.fill(if is_zero { 0 } else { 0xff });
+            let places = memory.chunks_exact_mut(BLOCK).zip(stamps.iter().skip(at / BLOCK));
+            places.for_each(|(piece, stamp)| piece[..4].copy_from_slice(&stamp.to_le_bytes()));
+        };
+        let cut = of.cut(offset, usize::try_from(length).expect("small"), fill);
+        let parts = match (cut, is_refused) {
+            (Ok(parts), false) => parts,
+            (Err(CallError::Unaligned { .. } | CallError::BeyondEnd { .. }), true) => {
+                self.report.refused += 1;
+                return Ok(());
+            }
+            (cut, _) => return Err(format!("{place:?}: {:?}", cut.map(|parts| parts.len()))),
+        };
+        check_parts(&parts, &of, length)?;
+        if parts.is_empty() {
+            return Ok(());
+        }
+        let what = match kind {
+            CallKind::Write { is_durable } if is_zero => What::Zero { is_durable },
+            CallKind::Write { is_durable } => What::Write { stamps, is_durable },
+            _ => What::Read,
+        };
+        self.send(Asked { awaited: mailbox().1, arrival, export, first, what }, kind, parts);
+        Ok(())
+    }
+
+    fn export(&self, number: usize) -> Export {
+        let name = &self.shared.params.exports[number].name;
+        Export::named(&self.shared, name).expect("it is offered")
+    }
+
+    fn flush(&mut self, export: usize) {
+        let arrival = self.reference.arrive();
+        let covered = self.reference.covered();
+        let start = crate::service::export::lba(self.shared.params.exports[export].offset.get());
+        let parts = vec![CallPart { start, size: Bytes::new(BLOCK as u64), data: None }];
+        let what = What::Flush { covered };
+        let asked = Asked { awaited: mailbox().1, arrival, export, first: 0, what };
+        self.send(asked, CallKind::Flush, parts);
+    }
+
+    fn send(&mut self, asked: Asked, kind: CallKind, parts: Vec<CallPart>) {
+        let (answer, awaited) = mailbox();
+        let (export, released) = (asked.export, self.now());
+        self.coming.push(Call { export: id(export), kind, released, parts, answer });
+        self.asked.push(Asked { awaited, ..asked });
+    }
+
+    /// A client leaves.
+    fn forget(&mut self, number: usize) {
+        if self.asked.is_empty() {
+            return;
+        }
+        let asked = self.asked.swap_remove(number % self.asked.len());
+        if matches!(asked.what, What::Write { .. } | What::Zero { .. }) {
+            self.reference.settle(asked.arrival, Fate::Unknown);
+        }
+    }
+
+    fn turn(&mut self) -> Result<(), String> {
+        let calls = std::mem::take(&mut self.coming);
+        self.core.turn(calls.into_iter());
+        self.collect()
+    }
+
+    fn pause(&mut self, time: Duration) -> Result<(), String> {
+        let until = self.now() + time;
+        self.turn()?;
+        let mut turns = 0;
+        while self.now() < until {
+            self.wait(Some(until), &mut turns)?;
+        }
+        Ok(())
+    }
+
+    fn settle(&mut self) -> Result<(), String> {
+        self.turn()?;
+        let mut turns = 0;
+        while !self.core.is_idle() {
+            self.wait(None, &mut turns)?;
+        }
+        if self.asked.is_empty() { Ok(()) } else { Err("idle, and not all is answered".to_owned()) }
+    }
+
+    fn wait(&mut self, until: Option<Time>, turns: &mut u32) -> Result<(), String> {
+        *turns += 1;
+        if *turns > TURNS_MAX {
+            return Err("it does not come to an end".to_owned());
+        }
+        self.core.wait_until(until);
+        self.turn()
+    }
+
+    /// Takes all answers that are there. A flush that failed is known from the next turn on.
+    fn collect(&mut self) -> Result<(), String> {
+        let (mut index, mut is_flush_broken) = (0, self.is_flush_broken);
+        while index < self.asked.len() {
+            let Some(answered) = self.asked[index].awaited.poll() else {
+                index += 1;
+                continue;
+            };
+            let asked = self.asked.swap_remove(index);
+            is_flush_broken |= self.answered(asked, answered)?;
+        }
+        self.is_flush_broken = is_flush_broken;
+        Ok(())
+    }
+
+    /// Whether it tells that a flush failed.
+    fn answered(&mut self, asked: Asked, (result, parts): Reply) -> Result<bool, String> {
+        self.report.answered += 1;
+        let is_durable = match &asked.what {
+            What::Read => false,
+            What::Write { is_durable, .. } | What::Zero { is_durable } => *is_durable,
+            What::Flush { .. } => true,
+        };
+        if is_durable && self.is_flush_broken && result.is_ok() {
+            return Err("durable after a flush failed".to_owned());
+        }
+        if let Err(error) = result {
+            self.report.failed += 1;
+            self.shared.pool.give(memory(parts));
+            let is_write = matches!(asked.what, What::Write { .. } | What::Zero { .. });
+            if is_write {
+                self.reference.settle(asked.arrival, Fate::Unknown);
+            }
+            let is_flush = matches!(asked.what, What::Flush { .. });
+            return match error {
+                _ if !self.reference.has_faults => Err(format!("{error} of a sound store")),
+                CallError::Store(EIO) => Ok(is_flush),
+                CallError::FlushBroken if is_durable => Ok(true),
+                other => Err(format!("{other} is not what is wrong")),
+            };
+        }
+        let after = self.core.backing().journal.len();
+        match asked.what {
+            What::Read => self.check_read(asked.arrival, asked.first, &parts)?,
+            What::Write { stamps, is_durable } => {
+                self.reference.settle(asked.arrival, Fate::Done);
+                if is_durable {
+                    let blocks = (asked.first..).zip(stamps).collect();
+                    self.reference.durable.push(Durable { after, blocks });
+                } else {
+                    self.reference.acknowledged(asked.first, &stamps);
+                }
+            }
+            What::Zero { .. } => self.reference.settle(asked.arrival, Fate::Done),
+            What::Flush { covered: blocks } => {
+                self.reference.durable.push(Durable { after, blocks });
+            }
+        }
+        self.shared.pool.give(memory(parts));
+        Ok(false)
+    }
+
+    fn check_read(&mut self, arrival: u64, first: usize, parts: &[CallPart]) -> Result<(), String> {
+        let mut block = first;
+        for part in parts {
+            let memory = part.data.as_ref().ok_or("an answer without its memory")?;
+            let bytes = usize::try_from(part.size.get()).expect("small");
+            for piece in memory.bytes()[..bytes].chunks_exact(BLOCK) {
+                let stamp = stamp_of(piece);
+                if !self.reference.may_see(arrival, block, stamp) {
+                    return Err(format!("call {arrival} saw {stamp} in block {block}"));
+                }
+                block += 1;
+                self.report.seen += 1;
+            }
+        }
+        Ok(())
+    }
+
+    fn end(mut self) -> Result<Report, String> {
+        self.settle()?;
+        let seen = self.core.statistics();
+        if seen.in_flight > 0 || seen.exports.iter().any(|export| export.outstanding > 0) {
+            return Err("idle, and something is counted as outstanding".to_owned());
+        }
+        let mut promises = self.reference.promises();
+        if self.sabotage.is_early {
+            for promise in &mut promises {
+                promise.after = promise.after.saturating_sub(1);
+            }
+        }
+        self.report.promised = promises.iter().map(|promise| promise.blocks.len()).sum();
+        let blocks = SPREAD * self.shared.params.exports.len();
+        let broken = broken_promises(&self.core.backing().journal, &promises, blocks);
+        if broken > 0 {
+            return Err(format!("{broken} promises of durability are broken"));
+        }
+        for (export, bound) in seen.exports.iter().zip(&self.shared.params.arrangement.bounds) {
+            let Some(bound) = bound else { continue };
+            self.report.bounded += export.bounded.count();
+            if export.bounded.max() > Some(*bound) && !seen.is_drive_late() {
+                return Err(format!("{:?} above {bound}", export.bounded.max()));
+            }
+        }
+        Ok(self.report)
+    }
+}
+
+fn id(export: usize) -> ExportId {
+    ExportId(export as u64)
+}
+
+/// Parts follow each other, are as large as they may be, and make up the call.
+fn check_parts(parts: &[CallPart], export: &Export, length: u64) -> Result<(), String> {
+    let sum: u64 = parts.iter().map(|part| part.size.get()).sum();
+    let is_whole = parts.windows(2).all(|pair| {
+        pair[0].size == export.size_max()
+            && pair[0].start.offset_bytes() + pair[0].size.get() == pair[1].start.offset_bytes()
+    });
+    if sum == length && is_whole { Ok(()) } else { Err("the parts are not the call".to_owned()) }
+}

@@ -1,0 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! Any bytes of a peer on the control socket.
+
+#![no_main]
+
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| engine::harness::control(bytes));

@@ -1,0 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! Any text as a serve file: read, laid out, bound, proved.
+
+#![no_main]
+
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| engine::harness::serve_file(bytes));
