@@ -3,12 +3,13 @@
 """UDP traffic between two hosts, bounded in time.
 
   udp_traffic.py flood ADDRESS PORT SECONDS [PER_SECOND]   as fast as it goes, or so many a second
-  udp_traffic.py heartbeat ADDRESS PORT SECONDS            one datagram every 10 ms
+  udp_traffic.py heartbeat ADDRESS PORT SECONDS            one datagram in every 10 ms, at a random phase
   udp_traffic.py sink PORT SECONDS                         holds the port, reads nothing
 
 Prints how many datagrams were sent.
 """
 
+import random
 import socket
 import sys
 import time
@@ -35,12 +36,13 @@ def send(address, port, seconds, per_second):
 
 
 def heartbeat(address, port, seconds):
-    """Releases are absolute; one that is late does not move the others."""
+    """A phase of its own for each: of one phase all would meet the receiver busy, or none."""
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as out:
         out.connect((address, port))
-        begin = time.monotonic()
+        begin, phases = time.monotonic(), random.Random(1)
         for count in range(int(seconds / PERIOD)):
-            time.sleep(max(0, begin + count * PERIOD - time.monotonic()))
+            due = begin + (count + phases.random()) * PERIOD
+            time.sleep(max(0, due - time.monotonic()))
             try:
                 out.send(count.to_bytes(8, "big"))
             except OSError:

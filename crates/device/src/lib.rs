@@ -19,6 +19,7 @@ pub mod facts;
 mod file_system;
 pub mod host;
 pub mod in_use;
+pub mod interrupts;
 mod io_buffer;
 pub mod io_priority;
 pub mod layer;

@@ -6,6 +6,7 @@ use std::thread;
 use std::time::SystemTime;
 
 use device::affinity::Affinity;
+use device::interrupts::Interrupts;
 use device::realtime::{self, RealTime, Throttling};
 use device::steal::ProcessorTime;
 use device::{Clock, RunDelay};
@@ -23,6 +24,9 @@ use super::trace::Trace;
 
 /// Gaps of one stretch: 24 bytes each. More than one every two microseconds, and it ends early.
 const GAPS_MAX: usize = 1 << 18;
+
+/// So many interrupts are named.
+const INTERRUPTS_NAMED: usize = 6;
 
 /// How often the caller hears of progress.
 const BETWEEN_REPORTS: std::time::Duration = std::time::Duration::from_millis(100);
@@ -58,7 +62,7 @@ pub struct CpuProgress {
 }
 
 /// Who took the time, as far as the kernel tells.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct HostShare {
     /// How long the thread was ready and did not run: for other threads, and for the throttling of
     /// real-time threads.
@@ -69,6 +73,8 @@ pub struct HostShare {
     pub throttling: Option<Throttling>,
     /// Gaps that are as long as a throttled thread waits.
     pub gaps_like_throttling: u64,
+    /// The most frequent interrupts and softirqs of this processor meanwhile, pauses included.
+    pub interrupts: Vec<(String, u64)>,
 }
 
 /// What was measured.
@@ -218,6 +224,7 @@ impl<'a> Hourglass<'a> {
             steal: None,
             throttling,
             gaps_like_throttling: 0,
+            interrupts: Vec::new(),
         };
         let found = Found {
             tally: Tally::new(lengths),
@@ -235,6 +242,7 @@ impl<'a> Hourglass<'a> {
     fn run(mut self, done: &AtomicU64, cancelled: &AtomicBool) -> Found {
         let mut random = Pcg64Mcg::seed_from_u64(self.params.seed);
         let steal = ProcessorTime::read_of(self.params.cpu);
+        let interrupts = Interrupts::read_of(self.params.cpu);
         let begin = self.clock.now();
         while !self.is_over(cancelled) {
             let pause = random.random_range(self.pause.0.ns()..=self.pause.1.ns());
@@ -242,6 +250,10 @@ impl<'a> Hourglass<'a> {
             done.store(self.found.tally.trials(), Ordering::Relaxed);
         }
         self.found.took = self.clock.now().since(begin);
+        let interrupts_now = Interrupts::read_of(self.params.cpu);
+        let most = interrupts_now.most_since(&interrupts, INTERRUPTS_NAMED);
+        self.found.host.interrupts =
+            most.into_iter().map(|(name, count)| (name.to_owned(), count)).collect();
         let steal_now = ProcessorTime::read_of(self.params.cpu);
         self.found.host.steal = steal.zip(steal_now).map(|(before, now)| now.since(before));
         self.found

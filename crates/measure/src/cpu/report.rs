@@ -104,6 +104,11 @@ fn host_lines(params: &CpuProfileParams, found: &Found, thief: Option<ThiefRepor
             steal.stolen()
         )
     }));
+    if !host.interrupts.is_empty() {
+        let named = host.interrupts.iter().map(|(name, count)| format!("{name} {count}"));
+        let named: Vec<String> = named.collect();
+        lines.push(format!("interrupts of this processor meanwhile: {}", named.join(", ")));
+    }
     lines.extend(host.throttling.map(|it| it.to_string()));
     lines.extend(host::clock_source().map(|name| format!("clock {name}")));
     lines.extend(thief.zip(params.thief).map(|(report, thief)| {
