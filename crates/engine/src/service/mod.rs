@@ -322,7 +322,7 @@ fn serve<B: Backing>(
                 }
             }
         }
-        core.turn(calls.drain(..));
+        latest = latest.max(core.turn(calls.drain(..)));
         if is_stopping && core.is_idle() {
             return Ok(());
         }
