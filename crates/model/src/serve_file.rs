@@ -124,6 +124,7 @@ impl ServeFile {
             ));
         }
         let backing = listen::read_backing(raw.backing, raw.simulate, raw.store)?;
+        listen::check_drive(&backing, raw.drive.as_ref())?;
         let listen = listen::read_listen(raw.socket, raw.listen, raw.tls)?;
         let control = listen::read_control(raw.control, &listen)?;
         let metrics = listen::read_metrics(raw.metrics)?;
@@ -227,6 +228,23 @@ impl ServeFile {
     /// The contracts, in the order of their exports.
     pub fn contracts(&self) -> impl Iterator<Item = &ExportContract> {
         self.exports.iter().filter_map(|export| export.spec.contract.as_ref())
+    }
+
+    /// The first contract for which `is_so`, as a fault of the file at that export's name.
+    pub fn fault_of_contract(
+        &self,
+        is_so: impl Fn(&ExportContract) -> bool,
+        message: impl FnOnce(&str, &ExportContract) -> String,
+        help: &str,
+    ) -> Option<FileError> {
+        let found = self.exports.iter().find_map(|export| {
+            let contract = export.spec.contract.as_ref().filter(|contract| is_so(contract))?;
+            Some((export, contract))
+        });
+        found.map(|(export, contract)| {
+            let message = message(&export.spec.name, contract);
+            FileError::new(export.wanted.name_span(), message, help)
+        })
     }
 
     /// Whether any export has a contract.

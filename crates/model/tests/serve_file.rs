@@ -119,6 +119,17 @@ fn a_store_without_contracts_needs_no_drive() {
 }
 
 #[test]
+fn a_simulated_drive_is_its_own_drive() {
+    let text = |drive: &str| format!("simulate = \"ibm-36z15\"\ndrive = \"{drive}\"\n{BACKUP}");
+    let (said, at) = fault(&text("sata-ssd"));
+    assert!(said.contains("`ibm-36z15` is simulated") && said.contains("`sata-ssd`"), "{said}");
+    assert_eq!(at, "\"sata-ssd\"");
+    // Canary: what says the same twice says nothing wrong.
+    let file = parse(&text("ibm-36z15"));
+    assert_eq!(file.drive_reference().unwrap().get_ref(), "ibm-36z15");
+}
+
+#[test]
 fn control_and_metrics_are_off_unless_they_are_written() {
     let file = parse(&format!("{HEAD}{BACKUP}"));
     assert_eq!((file.control, file.metrics), (None, None));
