@@ -29,7 +29,7 @@ use crate::failure::Failure;
 const STARTS_MAX: usize = 5;
 
 /// See [`STARTS_MAX`].
-const WITHIN: Duration = Duration::from_secs(60);
+const WITHIN: Duration = Duration::from_mins(1);
 
 /// The signals that end a server.
 const ENDS: [i32; 4] = [SIGTERM, SIGINT, SIGHUP, SIGQUIT];
@@ -39,7 +39,7 @@ const ENDS: [i32; 4] = [SIGTERM, SIGINT, SIGHUP, SIGQUIT];
 enum Ended {
     #[error(
         "nbdkit ended by an assertion of its own (SIGABRT) more than {STARTS_MAX} times in \
-         {WITHIN:?}, and is not started again: what it said is above; a newer version may help"
+         a minute, and is not started again: what it said is above; a newer version may help"
     )]
     TooOften,
     #[error("nbdkit was ended by signal {0}, which nobody sent through this process")]
@@ -75,7 +75,7 @@ pub(super) fn run(command: &ServerCommand) -> Result<i32, Failure> {
                 eprintln!(
                     "tidegate: nbdkit ended by an assertion of its own (SIGABRT), and all \
                      connections with it; starting it again ({count} of {STARTS_MAX} times in \
-                     {WITHIN:?})"
+                     a minute)"
                 );
             }
             (None, signal, None) => {

@@ -9,7 +9,7 @@ use std::process::{Command, Stdio};
 
 use crate::common::Folder;
 use crate::nbd::Client;
-use crate::server::{Server, until};
+use crate::server::{Server, image, until};
 
 const SCRATCH: &str = "simulate = \"sata-ssd\"\nsocket = \"s.sock\"\n\
     [[export]]\nname = \"scratch\"\nsize = \"8MiB\"\nbest_effort = true\n";
@@ -105,6 +105,34 @@ fn clients_come_back_after_an_abort() {
     let (code, said) = server.stop();
     assert_eq!(code, Some(0), "{said}");
     assert_eq!(said.matches("starting it again").count(), 1, "{said}");
+}
+
+/// The same of a file that is the backing: alone for who writes, shared by those who read.
+#[test]
+fn a_backing_that_is_served_is_refused_to_who_writes() {
+    let folder = Folder::new();
+    if image(&folder, "disk.img", 8).is_none() {
+        return;
+    }
+    let of = |socket: &str, more: &str| {
+        format!(
+            "backing = \"disk.img\"\nsocket = \"{socket}\"\n\
+             [[export]]\nname = \"scratch\"\nsize = \"8MiB\"\nbest_effort = true\n{more}"
+        )
+    };
+    let readers = of("s.sock", "read_only = true\n");
+    let Some(server) = Server::start(&folder, &readers, &[]) else { return };
+    folder.file("other.toml", &of("other.sock", ""));
+    let (code, _, stderr) = folder.run(&["serve", "other.toml"]);
+    assert_eq!(code, 1, "{stderr}");
+    assert!(stderr.contains("disk.img is served by another service"), "{stderr}");
+    folder.file("other.toml", &of("other.sock", "read_only = true\n"));
+    let log = fs::File::create(folder.path().join("other.log")).unwrap();
+    let mut command = folder.command(&["serve", "other.toml"]);
+    let mut other = Server::begin(&folder, command.stdin(Stdio::null()).stderr(log));
+    let socket = folder.path().join("other.sock");
+    other.wait_for("other reader", || Client::connect(&socket, "scratch").is_ok());
+    assert_eq!((other.stop().0, server.stop().0), (Some(0), Some(0)));
 }
 
 /// Goal: two services never write to one file. Canary: after the first has ended, the second may.
