@@ -3,14 +3,20 @@
 //! sub-command.
 
 pub(crate) mod arguments;
+mod calibration;
 mod check;
 mod check_json;
 mod check_text;
 mod conformance;
 mod conformance_text;
 pub(crate) mod input;
+mod profile;
+mod profile_charts;
+mod profile_json;
+mod profile_text;
 mod program;
 mod results;
+mod serve;
 mod sim;
 
 use crate::Answer;
@@ -23,6 +29,8 @@ pub(crate) fn cpu(arguments: &CpuArguments) -> Result<Answer, Failure> {
     match &arguments.command {
         CpuCommand::Check(arguments) => check::check(arguments),
         CpuCommand::Sim(arguments) => sim::sim(arguments),
+        CpuCommand::Profile(arguments) => profile::profile(arguments),
+        CpuCommand::Serve(arguments) => serve::serve(arguments),
         CpuCommand::Conformance(arguments) => conformance::conformance(arguments),
     }
 }

@@ -2,12 +2,10 @@
 //! `tidegate drive`: the drives that come with Tidegate, those of drive files, and those of
 //! other simulators; one file per sub-command.
 //!
-//! What is drawn of a drive is a [`chart::Chart`]; `text_plot` and `svg` only know how to
-//! draw one.
+//! What is drawn of a drive is made in `chart`.
 
 pub(crate) mod arguments;
 mod attach;
-mod axis;
 mod chart;
 mod compare;
 mod comparison;
@@ -20,8 +18,6 @@ mod paragraph;
 mod replay;
 mod seek_facts;
 mod show;
-mod svg;
-mod text_plot;
 
 use crate::Answer;
 use crate::failure::Failure;

@@ -14,7 +14,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use signal_hook::consts::{SIGINT, SIGTERM};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 use signal_hook::low_level::emulate_default_handler;
 
@@ -51,6 +51,17 @@ pub(crate) fn flag(kept: Option<String>) -> Result<Arc<AtomicBool>, Failure> {
     let builder = thread::Builder::new().name("signals".to_owned()).stack_size(STACK_BYTES);
     builder.spawn(wait).map_err(failed)?;
     Ok(interrupted)
+}
+
+/// A flag that every SIGINT, SIGTERM and SIGHUP sets, and none ends the process: for whoever must put
+/// something back, and looks at the flag often.
+pub(crate) fn patient_flag() -> Result<Arc<AtomicBool>, Failure> {
+    let flag = Arc::new(AtomicBool::new(false));
+    for signal in [SIGINT, SIGTERM, SIGHUP] {
+        signal_hook::flag::register(signal, Arc::clone(&flag))
+            .map_err(|error| Failure::environment(&error))?;
+    }
+    Ok(flag)
 }
 
 /// On a line of its own, also where a bar is drawn.

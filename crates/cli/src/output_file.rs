@@ -15,9 +15,9 @@
 //!           --> --add: to what the file holds by then, one process after the other
 //! ```
 
-use std::fs::{self, File, Metadata, OpenOptions, Permissions, TryLockError};
+use std::fs::{self, File, Metadata, OpenOptions, TryLockError};
 use std::io::{self, Write as _};
-use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
+use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::thread::sleep;
 use std::time::Duration;
@@ -29,6 +29,7 @@ use tempfile::NamedTempFile;
 
 use crate::addition;
 use crate::failure::Failure;
+use crate::new_file::{self, folder_of, real_path_of_new, unwritable};
 use crate::origin::Origin;
 use crate::text_file;
 
@@ -128,16 +129,7 @@ impl OutputFile {
 
     fn write_new(&self, measured: &DriveFile) -> Result<(), Failure> {
         let file = self.filled(measured).map_err(|error| unwritable(&self.named, &error))?;
-        match file.persist_noclobber(&self.path) {
-            Ok(_) => Ok(()),
-            Err(error) if error.error.kind() == io::ErrorKind::AlreadyExists => {
-                Err(Failure::input(
-                    format!("{} came up during the measurement", self.named.display()),
-                    "it was left as it is",
-                ))
-            }
-            Err(error) => Err(unwritable(&self.named, &error.error)),
-        }
+        new_file::put(file, &self.named, &self.path)
     }
 
     fn add(&self, measured: &DriveFile, starts: &[StartTimes]) -> Result<Option<String>, Failure> {
@@ -163,11 +155,7 @@ impl OutputFile {
     }
 
     fn temporary(&self) -> io::Result<NamedTempFile> {
-        tempfile::Builder::new()
-            .prefix(".tidegate-")
-            // As any new file has them: temporary files are private otherwise.
-            .permissions(Permissions::from_mode(0o666))
-            .tempfile_in(&self.folder)
+        new_file::temporary_in(&self.folder)
     }
 
     /// The drive file that stands there, locked against other processes that add to it.
@@ -202,41 +190,6 @@ fn real_path_of_existing(path: &Path) -> Result<PathBuf, Failure> {
         format!("cannot add to {}: it is not a regular file", path.display()),
         "name a drive file, or leave --add out to make a new one",
     ))
-}
-
-/// The path itself of a file that does not exist, in a folder that does.
-fn real_path_of_new(path: &Path) -> Result<PathBuf, Failure> {
-    match fs::symlink_metadata(path) {
-        Ok(found) if found.is_dir() => return Err(is_folder(path)),
-        Ok(_) => {
-            return Err(Failure::input(
-                format!("{} exists, and nothing that exists is overwritten", path.display()),
-                "name a new file; a table is added to a drive file with --add",
-            ));
-        }
-        Err(error) if error.kind() == io::ErrorKind::NotFound => (),
-        Err(error) => return Err(unwritable(path, &error)),
-    }
-    let folder = fs::canonicalize(folder_of(path)).map_err(|error| unwritable(path, &error))?;
-    match path.file_name() {
-        Some(name) if !path.as_os_str().as_encoded_bytes().ends_with(b"/") => Ok(folder.join(name)),
-        _ => Err(is_folder(path)),
-    }
-}
-
-fn folder_of(path: &Path) -> &Path {
-    path.parent().filter(|folder| *folder != Path::new("")).unwrap_or(Path::new("."))
-}
-
-fn is_folder(path: &Path) -> Failure {
-    Failure::input(format!("{} is a directory", path.display()), "name a file in it")
-}
-
-fn unwritable(path: &Path, error: &io::Error) -> Failure {
-    Failure::input(
-        format!("cannot write {}: {error}", path.display()),
-        "name a file in a folder that exists and may be written",
-    )
 }
 
 /// Whether two names stand for one file, or will once it is made.
@@ -275,7 +228,8 @@ mod tests {
         if add { Expected::DriveFile } else { Expected::Nothing }
     }
 
-    use std::os::unix::fs::symlink;
+    use std::fs::Permissions;
+    use std::os::unix::fs::{PermissionsExt as _, symlink};
 
     use tempfile::TempDir;
 

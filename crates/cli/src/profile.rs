@@ -164,7 +164,7 @@ fn params(arguments: &ProfileArguments, target: &Target) -> ProfileParams {
 }
 
 /// A seed that differs from run to run: a second profile looks at other places.
-fn seed_of_now() -> u64 {
+pub(crate) fn seed_of_now() -> u64 {
     SystemTime::now().duration_since(UNIX_EPOCH).map_or(1, |age| age.as_secs())
 }
 

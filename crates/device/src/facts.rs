@@ -137,7 +137,7 @@ impl DeviceFacts {
         };
         let device = number.and_then(SysfsDevice::find).map(|device| device.whole());
         let about = device.as_ref().map(Self::about).unwrap_or_default();
-        Self { path: path.to_owned(), file_system, kernel: kernel_release(), ..about }
+        Self { path: path.to_owned(), file_system, kernel: crate::host::kernel_release(), ..about }
     }
 
     /// What sysfs tells about a whole disk.
@@ -213,10 +213,6 @@ fn below_loop(device: &SysfsDevice) -> Option<SysfsDevice> {
 
 /// The switch of libata for the priority of NCQ.
 const NCQ_PRIORITY: &str = "device/ncq_prio_enable";
-
-fn kernel_release() -> String {
-    rustix::system::uname().release().to_string_lossy().into_owned()
-}
 
 #[cfg(test)]
 mod tests {

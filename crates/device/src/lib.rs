@@ -9,6 +9,7 @@
 //! The only crate that calls the kernel directly, and so the only one with unsafe code:
 //! each block stands in a function of its own with the reason why it is sound.
 
+pub mod affinity;
 mod buffers;
 pub mod clock;
 pub mod create;
@@ -16,7 +17,9 @@ mod data_ring;
 mod direct_io;
 pub mod facts;
 mod file_system;
+pub mod host;
 pub mod in_use;
+pub mod interrupts;
 mod io_buffer;
 pub mod io_priority;
 pub mod layer;
@@ -29,10 +32,12 @@ pub mod realtime;
 pub mod ring;
 mod ring_error;
 pub mod run_delay;
+pub mod scheduling;
 pub mod steal;
 mod sysfs;
 pub mod target;
 pub mod temperature;
+pub mod threads;
 mod uring;
 mod waker;
 mod zeroes;
@@ -49,8 +54,10 @@ pub use pile::Pile;
 pub use ring::{Completion, Io, IoClass, Ring, RingSetup, Wake};
 pub use ring_error::{IoError, RingError};
 pub use run_delay::RunDelay;
+pub use scheduling::Scheduling;
 pub use sysfs::DeviceNumber;
 pub use target::{Access, Target};
 pub use temperature::Temperature;
+pub use threads::ThreadId;
 pub use waker::Waker;
 pub use zeroes::read_with_zeroes;

@@ -13,6 +13,8 @@ use rustix::mm::{MlockAllFlags, mlockall};
 use rustix::process::{Resource, getrlimit};
 use rustix::thread::{CapabilitySet, capabilities};
 
+use crate::scheduling::Scheduling;
+
 /// The priority to ask for: above other programs, below the kernel's own interrupt threads (50).
 pub const PRIORITY: u8 = 40;
 
@@ -123,16 +125,6 @@ fn lock_memory(later: MlockAllFlags) -> Result<(), Errno> {
     mlockall(later)
 }
 
-#[expect(unsafe_code, reason = "rustix has no call for this")]
 fn schedule_first_in_first_out(priority: u8) -> Result<(), Errno> {
-    let policy = libc::SCHED_FIFO | libc::SCHED_RESET_ON_FORK;
-    let parameter = libc::sched_param { sched_priority: libc::c_int::from(priority) };
-    // SAFETY: the parameter lives during the call, which reads it and nothing else; 0 names
-    // the calling thread.
-    let answer = unsafe { libc::sched_setscheduler(0, policy, &raw const parameter) };
-    if answer >= 0 {
-        return Ok(());
-    }
-    let error = std::io::Error::last_os_error();
-    Err(Errno::from_io_error(&error).unwrap_or(Errno::PERM))
+    Scheduling::fifo(priority).with_reset_on_fork().apply(None)
 }

@@ -24,6 +24,11 @@ impl ProcessorTime {
         Self::parse(&std::fs::read_to_string("/proc/stat").ok()?)
     }
 
+    /// The same of one processor.
+    pub fn read_of(cpu: u32) -> Option<Self> {
+        Self::parse_line(&std::fs::read_to_string("/proc/stat").ok()?, &format!("cpu{cpu} "))
+    }
+
     /// What passed since `earlier`.
     #[must_use]
     pub fn since(self, earlier: Self) -> Self {
@@ -47,7 +52,11 @@ impl ProcessorTime {
     /// `cpu user nice system idle iowait irq softirq steal guest guest_nice`; the last two
     /// are contained in the first two.
     fn parse(text: &str) -> Option<Self> {
-        let line = text.lines().find_map(|line| line.strip_prefix("cpu "))?;
+        Self::parse_line(text, "cpu ")
+    }
+
+    fn parse_line(text: &str, prefix: &str) -> Option<Self> {
+        let line = text.lines().find_map(|line| line.strip_prefix(prefix))?;
         let ticks: Vec<u64> = line.split_whitespace().map_while(|word| word.parse().ok()).collect();
         let counted = ticks.get(..8)?;
         Some(Self { stolen_ticks: counted[7], total_ticks: counted.iter().sum() })
@@ -63,6 +72,9 @@ mod tests {
         let text = "cpu  10 20 30 40 50 0 5 7 99 99\ncpu0 1 1 1 1 1 1 1 1 1 1\n";
         let expected = ProcessorTime { stolen_ticks: 7, total_ticks: 162 };
         assert_eq!(ProcessorTime::parse(text), Some(expected));
+        let of_first = ProcessorTime { stolen_ticks: 1, total_ticks: 8 };
+        assert_eq!(ProcessorTime::parse_line(text, "cpu0 "), Some(of_first));
+        assert_eq!(ProcessorTime::parse_line(text, "cpu1 "), None);
         assert_eq!(ProcessorTime::parse("cpu  1 2 3\n"), None);
     }
 

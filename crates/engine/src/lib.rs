@@ -79,6 +79,7 @@ mod ring_executor;
 mod run;
 pub mod serve;
 pub mod service;
+pub mod thread_server;
 
 pub use device_watch::DeviceWatch;
 pub use host::BatchWatch;

@@ -18,7 +18,9 @@ pub(crate) use file::read;
 pub(crate) use file_raw::{RawCpu, RawCpuPart, RawCpuServer, RawCpuTask, RawCpuWork};
 pub(crate) use interference::RawCpuInterference;
 pub use interference::{CpuInterference, InterferenceBound};
-pub use profile::{CpuConditions, CpuProfile, DemandFit, LoadFit, StolenPoint, WHOLE_PPB};
+pub use profile::{
+    CpuConditions, CpuProfile, DemandFit, LoadFit, StolenPoint, WHOLE_PPB, running_max,
+};
 pub use server::{Background, CpuServer, ServerKind, ServerParams, ServerParamsError};
 pub use task::{CpuTask, Priority, TaskArrivals};
 pub use work::{Arrivals, CpuWork, Execution};

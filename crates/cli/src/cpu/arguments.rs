@@ -5,6 +5,8 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
+use engine::thread_server::Background;
+use measure::cpu::SyntheticThief;
 use model::Duration;
 use model::cpu::ServerKind;
 
@@ -22,6 +24,23 @@ pub(crate) enum CpuCommand {
     Check(CpuCheckArguments),
     /// Try tasks and aperiodic servers on a simulated processor, in virtual time.
     Sim(CpuSimArguments),
+    /// Measure how much time others take from a real-time thread of one processor: demand and load
+    /// by interval length, and bounds through them.
+    ///
+    /// A thread reads the clock as fast as it can and keeps where it lost time. The processor is
+    /// busy meanwhile but for a tenth of the time. What ran during the measurement is what the profile is
+    /// about: start the traffic first. Ctrl-C ends it with what there is. docs/cpu.md says more.
+    #[command(after_help = "Exit codes: 0 measured, 1 interrupted, 2 wrong input.")]
+    Profile(CpuProfileArguments),
+    /// Keep a running thread within a budget: a real-time priority while it has some left, none
+    /// until it is replenished.
+    ///
+    /// A sporadic server from user space, for a thread of the kernel (threaded NAPI, interrupts) or of a
+    /// program. Others lose no more to it than to a periodic task of that size, and one enforcement
+    /// delay, which is measured. The thread and the manager, one priority above, stay on one
+    /// processor. Ctrl-C, SIGTERM and SIGHUP end it; then the thread is scheduled as before. Needs root.
+    #[command(after_help = "Exit codes: 0 served, 2 wrong input, 3 the environment failed.")]
+    Serve(CpuServeArguments),
     /// Test an implementation of a sporadic server: ours, or a program that speaks lines of JSON.
     ///
     /// Without a server and without a program all of ours are tested. docs/sporadic-servers.md
@@ -37,6 +56,85 @@ pub(crate) struct CpuCheckArguments {
     #[arg(value_name = "WORKLOAD")]
     pub(crate) workload: PathBuf,
     /// Print one JSON object.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct CpuProfileArguments {
+    /// The processor; by default the last that this process may use.
+    #[arg(long, value_name = "N")]
+    pub(crate) cpu: Option<u32>,
+    /// The SCHED_FIFO priority of the thread, 1 to 98: what is less urgent is not measured.
+    #[arg(long, value_name = "N", default_value_t = 40,
+          value_parser = clap::value_parser!(u8).range(1..=98))]
+    pub(crate) priority: u8,
+    /// The longest interval. Far longer than the periods of whatever takes the time.
+    #[arg(long, value_name = "TIME", default_value = "50ms", value_parser = quantity::<Duration>)]
+    pub(crate) longest: Duration,
+    /// How many lengths, evenly up to the longest; all are measured at once.
+    #[arg(long, value_name = "N", default_value_t = 100)]
+    pub(crate) lengths: u32,
+    /// How many of the longest intervals, end to end; there are more of each shorter one.
+    #[arg(long, value_name = "N", default_value_t = 200,
+          value_parser = clap::value_parser!(u64).range(1..))]
+    pub(crate) trials: u64,
+    /// End after so long, however many trials there are.
+    #[arg(long, value_name = "TIME", value_parser = quantity::<Duration>)]
+    pub(crate) duration: Option<Duration>,
+    /// Check the method: measure once as it is, then with a thief of this execution time in this
+    /// period, one priority above, for example 2ms/10ms. Theory and the first measurement
+    /// together must cover the second, which is the result.
+    #[arg(long, value_name = "TIME/TIME", value_parser = thief)]
+    pub(crate) thief: Option<SyntheticThief>,
+    /// What the profile is called; cpu and the processor's number if this is left out.
+    #[arg(long, value_name = "NAME")]
+    pub(crate) name: Option<String>,
+    /// Fixes the phases, which differ from run to run otherwise.
+    #[arg(long, value_name = "N")]
+    pub(crate) seed: Option<u64>,
+    /// Where the profile goes, a new file, by custom *.cpu.toml; it is printed if this is left out.
+    #[arg(short, long, value_name = "FILE")]
+    pub(crate) output: Option<PathBuf>,
+    /// Write the plots into a new file (SVG).
+    #[arg(long, value_name = "FILE")]
+    pub(crate) svg: Option<PathBuf>,
+    /// Print one JSON object.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct CpuServeArguments {
+    /// The thread: its name as `ps -eLo comm` shows it, or its number.
+    #[arg(long, value_name = "NAME|NUMBER")]
+    pub(crate) thread: String,
+    /// What it may execute at its priority in each period.
+    #[arg(long, value_name = "TIME", value_parser = quantity::<Duration>)]
+    pub(crate) budget: Duration,
+    /// The period.
+    #[arg(long, value_name = "TIME", value_parser = quantity::<Duration>)]
+    pub(crate) period: Duration,
+    /// Its SCHED_FIFO priority while it has budget, 1 to 98; the manager is one above.
+    #[arg(long, value_name = "N", default_value_t = 50,
+          value_parser = clap::value_parser!(u8).range(1..=98))]
+    pub(crate) priority: u8,
+    /// The processor for both; by default the only one that the thread may use, or the last.
+    #[arg(long, value_name = "N")]
+    pub(crate) cpu: Option<u32>,
+    /// The rules: sporadic, hybrid-immediate or hybrid-gradual.
+    #[arg(long, value_name = "KIND", default_value = "hybrid-gradual", value_parser = server_kind)]
+    pub(crate) server: ServerKind,
+    /// Its scheduling without budget: `other` shares with ordinary threads, `idle` takes what they leave.
+    #[arg(long, value_name = "other|idle", default_value = "other", value_parser = background)]
+    pub(crate) background: Background,
+    /// Taken from the budget whenever it begins to execute, for what that costs others.
+    #[arg(long, value_name = "TIME", default_value = "0ms", value_parser = quantity::<Duration>)]
+    pub(crate) charge: Duration,
+    /// End after so long.
+    #[arg(long, value_name = "TIME", value_parser = quantity::<Duration>)]
+    pub(crate) duration: Option<Duration>,
+    /// Print one JSON object at the end.
     #[arg(long)]
     pub(crate) json: bool,
 }
@@ -85,6 +183,23 @@ pub(crate) struct ConformanceArguments {
     /// The program that has the server, and its arguments.
     #[arg(last = true, value_name = "COMMAND", conflicts_with = "server")]
     pub(crate) command: Vec<OsString>,
+}
+
+fn thief(text: &str) -> Result<SyntheticThief, String> {
+    let (execution, period) = text.split_once('/').ok_or("write execution/period: 2ms/10ms")?;
+    let thief = SyntheticThief { execution: quantity(execution)?, period: quantity(period)? };
+    if thief.execution.is_zero() || thief.execution >= thief.period {
+        return Err("an execution time above zero and below the period: 2ms/10ms".to_owned());
+    }
+    Ok(thief)
+}
+
+fn background(text: &str) -> Result<Background, String> {
+    match text {
+        "other" => Ok(Background::Other),
+        "idle" => Ok(Background::Idle),
+        _ => Err("write other or idle".to_owned()),
+    }
 }
 
 fn server_kind(name: &str) -> Result<ServerKind, String> {

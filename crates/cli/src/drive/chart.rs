@@ -6,23 +6,14 @@ use model::drive_file::MeasuredTable;
 use model::mechanics::{Mechanics, MechanicsError, Seek};
 use model::{DriveFile, Lba, Op};
 
-use super::axis::{Axis, Unit};
+use crate::plot::Chart;
+use crate::plot::axis::{Axis, Unit};
 
 /// Milliseconds of nanoseconds.
 const MS: Unit = ("ms", 1_000_000);
 /// Gigabytes and megabytes of bytes, as disks are sold.
 const GB: Unit = ("GB", 1_000_000_000);
 const MB: Unit = ("MB", 1_000_000);
-
-/// A curve over two axes.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Chart {
-    pub(crate) title: String,
-    pub(crate) x: Axis,
-    pub(crate) y: Axis,
-    /// Points to be joined, in order of x.
-    pub(crate) curve: Vec<(u64, u64)>,
-}
 
 /// All charts of a drive: of its mechanics, or else of its tables.
 pub(crate) fn of_drive(file: &DriveFile) -> Result<Vec<Chart>, MechanicsError> {
@@ -44,6 +35,7 @@ fn seek(mechanics: &Mechanics) -> Result<Chart, MechanicsError> {
         x: Axis::ending_at(stroke.into(), "distance", ("cylinders", 1)),
         y: Axis::reaching(highest, "seek time", MS),
         curve: points,
+        points: Vec::new(),
     })
 }
 
@@ -78,6 +70,7 @@ fn zones(mechanics: &Mechanics) -> Result<Chart, MechanicsError> {
         x: Axis::ending_at(size, "position", unit),
         y: Axis::reaching(highest, "", ("sectors", 1)),
         curve: steps,
+        points: Vec::new(),
     })
 }
 
@@ -94,5 +87,6 @@ fn batch(measured: &MeasuredTable) -> Chart {
         x: Axis::ending_at(measured.ns_max.len() as u64, "", ("requests at once", 1)),
         y: Axis::reaching(highest, "longest time", MS),
         curve: times,
+        points: Vec::new(),
     }
 }

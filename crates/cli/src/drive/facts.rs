@@ -9,8 +9,8 @@ use model::drive_file::MeasuredTable;
 use model::mechanics::MechanicsError;
 use model::{Bytes, DriveFile, DriveKind, Duration, Op};
 
-use super::axis::thousands;
 use super::paragraph::Fact;
+use crate::plot::axis::thousands;
 use crate::show;
 
 /// The drive in one line.

@@ -8,8 +8,8 @@ use serde_json::{Value, json};
 use sim::replay::{TraceError, TraceRequest, demerit, read_trace};
 
 use super::arguments::ReplayArguments;
-use super::axis::thousands;
 use crate::failure::Failure;
+use crate::plot::axis::thousands;
 use crate::show::{self, out, outln};
 use crate::{input, text_file};
 

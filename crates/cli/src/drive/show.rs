@@ -13,11 +13,12 @@ use model::{Bytes, DriveFile, Duration, Op};
 use serde_json::{Value, json};
 
 use super::arguments::ShowArguments;
-use super::chart::{self, Chart};
+use super::chart;
 use super::seek_facts::SeekFacts;
-use super::{facts, list, paragraph, svg, text_plot};
+use super::{facts, list, paragraph};
 use crate::failure::Failure;
 use crate::input;
+use crate::plot::{Chart, svg, text};
 use crate::show::{self, out, outln};
 
 /// Runs the command.
@@ -34,7 +35,7 @@ pub(crate) fn show(arguments: &ShowArguments) -> Result<(), Failure> {
     paragraph::print(&facts::all(&file).map_err(unfit)?);
     for chart in &charts {
         outln!();
-        out!("{}", text_plot::draw(chart));
+        out!("{}", text::draw(chart));
     }
     if let Some(path) = &arguments.svg {
         outln!();

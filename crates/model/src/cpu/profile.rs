@@ -124,6 +124,17 @@ impl StolenPoint {
     }
 }
 
+/// The points with every stolen time replaced by the longest of shorter intervals: what can
+/// be stolen in an interval can be stolen in a longer one (Theorem 5.4.1).
+pub fn running_max(points: &[StolenPoint]) -> Vec<StolenPoint> {
+    let mut longest = Duration::ZERO;
+    let raised = points.iter().map(|point| {
+        longest = longest.max(point.stolen_max);
+        StolenPoint { stolen_max: longest, ..*point }
+    });
+    raised.collect()
+}
+
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct RawProfile {
@@ -207,12 +218,7 @@ impl CpuProfile {
     /// The points with every stolen time replaced by the longest of shorter intervals: what can
     /// be stolen in an interval can be stolen in a longer one (Theorem 5.4.1).
     pub fn running_max(&self) -> Vec<StolenPoint> {
-        let mut longest = Duration::ZERO;
-        let raised = self.points.iter().map(|point| {
-            longest = longest.max(point.stolen_max);
-            StolenPoint { stolen_max: longest, ..*point }
-        });
-        raised.collect()
+        running_max(&self.points)
     }
 
     /// What is wrong with a fit: it is below a point, or takes more than the processor.

@@ -7,8 +7,8 @@ use model::{DriveFile, Duration};
 use serde::Deserialize as _;
 
 use super::{entries, parts};
-use crate::drive::axis::thousands;
 use crate::drive::paragraph::Fact;
+use crate::plot::axis::thousands;
 use crate::{show, structure_text};
 
 /// Drains, requests of the drive's own priority, requests one at a time, and flows.

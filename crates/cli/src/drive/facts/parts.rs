@@ -9,9 +9,9 @@ use model::{Bytes, Duration, Lba};
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::drive::axis::thousands;
 use crate::drive::paragraph::{Fact, aligned, under};
 use crate::drive::seek_facts::SeekFacts;
+use crate::plot::axis::thousands;
 use crate::show;
 
 /// The facts of a hard disk.

@@ -3,8 +3,8 @@
 
 use std::fmt::Write as _;
 
+use super::Chart;
 use super::axis::Axis;
-use super::chart::Chart;
 
 /// The whole picture, in pixels; each chart is `PANEL` high.
 const WIDTH: u64 = 820;
@@ -25,7 +25,8 @@ text { font-family: system-ui, 'DejaVu Sans', Helvetica, Arial, sans-serif; fill
 .grid { stroke: #e4e7ec; stroke-width: 1 }
 .axis { stroke: #8b929e; stroke-width: 1.2; fill: none }
 .curve { stroke: #1f6feb; stroke-width: 1.8; fill: none; stroke-linejoin: round }
-.area { fill: #1f6feb; fill-opacity: 0.10 }";
+.area { fill: #1f6feb; fill-opacity: 0.10 }
+.point { fill: #c2410c }";
 
 /// A picture with these charts, under a heading.
 pub(crate) fn draw(heading: &str, charts: &[Chart]) -> String {
@@ -74,6 +75,7 @@ fn panel(svg: &mut String, chart: &Chart) {
         );
     }
     curve(svg, chart);
+    points(svg, chart);
     line(svg, format_args!("<path class=\"axis\" d=\"M{LEFT} {TOP}V{BOTTOM}H{RIGHT}\"/>"));
     labels(svg, chart);
 }
@@ -89,6 +91,13 @@ fn curve(svg: &mut String, chart: &Chart) {
         format_args!("<path class=\"area\" d=\"M{begin} {BOTTOM}L{path}L{end} {BOTTOM}Z\"/>"),
     );
     line(svg, format_args!("<path class=\"curve\" d=\"M{path}\"/>"));
+}
+
+fn points(svg: &mut String, chart: &Chart) {
+    for point in &chart.points {
+        let (x, y) = (across(&chart.x, point.0), down(&chart.y, point.1));
+        line(svg, format_args!("<circle class=\"point\" cx=\"{x}\" cy=\"{y}\" r=\"2.2\"/>"));
+    }
 }
 
 fn labels(svg: &mut String, chart: &Chart) {
@@ -156,6 +165,7 @@ mod tests {
             x: Axis::ending_at(10, "requests at once", ("requests", 1)),
             y: Axis::reaching(10, "time", ("ms", 1)),
             curve: vec![(0, 0), (10, 10)],
+            points: vec![(5, 10)],
         }
     }
 
@@ -181,7 +191,8 @@ mod tests {
             let open = count(format!("<{tag} ")) + count(format!("<{tag}>"));
             assert!(open > 0 && open == count(format!("</{tag}>")), "{tag}");
         }
-        assert_eq!(svg.matches("<path").count(), svg.matches("\"/>").count() - 1, "and one rect");
+        let pieces = svg.matches("<path").count() + svg.matches("<circle").count();
+        assert_eq!(pieces, svg.matches("\"/>").count() - 1, "and one rect");
     }
 
     #[test]

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Charts for the terminal: 79 columns, drawn with the dots of Braille, eight to a letter.
 
-use super::chart::Chart;
+use super::Chart;
 
 /// Columns of the whole picture.
 const COLUMNS: usize = 79;
@@ -83,6 +83,9 @@ fn curve(chart: &Chart, columns: usize) -> Canvas {
     for pair in dots.windows(2) {
         canvas.join(pair[0], pair[1]);
     }
+    for (x, y) in chart.points.iter().map(place) {
+        canvas.set(x, y);
+    }
     canvas
 }
 
@@ -126,6 +129,7 @@ mod tests {
             x: Axis::ending_at(1000, "distance", ("cylinders", 1)),
             y: Axis::reaching(10_000_000, "time", ("ms", 1_000_000)),
             curve,
+            points: vec![(1000, 0)],
         }
     }
 
@@ -136,6 +140,7 @@ mod tests {
         assert_eq!(rows[0], "  A line");
         assert!(rows[2].starts_with("  10 \u{2524}") && rows[2].ends_with('\u{280a}'), "{text}");
         assert!(rows[15].starts_with("   0 \u{2524}\u{28c0}"), "{text}");
+        assert!(rows[15].ends_with('\u{2880}'), "{text}");
         assert!(rows[17].trim_start().starts_with("0 "), "{text}");
         assert!(rows[17].ends_with(" cylinders"), "{text}");
     }

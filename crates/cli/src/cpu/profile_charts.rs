@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! What is drawn of a processor's profile: demand with its line, load with its hyperbola.
+
+use model::cpu::{CpuProfile, DemandFit, LoadFit, StolenPoint, WHOLE_PPB};
+
+use crate::plot::Chart;
+use crate::plot::axis::{Axis, Unit};
+
+const MS: Unit = ("ms", 1_000_000);
+/// Percent of parts per billion.
+const PERCENT: Unit = ("%", 10_000_000);
+
+/// At so many lengths a bound is drawn.
+const CURVE: u64 = 400;
+
+/// Both charts.
+pub(super) fn of(profile: &CpuProfile) -> Vec<Chart> {
+    vec![demand(profile), load(profile)]
+}
+
+fn longest_ns(profile: &CpuProfile) -> u64 {
+    profile.points.last().map_or(1, |point| point.interval.ns())
+}
+
+/// Lengths from near 0 to the longest.
+fn lengths(profile: &CpuProfile) -> impl Iterator<Item = u64> {
+    let longest = longest_ns(profile);
+    (1..=CURVE).map(move |index| (longest / CURVE * index).max(1))
+}
+
+fn demand(profile: &CpuProfile) -> Chart {
+    let points: Vec<_> =
+        profile.points.iter().map(|point| (point.interval.ns(), point.stolen_max.ns())).collect();
+    let at = |fit: DemandFit, ns: u64| (ns, fit.demand_ns(ns).unwrap_or(u64::MAX).min(ns));
+    let curve: Vec<_> = profile
+        .demand_fit
+        .iter()
+        .flat_map(|&fit| lengths(profile).map(move |ns| at(fit, ns)))
+        .collect();
+    let highest = curve.iter().chain(&points).map(|point| point.1).max().unwrap_or(0);
+    Chart {
+        title: "Demand: the most stolen in an interval, and the line above".to_owned(),
+        x: Axis::ending_at(longest_ns(profile), "interval", MS),
+        y: Axis::reaching(highest, "stolen", MS),
+        curve,
+        points,
+    }
+}
+
+fn load(profile: &CpuProfile) -> Chart {
+    let load = |point: &StolenPoint| (point.interval.ns(), point.load_ppb());
+    let at = |fit: LoadFit, ns: u64| {
+        let demand = fit.to_demand().demand_ns(ns).unwrap_or(u64::MAX).min(ns);
+        let share = u128::from(demand) * u128::from(WHOLE_PPB) / u128::from(ns);
+        (ns, u64::try_from(share).unwrap_or(WHOLE_PPB))
+    };
+    let curve =
+        profile.load_fit.iter().flat_map(|&fit| lengths(profile).map(move |ns| at(fit, ns)));
+    let points: Vec<_> = profile.points.iter().map(load).collect();
+    // The hyperbola reaches 100 % near length 0, and would leave no room for the rest.
+    let highest = points.iter().map(|point| point.1).max().unwrap_or(0);
+    Chart {
+        title: "Load: the same as a share, and the hyperbola above".to_owned(),
+        x: Axis::ending_at(longest_ns(profile), "interval", MS),
+        y: Axis::reaching(highest, "load", PERCENT),
+        curve: curve.collect(),
+        points,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use model::Duration;
+    use model::cpu::CpuConditions;
+
+    use super::*;
+
+    #[test]
+    fn bounds_are_drawn_above_the_points() {
+        let point = |ms| StolenPoint {
+            interval: Duration::from_ms(ms),
+            stolen_max: Duration::from_us(100 + 50 * ms),
+        };
+        let points: Vec<_> = (1..=20).map(point).collect();
+        let profile = CpuProfile {
+            name: "p".to_owned(),
+            conditions: CpuConditions::default(),
+            demand_fit: Some(measure::cpu::fit::demand_fit(&points)),
+            load_fit: Some(measure::cpu::fit::load_fit(&points)),
+            points,
+        };
+        for chart in of(&profile) {
+            for point in &chart.points {
+                let above = chart.curve.iter().find(|it| it.0 == point.0).unwrap();
+                assert!(above.1 >= point.1, "{}: {point:?} {above:?}", chart.title);
+            }
+            assert_eq!(chart.points.len(), 20);
+        }
+    }
+}

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! A processor's profile for people.
+
+use measure::cpu::CpuMeasurement;
+use measure::cpu::fit::{self, Thief};
+use model::cpu::running_max;
+
+use super::calibration::Calibration;
+use crate::plot::{Chart, text};
+use crate::show::{self, labelled, out, outln};
+
+/// Lengths in the table; the file has all.
+const ROWS: usize = 10;
+
+/// Prints tables, plots, and what the fits say.
+pub(super) fn print(
+    measured: &CpuMeasurement,
+    calibration: Option<&Calibration>,
+    charts: &[Chart],
+) {
+    let profile = &measured.profile;
+    let conditions = &profile.conditions;
+    labelled(
+        "Processor",
+        &format!("{}, {}", conditions.cpu, conditions.place.as_deref().unwrap_or("")),
+    );
+    for line in &conditions.host {
+        labelled("Host", line);
+    }
+    outln!();
+    out!("{}", table(measured));
+    for chart in charts {
+        outln!();
+        out!("{}", text::draw(chart));
+    }
+    outln!();
+    if let Some(fit) = profile.demand_fit {
+        let line = format!(
+            "demand in D is at most {} + {} D{}",
+            model::Duration::from_ns(fit.offset_ns),
+            percent(fit.utilization_ppb),
+            as_task(fit::task_of_demand(fit))
+        );
+        labelled("Line", &line);
+    }
+    if let Some(fit) = profile.load_fit {
+        let (u, task) = (percent(fit.utilization_ppb), as_task(fit::task_of_load(fit)));
+        labelled("Hyperbola", &format!("utilisation {u}{task}"));
+    }
+    if let Some(calibration) = calibration {
+        print_calibration(calibration);
+    }
+    print_speed(measured);
+}
+
+fn table(measured: &CpuMeasurement) -> String {
+    let points = &measured.profile.points;
+    let raised = running_max(points);
+    let step = points.len().div_ceil(ROWS).max(1);
+    let shown = (0..points.len()).filter(|index| (index + 1).is_multiple_of(step));
+    let row = |index: usize| {
+        let (point, raised) = (points[index], raised[index]);
+        vec![
+            show::ms_ceil(point.interval),
+            show::ms_ceil(point.stolen_max),
+            show::ms_ceil(raised.stolen_max),
+            percent(raised.load_ppb()),
+        ]
+    };
+    let header = ["interval", "stolen at most", "of shorter ones too", "load"];
+    show::table(&header, shown.map(row).collect(), 0)
+}
+
+fn print_calibration(calibration: &Calibration) {
+    let thief = calibration.thief;
+    let name = format!("the thief of {} in {}", thief.execution, thief.period);
+    labelled(
+        "Calibration",
+        &format!("{name} (5.3.0.6) and the machine without it: {}", calibration.linear.says()),
+    );
+    labelled("", &format!("with the refined bound (5.3.0.5): {}", calibration.refined.says()));
+}
+
+/// What the method costs, beside intervals measured one length after the other.
+fn print_speed(measured: &CpuMeasurement) {
+    let tally = &measured.tally;
+    let lengths: u64 = tally.points().iter().map(|point| point.interval.ns()).sum();
+    let needed = u128::from(lengths) * u128::from(tally.trials());
+    let needed = u64::try_from(needed).map_or_else(
+        |_| "centuries".to_owned(),
+        |ns| model::Duration::from_ms(ns / 1_000_000).to_string(),
+    );
+    let took = model::Duration::from_ms(measured.took.ns() / 1_000_000);
+    let what = format!(
+        "{took} for {} trials of the longest interval; one length after the other their intervals \
+         sum to {needed}",
+        tally.trials()
+    );
+    labelled("Took", &what);
+}
+
+fn as_task(thief: Thief) -> String {
+    thief.map_or_else(String::new, |(execution, period)| {
+        format!(": like a task of {} in {}", show::ms_ceil(execution), show::ms_ceil(period))
+    })
+}
+
+/// Rounded up.
+fn percent(ppb: u64) -> String {
+    let hundredths = ppb.div_ceil(100_000);
+    format!("{}.{:02} %", hundredths / 100, hundredths % 100)
+}

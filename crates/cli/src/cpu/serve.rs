@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! `tidegate cpu serve`: a sporadic server for a thread that is there already.
+
+use std::io::Write as _;
+use std::thread;
+
+use device::affinity::Affinity;
+use device::{Scheduling, ThreadId, threads};
+use engine::thread_server::{
+    self, ThreadServerEnd, ThreadServerError, ThreadServerParams, ThreadServerReport,
+};
+use model::Duration;
+use model::cpu::ServerParams;
+use serde_json::json;
+
+use super::arguments::CpuServeArguments;
+use crate::Answer;
+use crate::failure::Failure;
+use crate::interrupt;
+use crate::show::{labelled, ms_ceil, outln};
+
+/// Runs the command.
+pub(super) fn serve(arguments: &CpuServeArguments) -> Result<Answer, Failure> {
+    let thread = find(&arguments.thread)?;
+    let params = params(arguments, thread)?;
+    let stop = interrupt::patient_flag()?;
+    print_head(&params);
+    // The manager is pinned and above others from then on: a thread of its own.
+    let manager = thread::Builder::new().name("manager".to_owned());
+    let served = manager.spawn(move || thread_server::serve(&params, &stop));
+    let served = served.map_err(|error| Failure::environment(&error))?.join();
+    let report =
+        served.unwrap_or_else(|panic| std::panic::resume_unwind(panic)).map_err(failure)?;
+    if arguments.json {
+        outln!("{:#}", to_json(&params, &report));
+    } else {
+        print(&params, &report);
+    }
+    Ok(Answer::Yes)
+}
+
+fn failure(error: ThreadServerError) -> Failure {
+    match error {
+        ThreadServerError::Params(_) | ThreadServerError::Kind { .. } => Failure::unusable(&error),
+        error => Failure::environment(&error),
+    }
+}
+
+fn params(arguments: &CpuServeArguments, thread: ThreadId) -> Result<ThreadServerParams, Failure> {
+    let server = ServerParams {
+        preemption_charge: arguments.charge,
+        ..ServerParams::new(arguments.server, arguments.budget, arguments.period)
+    };
+    let server = server.checked().map_err(|error| Failure::unusable(&error))?;
+    let usable = || Affinity::of(Some(thread)).ok()?.cpus().last();
+    Ok(ThreadServerParams {
+        thread,
+        cpu: arguments.cpu.or_else(usable).unwrap_or(0),
+        priority: arguments.priority,
+        server,
+        background: arguments.background,
+        time_limit: arguments.duration,
+    })
+}
+
+/// The one thread of that name or number.
+fn find(wanted: &str) -> Result<ThreadId, Failure> {
+    let number = wanted.parse().ok().and_then(ThreadId::from_raw);
+    if let Some(thread) = number {
+        let is_there = Scheduling::of(thread).is_ok();
+        return is_there.then_some(thread).ok_or_else(|| {
+            Failure::input(format!("there is no thread {thread}"), "see `ps -eLo tid,comm`")
+        });
+    }
+    let found = threads::named(wanted).map_err(|error| Failure::environment(&error))?;
+    match found[..] {
+        [thread] => Ok(thread),
+        [] => Err(Failure::input(
+            format!("no thread is called {wanted}"),
+            "see `ps -eLo tid,comm`; the kernel keeps 15 bytes of a name",
+        )),
+        _ => {
+            let numbers: Vec<String> = found.iter().map(ThreadId::to_string).collect();
+            Err(Failure::input(
+                format!("{} threads are called {wanted}: {}", found.len(), numbers.join(", ")),
+                "name one by its number",
+            ))
+        }
+    }
+}
+
+fn print_head(params: &ThreadServerParams) {
+    let ThreadServerParams { thread, cpu, priority, server, .. } = params;
+    let name = thread.name().unwrap_or_default();
+    let before = Scheduling::of(*thread).map_or_else(|_| "?".to_owned(), |it| it.to_string());
+    eprintln!(
+        "{:<12} thread {thread} ({name}, {before}): {} in each {}, {}, SCHED_FIFO {priority}, \
+         processor {cpu}",
+        "Serving", server.budget, server.period, server.kind
+    );
+    eprintln!(
+        "{:<12} Ctrl-C ends it and puts the thread back; after SIGKILL nobody does: \
+         `chrt -o -p 0 {thread}`",
+        "Host"
+    );
+    // Whoever waits for the server to begin reads it.
+    let _ = std::io::stderr().flush();
+}
+
+/// Parts per ten thousand of the time, rounded up.
+fn share(part: Duration, whole: Duration) -> String {
+    let parts = u128::from(part.ns()) * 10_000;
+    let parts = parts.div_ceil(u128::from(whole.ns().max(1)));
+    format!("{}.{:02} %", parts / 100, parts % 100)
+}
+
+fn end(end: ThreadServerEnd) -> &'static str {
+    match end {
+        ThreadServerEnd::Stopped => "stopped",
+        ThreadServerEnd::TimeOver => "time over",
+        ThreadServerEnd::ThreadGone => "the thread has ended",
+    }
+}
+
+fn print(params: &ThreadServerParams, report: &ThreadServerReport) {
+    let counts = &report.counts;
+    labelled("Ended", &format!("{} after {}", end(report.end), ms_ceil(report.took)));
+    let executed = format!(
+        "{} at its priority ({}), {} in the background ({})",
+        ms_ceil(counts.executed),
+        share(counts.executed, report.took),
+        ms_ceil(counts.background),
+        share(counts.background, report.took)
+    );
+    labelled("Executed", &executed);
+    let window = format!(
+        "at most {} in any {}, budget {}; used up {} times",
+        ms_ceil(counts.window_max),
+        params.server.period,
+        params.server.budget,
+        counts.exhaustions
+    );
+    labelled("Budget", &window);
+    let delay = format!(
+        "at most {} beyond the budget; the latest look came {} late",
+        ms_ceil(counts.overrun_max),
+        ms_ceil(report.lateness_max)
+    );
+    labelled("Enforcement", &delay);
+    let cost =
+        format!("{} looks, {} of the processor", counts.looks, share(report.manager, report.took));
+    labelled("Manager", &cost);
+    labelled("Thread", &format!("{} again", report.before));
+}
+
+fn to_json(params: &ThreadServerParams, report: &ThreadServerReport) -> serde_json::Value {
+    let counts = &report.counts;
+    json!({
+        "thread": params.thread.raw(),
+        "cpu": params.cpu,
+        "priority": params.priority,
+        "server": params.server.kind.name(),
+        "budget_ns": params.server.budget.ns(),
+        "period_ns": params.server.period.ns(),
+        "end": end(report.end),
+        "wall_ns": report.took.ns(),
+        "executed_ns": counts.executed.ns(),
+        "background_ns": counts.background.ns(),
+        "executed_in_period_ns_max": counts.window_max.ns(),
+        "exhaustions": counts.exhaustions,
+        "enforcement_delay_ns_max": counts.overrun_max.ns(),
+        "lateness_ns_max": report.lateness_max.ns(),
+        "looks": counts.looks,
+        "manager_ns": report.manager.ns(),
+    })
+}

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! A file that a measurement will make: what can be refused is refused before, nothing that exists
+//! is replaced, and a reader sees the whole file or none.
+
+use std::fs::{self, Permissions};
+use std::io::{self, Write as _};
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::{Path, PathBuf};
+
+use tempfile::NamedTempFile;
+
+use crate::failure::Failure;
+
+/// A place for a new file, found usable.
+#[derive(Debug)]
+pub(crate) struct NewFile {
+    named: PathBuf,
+    path: PathBuf,
+}
+
+impl NewFile {
+    /// Checks that there is nothing, and that something can be there.
+    pub(crate) fn prepare(named: &Path) -> Result<Self, Failure> {
+        let path = real_path_of_new(named)?;
+        // Made and removed again: a process that is killed leaves nothing behind.
+        temporary_in(folder_of(&path)).map_err(|error| unwritable(named, &error))?;
+        Ok(Self { named: named.to_owned(), path })
+    }
+
+    /// How the user calls it.
+    pub(crate) fn name(&self) -> String {
+        self.named.display().to_string()
+    }
+
+    /// Puts the text in place, unless something came up there meanwhile.
+    pub(crate) fn write(&self, text: &str) -> Result<(), Failure> {
+        let filled = || {
+            let mut file = temporary_in(folder_of(&self.path))?;
+            file.write_all(text.as_bytes())?;
+            file.as_file().sync_all()?;
+            Ok(file)
+        };
+        let file = filled().map_err(|error: io::Error| unwritable(&self.named, &error))?;
+        put(file, &self.named, &self.path)
+    }
+}
+
+/// Gives a temporary file its name, never over another.
+pub(crate) fn put(file: NamedTempFile, named: &Path, path: &Path) -> Result<(), Failure> {
+    match file.persist_noclobber(path) {
+        Ok(_) => Ok(()),
+        Err(error) if error.error.kind() == io::ErrorKind::AlreadyExists => Err(Failure::input(
+            format!("{} came up during the measurement", named.display()),
+            "it was left as it is",
+        )),
+        Err(error) => Err(unwritable(named, &error.error)),
+    }
+}
+
+/// A temporary file beside what it will be.
+pub(crate) fn temporary_in(folder: &Path) -> io::Result<NamedTempFile> {
+    tempfile::Builder::new()
+        .prefix(".tidegate-")
+        // As any new file has them: temporary files are private otherwise.
+        .permissions(Permissions::from_mode(0o666))
+        .tempfile_in(folder)
+}
+
+/// The path itself of a file that does not exist, in a folder that does.
+pub(crate) fn real_path_of_new(path: &Path) -> Result<PathBuf, Failure> {
+    match fs::symlink_metadata(path) {
+        Ok(found) if found.is_dir() => return Err(is_folder(path)),
+        Ok(_) => {
+            return Err(Failure::input(
+                format!("{} exists, and nothing that exists is overwritten", path.display()),
+                "name a new file; a table is added to a drive file with --add",
+            ));
+        }
+        Err(error) if error.kind() == io::ErrorKind::NotFound => (),
+        Err(error) => return Err(unwritable(path, &error)),
+    }
+    let folder = fs::canonicalize(folder_of(path)).map_err(|error| unwritable(path, &error))?;
+    match path.file_name() {
+        Some(name) if !path.as_os_str().as_encoded_bytes().ends_with(b"/") => Ok(folder.join(name)),
+        _ => Err(is_folder(path)),
+    }
+}
+
+pub(crate) fn folder_of(path: &Path) -> &Path {
+    path.parent().filter(|folder| *folder != Path::new("")).unwrap_or(Path::new("."))
+}
+
+fn is_folder(path: &Path) -> Failure {
+    Failure::input(format!("{} is a directory", path.display()), "name a file in it")
+}
+
+pub(crate) fn unwritable(path: &Path, error: &io::Error) -> Failure {
+    Failure::input(
+        format!("cannot write {}: {error}", path.display()),
+        "name a file in a folder that exists and may be written",
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_that_exists_is_replaced_before_or_after() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.cpu.toml");
+        let (first, second) = (NewFile::prepare(&path).unwrap(), NewFile::prepare(&path).unwrap());
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0, "nothing before the end");
+        first.write("first").unwrap();
+        assert!(second.write("second").is_err() && NewFile::prepare(&path).is_err());
+        assert_eq!(fs::read_to_string(&path).unwrap(), "first");
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
+        assert!(NewFile::prepare(&folder.path().join("missing/a")).is_err());
+    }
+}

@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! `tidegate cpu profile` and `cpu serve` through the binary: results that survive, refusals, and
+//! who may measure. Short measurements of whatever this machine is; no figure is asserted that
+//! the machine decides.
+
+mod common;
+
+use std::fs;
+use std::os::unix::fs::MetadataExt as _;
+use std::os::unix::process::CommandExt as _;
+use std::process::{Command, Stdio};
+use std::thread::sleep;
+use std::time::Duration;
+
+use common::Folder;
+use serde_json::Value;
+
+/// Who may nothing.
+const NOBODY: u32 = 65_534;
+
+/// A measurement of a fraction of a second.
+const SHORT: [&str; 7] =
+    ["cpu", "profile", "--longest=5ms", "--lengths=10", "--trials=20", "--seed=1", "-o"];
+
+fn numbers(value: &Value) -> Vec<u64> {
+    value.as_array().unwrap().iter().map(|number| number.as_u64().unwrap()).collect()
+}
+
+/// Goal: what is measured is written whole, drawn, and counts in a proof.
+#[test]
+fn a_profile_is_written_drawn_and_proved_with() {
+    let folder = Folder::new();
+    let (code, found) = folder.json(&[&SHORT[..], &["a.cpu.toml", "--svg=a.svg"]].concat());
+    assert_eq!((code, &found["end"]), (0, &Value::from("complete")));
+    assert_eq!(found["written"], "a.cpu.toml");
+    let (intervals, demand) = (numbers(&found["interval_ns"]), numbers(&found["demand_ns"]));
+    assert_eq!((intervals.len(), intervals[9]), (10, 5_000_000));
+    assert!(demand.windows(2).all(|pair| pair[0] <= pair[1]), "Theorem 5.4.1: {demand:?}");
+    assert!(demand.iter().zip(&intervals).all(|(demand, interval)| demand <= interval));
+    // No thread wakes up in no time, and that is in the figures.
+    assert!(demand[9] > 0 && found["wake_up_ns_max"].as_u64() > Some(0));
+    assert!(found["trials"].as_u64() >= Some(20));
+    let svg = fs::read_to_string(folder.path().join("a.svg")).unwrap();
+    assert_eq!(svg.matches("<circle").count(), 20, "demand and load of ten lengths");
+    folder.file(
+        "w.toml",
+        "[[cpu_task]]\nname = \"t\"\nperiod = \"1s\"\nexecution = \"1us\"\npriority = 1\n\
+         [[cpu_interference]]\nfile = \"a.cpu.toml\"\nbound = \"points\"\n",
+    );
+    let (code, stdout, stderr) = folder.run(&["cpu", "check", "w.toml"]);
+    assert!(code < 2 && stdout.contains("cpu"), "{stdout}{stderr}");
+}
+
+#[test]
+fn nothing_that_exists_is_replaced_and_nothing_is_measured_for_it() {
+    let folder = Folder::new();
+    folder.file("a.cpu.toml", "mine");
+    for arguments in [&["a.cpu.toml"][..], &["b.cpu.toml", "--svg=a.cpu.toml"], &["no/b.cpu.toml"]]
+    {
+        let (code, _, stderr) = folder.run(&[&SHORT[..], arguments].concat());
+        assert_eq!(code, 2, "{stderr}");
+        assert!(!stderr.contains("Measuring"), "{stderr}");
+    }
+    assert_eq!(fs::read_to_string(folder.path().join("a.cpu.toml")).unwrap(), "mine");
+    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
+}
+
+#[test]
+fn what_cannot_be_measured_is_refused_by_name() {
+    let folder = Folder::new();
+    for (option, says) in [
+        ("--cpu=100000", "processor 100000"),
+        ("--lengths=0", "0 interval lengths"),
+        ("--longest=11s", "the longest interval is 11s"),
+        ("--thief=2ms", "2ms/10ms"),
+        ("--thief=10ms/2ms", "below the period"),
+        ("--priority=99", "99"),
+        ("--name=\u{7}", "cannot be printed"),
+    ] {
+        let (code, _, stderr) = folder.run(&["cpu", "profile", "--trials=1", option]);
+        assert!(code == 2 && stderr.contains(says), "{option}: {stderr}");
+    }
+}
+
+/// Goal: Ctrl-C in a long measurement leaves a profile of what there is, and scripts are told.
+#[test]
+fn an_interrupted_measurement_is_written() {
+    let folder = Folder::new();
+    let long =
+        ["cpu", "profile", "--longest=5ms", "--trials=1000000", "--json", "-o", "a.cpu.toml"];
+    let child =
+        folder.command(&long).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    // Long enough for one stretch of 25 ms on any host; where not, the command waits for no file.
+    sleep(Duration::from_millis(1_500));
+    let kill = Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
+    assert!(kill.success());
+    let output = child.wait_with_output().unwrap();
+    let found: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!((output.status.code(), &found["end"]), (Some(1), &Value::from("interrupted")));
+    let text = fs::read_to_string(folder.path().join("a.cpu.toml")).unwrap();
+    assert!(text.contains(&format!("trials = {}\n", found["trials"])), "{text}");
+}
+
+/// Goal: without permission it measures all the same and says what that costs. Needs root, to
+/// become somebody else.
+#[test]
+fn without_permission_it_works_and_warns() {
+    let folder = Folder::new();
+    if fs::metadata("/proc/self").unwrap().uid() != 0 {
+        eprintln!("skipped: not root");
+        return;
+    }
+    let mut command = folder.command(&["cpu", "profile", "--longest=5ms", "--trials=5"]);
+    let Ok(output) = command.uid(NOBODY).gid(NOBODY).current_dir("/").output() else {
+        eprintln!("skipped: the binary is out of nobody's reach");
+        return;
+    };
+    let (stdout, stderr) = (&output.stdout, String::from_utf8_lossy(&output.stderr));
+    assert_eq!(output.status.code(), Some(0), "{stderr}");
+    assert!(
+        stderr.contains("Warning") && stderr.contains("without real-time priority"),
+        "{stderr}"
+    );
+    assert!(!String::from_utf8_lossy(stdout).contains("\npriority ="), "none was granted");
+}
+
+#[test]
+fn a_thread_that_cannot_be_served_is_refused_by_name() {
+    let folder = Folder::new();
+    let serve = |thread: &str, more: &[&str]| {
+        let options =
+            ["cpu", "serve", "--budget=1ms", "--period=10ms", "--duration=10ms", "--thread"];
+        folder.run(&[&options[..], &[thread], more].concat())
+    };
+    for (thread, more, says) in [
+        ("no such thread", &[][..], "no thread is called no such thread"),
+        ("2147483647", &[], "there is no thread 2147483647"),
+        ("1", &["--server=polling"], "polling server cannot manage a thread"),
+        ("1", &["--budget=20ms"], "cannot be used multiple times"),
+        ("1", &["--charge=1ms"], "charge below the budget"),
+        ("1", &["--background=never"], "other or idle"),
+    ] {
+        let (code, _, stderr) = serve(thread, more);
+        assert!(code == 2 && stderr.contains(says), "{thread} {more:?}: {code} {stderr}");
+    }
+}
+
+/// Goal: a thread of another process is kept within its budget, by the kernel's account, and is
+/// what it was when the server is told to stop. Needs permission; lateness of the host is in what
+/// is reported and allowed for.
+#[test]
+fn a_process_is_served_and_put_back() {
+    let folder = Folder::new();
+    let mut greedy = Command::new("sh").args(["-c", "while :; do :; done"]).spawn().unwrap();
+    let thread = greedy.id().to_string();
+    // Priority and policy are fields 40 and 41, and the state behind the name is the third.
+    let policy = || {
+        let text = fs::read_to_string(format!("/proc/{thread}/stat")).unwrap();
+        let fields = text.rsplit(") ").next().unwrap().split(' ').skip(40 - 3).take(2);
+        fields.map(str::to_owned).collect::<Vec<_>>()
+    };
+    let before = policy();
+    let options = ["cpu", "serve", "--budget=2ms", "--period=20ms", "--thread", &thread, "--json"];
+    let child = folder.command(&options).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn();
+    let child = child.unwrap();
+    sleep(Duration::from_millis(800));
+    let told = Command::new("kill").args(["-TERM", &child.id().to_string()]).status().unwrap();
+    let output = child.wait_with_output().unwrap();
+    let after = policy();
+    greedy.kill().unwrap();
+    greedy.wait().unwrap();
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    if output.status.code() == Some(3) && stderr.contains("the manager needs") {
+        eprintln!("skipped: no permission for real-time priorities");
+        return;
+    }
+    assert!(told.success() && output.status.code() == Some(0), "{stderr}");
+    assert_eq!((&before[..], after), (&["0", "0"].map(str::to_owned)[..], before.clone()));
+    let found: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let ns = |name: &str| found[name].as_u64().unwrap();
+    assert_eq!(found["end"], "stopped");
+    let tolerance = 100_000;
+    let allowed = ns("budget_ns") + ns("enforcement_delay_ns_max") + tolerance;
+    assert!(ns("executed_in_period_ns_max") <= allowed, "{found:#}");
+    assert!(ns("executed_ns") > 0 && ns("exhaustions") > 0, "{found:#}");
+}

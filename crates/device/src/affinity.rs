@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! Which processors a thread may run on.
+
+use std::fmt;
+
+use rustix::io::Errno;
+use rustix::thread::{CpuSet, sched_getaffinity, sched_getcpu, sched_setaffinity};
+
+use crate::threads::ThreadId;
+
+/// Processors that a thread may run on.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Affinity(CpuSet);
+
+impl Affinity {
+    /// This processor alone; none where it has a number that no processor has.
+    pub fn only(cpu: u32) -> Option<Self> {
+        let index = usize::try_from(cpu).ok().filter(|&index| index < CpuSet::MAX_CPU)?;
+        let mut set = CpuSet::new();
+        set.set(index);
+        Some(Self(set))
+    }
+
+    /// Of a thread, or of the calling one.
+    ///
+    /// # Errors
+    /// When the thread is gone.
+    pub fn of(thread: Option<ThreadId>) -> Result<Self, Errno> {
+        sched_getaffinity(thread.map(ThreadId::pid)).map(Self)
+    }
+
+    /// Moves a thread, or the calling one, there; it runs nowhere else afterwards.
+    ///
+    /// # Errors
+    /// Without permission, where no processor of the set is there, and for threads of the kernel
+    /// that stay where they are.
+    pub fn apply(&self, thread: Option<ThreadId>) -> Result<(), Errno> {
+        sched_setaffinity(thread.map(ThreadId::pid), &self.0)
+    }
+
+    /// Whether a processor is in the set.
+    pub fn contains(&self, cpu: u32) -> bool {
+        let index = usize::try_from(cpu).ok().filter(|&index| index < CpuSet::MAX_CPU);
+        index.is_some_and(|index| self.0.is_set(index))
+    }
+
+    /// The processors, ascending.
+    pub fn cpus(&self) -> impl Iterator<Item = u32> + '_ {
+        (0..CpuSet::MAX_CPU)
+            .filter(|&index| self.0.is_set(index))
+            .filter_map(|index| index.try_into().ok())
+    }
+}
+
+impl fmt::Debug for Affinity {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_list().entries(self.cpus()).finish()
+    }
+}
+
+/// The processor that the calling thread runs on now.
+///
+/// # Panics
+/// Beyond 2^32 processors.
+pub fn current_cpu() -> u32 {
+    u32::try_from(sched_getcpu()).expect("few processors")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_thread_stays_where_it_is_put_and_goes_back() {
+        std::thread::spawn(|| {
+            let before = Affinity::of(None).unwrap();
+            let last = before.cpus().last().unwrap();
+            Affinity::only(last).unwrap().apply(None).unwrap();
+            assert_eq!(
+                (current_cpu(), Affinity::of(None).unwrap()),
+                (last, Affinity::only(last).unwrap())
+            );
+            before.apply(None).unwrap();
+            assert_eq!(Affinity::of(None).unwrap(), before);
+        })
+        .join()
+        .unwrap();
+    }
+
+    #[test]
+    fn a_processor_that_is_not_there_is_refused() {
+        assert!(Affinity::only(1_000).unwrap().apply(None).is_err());
+        assert_eq!(Affinity::only(u32::MAX), None);
+    }
+}

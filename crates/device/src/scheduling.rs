@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! How the kernel schedules a thread: policy and priority, to read, to set, and to put back.
+
+use std::fmt;
+
+use rustix::io::Errno;
+
+use crate::threads::ThreadId;
+
+/// Policy, priority and niceness of a thread.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Scheduling {
+    policy: u32,
+    flags: u64,
+    nice: i32,
+    priority: u32,
+    /// runtime, deadline and period in ns; of SCHED_OTHER the slice, or 0.
+    deadline: [u64; 3],
+}
+
+/// `struct sched_attr` of the kernel, first version.
+#[repr(C)]
+#[derive(Debug, Clone, Copy, Default)]
+struct SchedAttr {
+    size: u32,
+    policy: u32,
+    flags: u64,
+    nice: i32,
+    priority: u32,
+    deadline: [u64; 3],
+}
+
+const ATTR_BYTES: u32 = 48;
+const POLICY_FIFO: u32 = 1;
+const POLICY_IDLE: u32 = 5;
+const RESET_ON_FORK: u64 = 1;
+
+impl Scheduling {
+    /// `SCHED_FIFO` at a priority, 1 to 99.
+    pub const fn fifo(priority: u8) -> Self {
+        // A byte is a u32.
+        Self { priority: priority as u32, ..Self::plain(POLICY_FIFO) }
+    }
+
+    /// `SCHED_OTHER`, as every thread begins.
+    pub const fn other() -> Self {
+        Self::plain(0)
+    }
+
+    /// `SCHED_IDLE`: when nobody else wants to run.
+    pub const fn idle() -> Self {
+        Self::plain(POLICY_IDLE)
+    }
+
+    const fn plain(policy: u32) -> Self {
+        Self { policy, flags: 0, nice: 0, priority: 0, deadline: [0; 3] }
+    }
+
+    /// The same, which threads that are started later do not inherit.
+    #[must_use]
+    pub const fn with_reset_on_fork(self) -> Self {
+        Self { flags: self.flags | RESET_ON_FORK, ..self }
+    }
+
+    /// The SCHED_FIFO or SCHED_RR priority, 1 to 99.
+    pub fn real_time_priority(&self) -> Option<u8> {
+        u8::try_from(self.priority).ok().filter(|&priority| priority > 0)
+    }
+
+    /// Of a thread.
+    ///
+    /// # Errors
+    /// When the thread is gone.
+    #[expect(unsafe_code, reason = "neither libc nor rustix has this call")]
+    pub fn of(thread: ThreadId) -> Result<Self, Errno> {
+        let mut attr = SchedAttr::default();
+        // SAFETY: the kernel writes at most as many bytes as it is told, the size of the
+        // structure, which lives during the call.
+        let answer = unsafe {
+            libc::syscall(libc::SYS_sched_getattr, thread.raw(), &raw mut attr, ATTR_BYTES, 0_u32)
+        };
+        outcome(answer)?;
+        let SchedAttr { policy, flags, nice, priority, deadline, .. } = attr;
+        Ok(Self { policy, flags, nice, priority, deadline })
+    }
+
+    /// Gives a thread, or the calling one, this policy.
+    ///
+    /// # Errors
+    /// Without permission (root, `CAP_SYS_NICE`, or `ulimit -r`), or when the thread is gone.
+    #[expect(unsafe_code, reason = "neither libc nor rustix has this call")]
+    pub fn apply(&self, thread: Option<ThreadId>) -> Result<(), Errno> {
+        let Self { policy, flags, nice, priority, deadline } = *self;
+        let attr = SchedAttr { size: ATTR_BYTES, policy, flags, nice, priority, deadline };
+        let thread = thread.map_or(0, ThreadId::raw);
+        // SAFETY: the kernel reads as many bytes as the structure says it has, and nothing else;
+        // it lives during the call. 0 names the calling thread.
+        let answer =
+            unsafe { libc::syscall(libc::SYS_sched_setattr, thread, &raw const attr, 0_u32) };
+        outcome(answer)
+    }
+}
+
+const _: () = assert!(size_of::<SchedAttr>() == ATTR_BYTES as usize);
+
+fn outcome(answer: libc::c_long) -> Result<(), Errno> {
+    if answer >= 0 {
+        return Ok(());
+    }
+    let error = std::io::Error::last_os_error();
+    Err(Errno::from_io_error(&error).unwrap_or(Errno::PERM))
+}
+
+impl fmt::Display for Scheduling {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let name = match self.policy {
+            0 => "SCHED_OTHER",
+            POLICY_FIFO => "SCHED_FIFO",
+            2 => "SCHED_RR",
+            3 => "SCHED_BATCH",
+            POLICY_IDLE => "SCHED_IDLE",
+            6 => "SCHED_DEADLINE",
+            other => return write!(f, "policy {other}"),
+        };
+        match (self.priority, self.nice) {
+            (0, 0) => f.write_str(name),
+            (0, nice) => write!(f, "{name}, nice {nice}"),
+            (priority, _) => write!(f, "{name} {priority}"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_thread_is_idle_and_ordinary_again() {
+        // To be idle needs no permission, to come back from it only on old kernels.
+        std::thread::spawn(|| {
+            let this = ThreadId::this();
+            let before = Scheduling::of(this).unwrap();
+            Scheduling::idle().apply(Some(this)).unwrap();
+            assert!(Scheduling::of(this).unwrap().to_string().starts_with("SCHED_IDLE"));
+            before.apply(None).unwrap();
+            assert_eq!(Scheduling::of(this).unwrap(), before);
+        })
+        .join()
+        .unwrap();
+    }
+
+    #[test]
+    fn they_are_called_as_the_kernel_calls_them() {
+        let named = [Scheduling::other(), Scheduling::fifo(40), Scheduling::idle()];
+        assert_eq!(named.map(|it| it.to_string()), ["SCHED_OTHER", "SCHED_FIFO 40", "SCHED_IDLE"]);
+        assert_eq!(named.map(|it| it.real_time_priority()), [None, Some(40), None]);
+    }
+}

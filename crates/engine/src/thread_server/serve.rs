@@ -1,0 +1,338 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! The manager: looks at a thread of the system, raises and lowers it, and puts it back as it was.
+
+use std::io;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use device::affinity::Affinity;
+use device::realtime;
+use device::threads::Watch;
+use device::{Clock, Scheduling, ThreadId};
+use model::cpu::{ServerKind, ServerParams, ServerParamsError};
+use model::{Duration, Time};
+
+use super::keeper::{Keeper, KeeperCounts, KeeperLimits, Sample};
+
+/// Looks are no closer together: a look takes some ten microseconds.
+const LIMITS: KeeperLimits =
+    KeeperLimits { grain: Duration::from_us(50), tolerance: Duration::from_us(100) };
+
+/// The manager looks at least so often, to see that it is to stop.
+const LOOK_MAX: Duration = Duration::from_ms(100);
+
+/// What a thread out of budget may do. It cannot be stopped from user space, so it goes on where
+/// nobody with a real-time priority wants to run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Background {
+    /// `SCHED_OTHER`: shares what is left with ordinary threads.
+    #[default]
+    Other,
+    /// `SCHED_IDLE`: takes what ordinary threads leave.
+    Idle,
+}
+
+/// Which thread gets how much.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ThreadServerParams {
+    /// The thread.
+    pub thread: ThreadId,
+    /// The processor on which it and the manager run meanwhile.
+    pub cpu: u32,
+    /// Its SCHED_FIFO priority within its budget, 1 to 98; the manager is one above.
+    pub priority: u8,
+    /// The rules: a sporadic server or a hybrid.
+    pub server: ServerParams,
+    /// Its scheduling without budget.
+    pub background: Background,
+    /// End after so long.
+    pub time_limit: Option<Duration>,
+}
+
+/// Why it ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ThreadServerEnd {
+    /// It was told to.
+    Stopped,
+    /// Its time was over.
+    TimeOver,
+    /// The thread has ended.
+    ThreadGone,
+}
+
+/// What it did.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ThreadServerReport {
+    /// Why it ended.
+    pub end: ThreadServerEnd,
+    /// What the thread did.
+    pub counts: KeeperCounts,
+    /// How long it went on.
+    pub took: Duration,
+    /// How long the manager itself executed.
+    pub manager: Duration,
+    /// The latest look after it was due.
+    pub lateness_max: Duration,
+    /// How the thread was scheduled before, and is again.
+    pub before: Scheduling,
+}
+
+/// Why a thread is not served.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ThreadServerError {
+    /// There is no such server.
+    #[error(transparent)]
+    Params(#[from] ServerParamsError),
+    /// A kind that does not fit, or promises nothing.
+    #[error(
+        "a {kind} server cannot manage a thread; take sporadic, hybrid-immediate or hybrid-gradual"
+    )]
+    Kind {
+        /// Which.
+        kind: ServerKind,
+    },
+    /// The manager cannot be above the thread.
+    #[error(
+        "the manager needs SCHED_FIFO {priority} on processor {cpu} ({reason}): run as root, or with \
+         CAP_SYS_NICE"
+    )]
+    Manager {
+        /// Its priority.
+        priority: u8,
+        /// Its processor.
+        cpu: u32,
+        /// What the kernel says.
+        reason: String,
+    },
+    /// The thread is gone, or not ours to manage.
+    #[error("cannot {what} of thread {thread}: {reason}")]
+    Thread {
+        /// Which.
+        thread: ThreadId,
+        /// What was tried.
+        what: &'static str,
+        /// What the kernel says.
+        reason: String,
+    },
+}
+
+/// Serves until `stop`, the end of time, or the end of the thread; then the thread is scheduled as
+/// it was, also after a panic. The calling thread becomes the manager: it is pinned, has a real-time
+/// priority and locked memory afterwards.
+///
+/// Whoever is killed (SIGKILL) cannot put anything back: the thread keeps what it had last.
+///
+/// # Errors
+/// When the thread or the manager cannot be what they have to be; the thread is as it was then.
+///
+/// # Panics
+/// When the priority is not 1 to 98.
+pub fn serve(
+    params: &ThreadServerParams,
+    stop: &AtomicBool,
+) -> Result<ThreadServerReport, ThreadServerError> {
+    let kind = params.server.kind;
+    if !matches!(
+        kind,
+        ServerKind::Sporadic | ServerKind::HybridImmediate | ServerKind::HybridGradual
+    ) {
+        return Err(ThreadServerError::Kind { kind });
+    }
+    params.server.checked()?;
+    become_manager(params)?;
+    let mut held = HeldThread::take(params)?;
+    let watch =
+        Watch::of(params.thread).map_err(|error| fault(params, "read the times", &error))?;
+    let own = Watch::of(ThreadId::this()).ok();
+    let own_executed = || own.as_ref().and_then(|own| own.read().ok()).map(|own| own.executed);
+    let (clock, own_before) = (Clock::start(), own_executed());
+    let mut lateness_max = Duration::ZERO;
+    let first = look(&watch, clock).map_err(|error| fault(params, "read the times", &error))?;
+    let mut keeper = Keeper::new(&params.server, LIMITS, first);
+    held.raise()?;
+    let end = loop {
+        let Ok(sample) = look(&watch, clock) else { break ThreadServerEnd::ThreadGone };
+        let order = keeper.look(sample);
+        let moved = if order.is_raised { held.raise() } else { held.lower() };
+        if moved.is_err() {
+            break ThreadServerEnd::ThreadGone;
+        }
+        if stop.load(Ordering::Relaxed) {
+            break ThreadServerEnd::Stopped;
+        }
+        if params.time_limit.is_some_and(|limit| sample.now.since(Time::ZERO) >= limit) {
+            break ThreadServerEnd::TimeOver;
+        }
+        let look_at = order.look_at.min(sample.now + LOOK_MAX);
+        clock.sleep_until(look_at);
+        lateness_max = lateness_max.max(clock.now().since(look_at));
+    };
+    let before = held.before;
+    drop(held);
+    let manager = own_before.zip(own_executed()).and_then(|(before, now)| now.checked_sub(before));
+    Ok(ThreadServerReport {
+        end,
+        counts: keeper.counts(),
+        took: clock.now().since(Time::ZERO),
+        manager: manager.unwrap_or(Duration::ZERO),
+        lateness_max,
+        before,
+    })
+}
+
+fn look(watch: &Watch, clock: Clock) -> io::Result<Sample> {
+    let now = clock.now();
+    let progress = watch.read()?;
+    Ok(Sample { now, executed: progress.executed, has_work: progress.has_work })
+}
+
+fn fault(
+    params: &ThreadServerParams,
+    what: &'static str,
+    reason: &dyn std::error::Error,
+) -> ThreadServerError {
+    ThreadServerError::Thread { thread: params.thread, what, reason: reason.to_string() }
+}
+
+fn become_manager(params: &ThreadServerParams) -> Result<(), ThreadServerError> {
+    let (priority, cpu) = (params.priority + 1, params.cpu);
+    let refused = |reason| ThreadServerError::Manager { priority, cpu, reason };
+    let only = Affinity::only(cpu).ok_or_else(|| refused("no such processor".to_owned()))?;
+    only.apply(None).map_err(|error| refused(error.to_string()))?;
+    let granted = realtime::request(priority).scheduling;
+    granted.map(|_| ()).map_err(|error| refused(error.to_string()))
+}
+
+/// A thread that is another while this lives, and then again what it was.
+struct HeldThread {
+    thread: ThreadId,
+    before: Scheduling,
+    processors: Affinity,
+    raised: Scheduling,
+    lowered: Scheduling,
+    is_raised: Option<bool>,
+}
+
+impl HeldThread {
+    fn take(params: &ThreadServerParams) -> Result<Self, ThreadServerError> {
+        let thread = params.thread;
+        let before =
+            Scheduling::of(thread).map_err(|error| fault(params, "read the scheduling", &error))?;
+        let processors = Affinity::of(Some(thread))
+            .map_err(|error| fault(params, "read the processors", &error))?;
+        let lowered = match params.background {
+            Background::Other => Scheduling::other(),
+            Background::Idle => Scheduling::idle(),
+        };
+        let raised = Scheduling::fifo(params.priority);
+        let held = Self { thread, before, processors, raised, lowered, is_raised: None };
+        let only = Affinity::only(params.cpu).expect("the manager is there");
+        if held.processors != only {
+            only.apply(Some(thread))
+                .map_err(|error| fault(params, "change the processor", &error))?;
+        }
+        Ok(held)
+    }
+
+    fn raise(&mut self) -> Result<(), ThreadServerError> {
+        self.change(true, self.raised)
+    }
+
+    fn lower(&mut self) -> Result<(), ThreadServerError> {
+        self.change(false, self.lowered)
+    }
+
+    fn change(&mut self, is_raised: bool, to: Scheduling) -> Result<(), ThreadServerError> {
+        if self.is_raised == Some(is_raised) {
+            return Ok(());
+        }
+        to.apply(Some(self.thread)).map_err(|error| ThreadServerError::Thread {
+            thread: self.thread,
+            what: "change the scheduling",
+            reason: error.to_string(),
+        })?;
+        self.is_raised = Some(is_raised);
+        Ok(())
+    }
+}
+
+impl Drop for HeldThread {
+    fn drop(&mut self) {
+        // What has ended meanwhile needs nothing any more.
+        let _ = self.before.apply(Some(self.thread));
+        let _ = self.processors.apply(Some(self.thread));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::mpsc;
+    use std::thread;
+
+    use super::*;
+
+    fn ms(ms: u64) -> Duration {
+        Duration::from_ms(ms)
+    }
+
+    fn params(thread: ThreadId, kind: ServerKind) -> ThreadServerParams {
+        ThreadServerParams {
+            thread,
+            cpu: Affinity::of(None).unwrap().cpus().last().unwrap(),
+            priority: 30,
+            server: ServerParams::new(kind, ms(2), ms(20)),
+            background: Background::Other,
+            time_limit: Some(ms(400)),
+        }
+    }
+
+    /// A thread that executes until the flag is set; gives its number first.
+    fn busy(stop: &AtomicBool, tell: &mpsc::Sender<ThreadId>) {
+        tell.send(ThreadId::this()).unwrap();
+        while !stop.load(Ordering::Relaxed) {
+            std::hint::spin_loop();
+        }
+    }
+
+    /// Goal: a thread that always wants to execute gets its budget at its priority, told by the
+    /// kernel's own account, and is what it was afterwards. Lateness of the host is in the report.
+    #[test]
+    fn a_greedy_thread_is_kept_within_its_budget_and_put_back() {
+        let (stop, (tell, told)) = (AtomicBool::new(false), mpsc::channel());
+        thread::scope(|scope| {
+            scope.spawn(|| busy(&stop, &tell));
+            let greedy = told.recv().unwrap();
+            let before = (Scheduling::of(greedy).unwrap(), Affinity::of(Some(greedy)).unwrap());
+            let serve =
+                move || serve(&params(greedy, ServerKind::HybridGradual), &AtomicBool::new(false));
+            let served = scope.spawn(serve).join();
+            let after = (Scheduling::of(greedy), Affinity::of(Some(greedy)));
+            stop.store(true, Ordering::Relaxed);
+            assert_eq!(after, (Ok(before.0), Ok(before.1)));
+            match served.unwrap() {
+                Ok(report) => {
+                    assert_eq!(report.end, ThreadServerEnd::TimeOver);
+                    let counts = report.counts;
+                    let late = counts.overrun_max + LIMITS.tolerance;
+                    assert!(counts.window_max <= ms(2) + late, "{report:?}");
+                    assert!(counts.executed > Duration::ZERO && counts.exhaustions > 0);
+                }
+                Err(ThreadServerError::Manager { reason, .. }) => eprintln!("skipped: {reason}"),
+                Err(error) => panic!("{error}"),
+            }
+        });
+    }
+
+    #[test]
+    fn what_cannot_be_served_is_refused_and_left_alone() {
+        let gone = ThreadId::from_raw(i32::MAX).unwrap();
+        let serve = |params| thread::spawn(move || serve(&params, &AtomicBool::new(false))).join();
+        let polling = serve(params(gone, ServerKind::Polling)).unwrap().unwrap_err();
+        assert!(matches!(polling, ThreadServerError::Kind { kind: ServerKind::Polling }));
+        let gone = serve(params(gone, ServerKind::Sporadic)).unwrap().unwrap_err();
+        let is_named = |error: &ThreadServerError| {
+            matches!(error, ThreadServerError::Thread { .. } | ThreadServerError::Manager { .. })
+        };
+        assert!(is_named(&gone), "{gone}");
+    }
+}

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! Which intervals are measured, for how long at a stretch, and how long the thread rests between.
+
+use device::realtime::Throttling;
+use model::Duration;
+
+/// Lengths of intervals, evenly spaced.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct IntervalRange {
+    /// The longest; the shortest is one step.
+    pub longest: Duration,
+    /// How many lengths.
+    pub count: u32,
+}
+
+/// Why there are no such intervals.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum PlanError {
+    /// No or too many lengths.
+    #[error("{count} interval lengths; write 1 to {}", IntervalRange::COUNT_MAX)]
+    Count {
+        /// How many.
+        count: u32,
+    },
+    /// So short that reading the clock takes most of it, or longer than anybody waits.
+    #[error(
+        "the longest interval is {longest}; write one between 1 us for each of {count} lengths and {}",
+        IntervalRange::LONGEST_MAX
+    )]
+    Longest {
+        /// The longest.
+        longest: Duration,
+        /// How many.
+        count: u32,
+    },
+}
+
+impl IntervalRange {
+    /// More lengths than a plot has room for.
+    pub const COUNT_MAX: u32 = 10_000;
+
+    /// The longest interval.
+    pub const LONGEST_MAX: Duration = Duration::from_ms(10_000);
+
+    /// The lengths, shortest first.
+    ///
+    /// # Errors
+    /// When there are no such intervals.
+    pub fn lengths(self) -> Result<Vec<Duration>, PlanError> {
+        let Self { longest, count } = self;
+        if count == 0 || count > Self::COUNT_MAX {
+            return Err(PlanError::Count { count });
+        }
+        if longest > Self::LONGEST_MAX || longest < Duration::from_us(u64::from(count)) {
+            return Err(PlanError::Longest { longest, count });
+        }
+        let length = |index| Duration::from_ns(longest.ns() * index / u64::from(count));
+        Ok((1..=u64::from(count)).map(length).collect())
+    }
+}
+
+/// How long the thread measures at a stretch: five of the longest interval, so that windows of
+/// every phase are among them, but no longer than half a second where one interval is shorter.
+pub fn stretch(longest: Duration) -> Duration {
+    const INTERVALS: u64 = 5;
+    const STRETCH_MAX: Duration = Duration::from_ms(500);
+    (longest * INTERVALS).min(STRETCH_MAX).max(longest)
+}
+
+/// Between which lengths a pause lies, chosen at random, so that stretches have a random phase.
+///
+/// Twice what the kernel's throttling of real-time threads asks for, so that neither the measuring
+/// thread nor one above it is throttled; threads without real-time priority on the
+/// processor go on meanwhile. Two milliseconds at least.
+pub fn pause(stretch: Duration, throttling: Option<Throttling>) -> (Duration, Duration) {
+    const PAUSE_MIN: Duration = Duration::from_ms(2);
+    let asked = throttling.and_then(|it| Some((it.runtime?, it.period)));
+    let asked = asked.map_or(Duration::ZERO, |(runtime, period)| {
+        let rest = u128::from(period.ns().saturating_sub(runtime.ns()));
+        let rest = rest * u128::from(stretch.ns()) / u128::from(runtime.ns().max(1));
+        Duration::from_ns(u64::try_from(2 * rest).unwrap_or(u64::MAX / 4))
+    });
+    let least = asked.max(PAUSE_MIN);
+    (least, least + least)
+}
+
+/// Whether a stretch is so long that the kernel throttles a real-time thread within it.
+pub fn is_throttled(stretch: Duration, throttling: Option<Throttling>) -> bool {
+    throttling.and_then(|it| it.runtime).is_some_and(|runtime| stretch >= runtime)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const USUAL: Throttling =
+        Throttling { runtime: Some(Duration::from_ms(950)), period: Duration::from_ms(1_000) };
+
+    #[test]
+    fn lengths_are_even_and_end_at_the_longest() {
+        let range = IntervalRange { longest: Duration::from_ms(50), count: 100 };
+        let lengths = range.lengths().unwrap();
+        assert_eq!((lengths.len(), lengths[0]), (100, Duration::from_us(500)));
+        assert_eq!(lengths[99], Duration::from_ms(50));
+        assert!(lengths.windows(2).all(|pair| pair[1] - pair[0] == lengths[0]));
+    }
+
+    #[test]
+    fn ranges_without_sense_are_refused() {
+        let of = |ms, count| IntervalRange { longest: Duration::from_ms(ms), count }.lengths();
+        assert_eq!(of(50, 0), Err(PlanError::Count { count: 0 }));
+        assert!(of(1, 1_001).is_err() && of(20_000, 10).is_err() && of(1, 1_000).is_ok());
+    }
+
+    /// Whatever is above it also rests no less than the kernel asks for, in every second.
+    #[test]
+    fn stretches_and_pauses_keep_below_the_throttle() {
+        for ms in [1, 10, 50, 100, 500, 900] {
+            let stretch = stretch(Duration::from_ms(ms));
+            assert!(stretch >= Duration::from_ms(ms) && !is_throttled(stretch, Some(USUAL)));
+            let (least, most) = pause(stretch, Some(USUAL));
+            assert!(least.ns() * 95 >= stretch.ns() * 9 && most > least, "{stretch} {least}");
+        }
+        assert!(is_throttled(stretch(Duration::from_ms(950)), Some(USUAL)));
+        let free = Throttling { runtime: None, ..USUAL };
+        assert_eq!(pause(Duration::from_ms(500), Some(free)).0, Duration::from_ms(2));
+        assert!(!is_throttled(Duration::from_ms(5_000), Some(free)));
+    }
+}

@@ -1,0 +1,45 @@
+#!/bin/sh
+# `tidegate cpu profile` beside cyclictest and oslat on one processor, in turns: the latest wake-up
+# and the longest gap that each sees. And its calibration: a known thief, measured (figure 5.8).
+#
+# usage: scripts/cpu_compare.sh TARGET_DIR [ROUNDS [SECONDS]]
+#
+# Nobody sees the same seconds; on a shared machine the medians of several rounds are what compares.
+set -eu
+
+target=$1
+rounds=${2:-5}
+seconds=${3:-5}
+tidegate=$target/release/tidegate
+cpu=$(($(nproc) - 1))
+
+for tool in cyclictest oslat; do
+    if ! command -v $tool >/dev/null 2>&1; then
+        echo "cpu_compare: skipped: $tool is not installed (Debian: apt-get install rt-tests)"
+        exit 0
+    fi
+done
+
+echo "$(uname -sr), load $(cut -d' ' -f1-3 /proc/loadavg); processor $cpu, priority 80, $seconds s each"
+echo "latest wake-up, us: tidegate, cyclictest; longest gap, us: tidegate, oslat; hypervisor, ms of ours"
+round=0
+while [ $round -lt "$rounds" ]; do
+    ours=$("$tidegate" cpu profile --cpu "$cpu" --priority 80 --duration "${seconds}s" --trials 1000000 \
+        --json 2>/dev/null || true)
+    field() { echo "$ours" | sed -n "s/^  \"$1\": \([0-9]*\).*/\1/p"; }
+    wake=$(cyclictest -q -m -p 80 -a "$cpu" -t 1 -D "$seconds" | sed -n 's/.*Max: *\([0-9]*\).*/\1/p')
+    gap=$(oslat -c "$cpu" -f 80 -D "${seconds}s" 2>/dev/null | sed -n 's/^ *Maximum:[^0-9]*\([0-9.]*\).*/\1/p')
+    echo "$(($(field wake_up_ns_max) / 1000)) $wake  $(($(field gap_ns_max) / 1000)) $gap" \
+        " $(($(field hypervisor_ns) / 1000000))"
+    round=$((round + 1))
+done
+
+echo "a thief of 2 ms in 10 ms: e and p by the line, by the hyperbola, and what is covered"
+round=0
+while [ $round -lt "$rounds" ]; do
+    "$tidegate" cpu profile --cpu "$cpu" --priority 40 --trials 60 --thief 2ms/10ms --seed $((round + 1)) \
+        2>/dev/null | grep -E '^(Line|Hyperbola|Calibration|  +with the refined|Host +the hypervisor)' |
+        sed 's/^/  /'
+    echo
+    round=$((round + 1))
+done

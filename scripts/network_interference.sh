@@ -1,0 +1,194 @@
+#!/bin/sh
+# What a network service takes from real-time tasks on this machine, and what it gets: two network
+# namespaces joined by veth, threaded NAPI on one processor, a UDP flood from the other.
+#
+# usage: scripts/network_interference.sh TARGET_DIR [bounds|quality|all [FOLDER]]
+#
+#   bounds    measured demand and load without traffic, with it above and below the measuring
+#             thread, and under `tidegate cpu serve` (figures 5.10, 5.12, 5.15); profiles go to FOLDER
+#   quality   missed deadlines and lost heartbeats by execution time of a task, with the service
+#             in the background, in the foreground, and served (figures 5.16, 5.17)
+#
+# Needs root, two processors, ip, ethtool, python3. It makes its own namespaces and removes them;
+# nothing outside them is touched. BUDGET and PERIOD are those of the server, RATE limits the flood
+# (datagrams a second), SECONDS is the length of each run of quality.
+set -eu
+
+target=$1
+part=${2:-all}
+folder=${3:-}
+here=$(dirname "$0")
+tidegate=$target/release/tidegate
+heartbeats=$target/release/examples/heartbeats
+budget=${BUDGET:-2ms}
+period=${PERIOD:-10ms}
+rate=${RATE:-}
+seconds=${SECONDS_EACH:-4}
+
+skip() {
+    echo "network_interference: skipped: $1"
+    exit 0
+}
+[ "$(id -u)" = 0 ] || skip "needs root"
+for tool in ip ethtool python3 taskset chrt; do
+    command -v $tool >/dev/null 2>&1 ||
+        skip "$tool is not installed (Debian: apt-get install iproute2 ethtool python3 util-linux)"
+done
+[ "$(nproc)" -ge 2 ] || skip "needs two processors: one sends, the other receives"
+[ -x "$tidegate" ] || { echo "network_interference: $tidegate is not built" >&2; exit 2; }
+cpu=$(($(nproc) - 1))
+id=tg$(($$ % 100000))
+work=$(mktemp -d)
+pids=
+quiet_end() {
+    for pid in $pids; do kill "$pid" 2>/dev/null || true; done
+    # Not `wait`: a child that ignores the signal must not keep the namespaces.
+    ip netns del "$id-a" 2>/dev/null || true
+    ip netns del "$id-b" 2>/dev/null || true
+    rm -rf "$work"
+}
+trap quiet_end EXIT
+trap 'exit 130' INT TERM
+
+# Two hosts, a cable; the receiver's NAPI in a thread of its own. A sender with TSO would pass packets by it.
+{ ip netns add "$id-a" && ip netns add "$id-b" &&
+    ip link add "$id" netns "$id-a" type veth peer name "$id" netns "$id-b"; } 2>"$work/error" ||
+    skip "no namespaces or no veth here: $(cat "$work/error")"
+ip -n "$id-a" addr add 198.18.0.1/24 dev "$id"
+ip -n "$id-b" addr add 198.18.0.2/24 dev "$id"
+ip -n "$id-a" link set "$id" up
+ip -n "$id-b" link set "$id" up
+ip netns exec "$id-a" ethtool -K "$id" tso off
+ip netns exec "$id-b" ethtool -K "$id" gro on
+ip netns exec "$id-b" sh -c "echo 1 >/sys/class/net/$id/threaded" 2>"$work/error" ||
+    skip "no threaded NAPI: $(cat "$work/error")"
+napi=$(ps -eLo tid,comm | awk -v name="napi/$id" 'index($2, name) == 1 { print $1 }')
+[ -n "$napi" ] || skip "there is no thread of NAPI"
+taskset -pc "$cpu" "$napi" >/dev/null
+
+# The flood, for so many seconds, from the first processor.
+flood() {
+    ip netns exec "$id-b" python3 "$here/udp_traffic.py" sink 9 "$1" &
+    pids="$pids $!"
+    sleep 0.2
+    ip netns exec "$id-a" taskset -c 0 python3 "$here/udp_traffic.py" flood 198.18.0.2 9 "$1" $rate \
+        >"$work/sent" &
+    sender=$!
+    pids="$pids $sender"
+    sleep 0.3
+}
+executed() { cut -d' ' -f1 "/proc/$napi/schedstat"; }
+received() { ip netns exec "$id-b" cat "/sys/class/net/$id/statistics/rx_packets"; }
+dropped() { ip netns exec "$id-a" cat "/sys/class/net/$id/statistics/tx_dropped"; }
+# Starts the server; its report is in $work/served.
+serve() {
+    "$tidegate" cpu serve --thread "$napi" --budget "$budget" --period "$period" --cpu "$cpu" \
+        --priority 60 --json >"$work/served" 2>"$work/serving" &
+    server=$!
+    pids="$pids $server"
+    sleep 0.3
+}
+unserve() {
+    kill -TERM "$server"
+    wait "$server" || { cat "$work/serving" >&2; exit 3; }
+}
+value() { sed -n "s/^ *\"$1\": \([0-9]*\).*/\1/p" "$2" | head -n 1; }
+
+# A profile at priority 40 under a name.
+bound() {
+    before_ns=$(executed); before_packets=$(received); before_dropped=$(dropped)
+    begin=$(date +%s%N)
+    "$tidegate" cpu profile --cpu "$cpu" --priority 40 --trials 100 --seed 1 --name "$1" --json \
+        ${folder:+-o "$folder/$1.cpu.toml" --svg "$folder/$1.svg"} >"$work/$1.json" 2>"$work/$1.log"
+    took=$(($(date +%s%N) - begin))
+    python3 - "$work/$1.json" "$1" $((($(executed) - before_ns) * 1000 / took)) \
+        $((($(received) - before_packets) * 1000000000 / took)) \
+        $((($(dropped) - before_dropped) * 1000000000 / took)) <<'PY'
+import json, sys
+found = json.load(open(sys.argv[1]))
+at = dict(zip(found["interval_ns"], found["demand_ns"]))
+task = (found["demand_fit"] or {}).get("task") or {}
+load = (found["load_fit"] or {}).get("task") or {}
+ms = lambda ns: f"{ns / 1e6:.3f}"
+print(f"{sys.argv[2]:<12} {sys.argv[3]:>5} {sys.argv[4]:>9} {sys.argv[5]:>9} "
+      f"{ms(at[1000000]):>7} {ms(at[10000000]):>7} {ms(at[50000000]):>7} "
+      f"{found['demand_fit']['utilization_ppb'] / 1e7:>7.2f} "
+      f"{ms(task.get('execution_ns', 0)):>8}/{ms(task.get('period_ns', 0)):<8} "
+      f"{found['load_fit']['utilization_ppb'] / 1e7:>6.2f} "
+      f"{ms(load.get('execution_ns', 0)):>8}/{ms(load.get('period_ns', 0)):<8} "
+      f"{ms(found['gap_ns_max']):>7} {ms(found['hypervisor_ns'] or 0):>6}")
+for warning in found["warnings"]:
+    print(f"  {warning}")
+PY
+}
+
+bounds() {
+    echo "The most stolen from a thread at priority 40, in ms; NAPI at 60 (above), 20 (below), served at 60"
+    echo "                 o/oo  received   dropped  in 1ms in 10ms in 50ms  line %   as task e/p      load %   as task e/p       longest  steal"
+    chrt -f -p 60 "$napi"
+    bound quiet
+    flood 9
+    bound above
+    wait "$sender"
+    chrt -f -p 20 "$napi"
+    flood 9
+    bound below
+    wait "$sender"
+    chrt -o -p 0 "$napi"
+    flood 10
+    serve
+    bound served
+    unserve
+    wait "$sender"
+    echo "served: budget $budget in $period, at most $(value executed_in_period_ns_max "$work/served") ns in a" \
+        "period, enforced at most $(value enforcement_delay_ns_max "$work/served") ns late; the manager" \
+        "took $(value manager_ns "$work/served") ns of $(value wall_ns "$work/served") ns"
+}
+
+# One line: configuration, execution time of task 2, priorities of tasks 1 and 2.
+one() {
+    flood $((seconds + 2))
+    ip netns exec "$id-a" taskset -c 0 python3 "$here/udp_traffic.py" heartbeat 198.18.0.2 7 "$seconds" \
+        >"$work/beats" &
+    beats=$!
+    pids="$pids $beats"
+    ip netns exec "$id-b" "$heartbeats" "$cpu" "$3" "$4" "$2" "$seconds" 7 >"$work/one" 2>"$work/error"
+    cat "$work/error" >&2
+    wait "$beats"
+    wait "$sender"
+    python3 - "$work/one" "$1" "$(cat "$work/beats")" "$(cat "$work/sent")" <<'PY'
+import json, sys
+found = json.load(open(sys.argv[1]))
+share = lambda part, all: 100 * part / max(all, 1)
+print(f"{sys.argv[2]:<12} {found['execution_us'] / 1000:>6.1f} "
+      f"{share(found['missed_2'], found['jobs_2']):>9.1f} {share(found['missed_1'], found['jobs_1']):>9.1f} "
+      f"{found['heartbeats']:>8} of {sys.argv[3]:<5} {sys.argv[4]:>9}")
+PY
+}
+
+quality() {
+    [ -x "$heartbeats" ] || {
+        echo "network_interference: build it first: cargo build --release -p tidegate-measure --example heartbeats" >&2
+        exit 2
+    }
+    echo "NAPI in the background (20), foreground (60), served (60, $budget in $period); tasks at 50 and 40"
+    echo "service       e2 ms  missed 2 %  missed 1 %  heartbeats   flood sent"
+    for execution in ${EXECUTIONS:-1000 2000 3000 4000 5000 6000 7000}; do
+        chrt -f -p 20 "$napi"
+        one background "$execution" 50 40
+        chrt -f -p 60 "$napi"
+        one foreground "$execution" 50 40
+        chrt -o -p 0 "$napi"
+        serve
+        one served "$execution" 50 40
+        unserve
+    done
+}
+
+echo "$(uname -sr), $(nproc) processors, load $(cut -d' ' -f1-3 /proc/loadavg); NAPI on processor $cpu, sender on 0"
+case $part in
+bounds) bounds ;;
+quality) quality ;;
+all) bounds; quality ;;
+*) echo "network_interference: bounds, quality or all" >&2; exit 2 ;;
+esac
