@@ -283,7 +283,7 @@ def tidegate(row, options, processes, sockets):
 def for_many_connections(command):
     """64 processes are 64 connections, more than are let in for two exports. Each has threads of its
     own: fewer, for one request at a time."""
-    command = [re.sub(r"^limit=\d+", "limit=100", part) for part in command]
+    command = [re.sub(r"^(limit|connections)=\d+", r"\1=100", part) for part in command]
     command[command.index("--threads") + 1] = "4"
     return command
 

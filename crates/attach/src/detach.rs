@@ -12,7 +12,7 @@ use std::io;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-use device::in_use;
+use device::in_use::{self, Use};
 use rustix::io::Errno;
 use rustix::mount::{UnmountFlags, unmount};
 use rustix::process::{Pid, Signal, kill_process};
@@ -45,7 +45,7 @@ pub fn devices(place: &Place) -> Vec<PathBuf> {
 /// Who has the drive.
 pub fn holders(place: &Place) -> Holders {
     let devices = devices(place);
-    let used = devices.iter().find_map(|device| in_use::of_device_at(device));
+    let used = devices.iter().find_map(|device| in_use::of_device_or_elsewhere(device));
     let openers = devices.iter().flat_map(|device| in_use::openers(device));
     // What is open here was open where this was started from, which counts itself.
     let openers = openers.filter(|opener| opener.pid != std::process::id()).collect();
@@ -53,12 +53,12 @@ pub fn holders(place: &Place) -> Holders {
 }
 
 /// The same without those who only have a short look: whoever searches for a free loop device
-/// opens all of them.
+/// opens all of them, and whoever asks as we do has it for a moment.
 fn lasting_holders(place: &Place) -> Holders {
     let mut found = holders(place);
     wait(LOOK_MAX, || {
         found = holders(place);
-        found.used.is_some() || found.openers.is_empty()
+        found.is_empty() || found.used.as_ref().is_some_and(|used| *used != Use::Elsewhere)
     });
     found
 }

@@ -84,7 +84,10 @@ pub enum AttachError {
         name: String,
     },
     /// Two drives would write to one store.
-    #[error("the store {} is in use by another attached drive", path.display())]
+    #[error(
+        "the store {} is in use by another attached drive, or by a service: stop that one, or name another file",
+        path.display()
+    )]
     StoreInUse {
         /// Which.
         path: PathBuf,

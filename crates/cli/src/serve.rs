@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! `tidegate serve`: prove the contracts of a serve file, then hand over to nbdkit with our
-//! plugin, which is this process from there on: its signals, its exit code, its sockets.
+//! `tidegate serve`: prove the contracts of a serve file, then let nbdkit serve with our plugin.
+//!
+//! This process watches over it: its signals and its exit code are nbdkit's. Where the service
+//! manager brings the sockets, it becomes nbdkit instead, since they are given to this process and
+//! no other; the service manager watches then.
 
 mod command;
+mod supervisor;
 
 use std::os::unix::process::CommandExt as _;
 
@@ -46,18 +50,26 @@ pub(crate) fn serve(arguments: &ServeArguments) -> Result<Answer, Failure> {
         outln!("{command}");
         return Ok(Answer::Yes);
     }
-    command.prepare_socket()?;
     // What was printed is to be seen before the server speaks.
     std::io::Write::flush(&mut std::io::stdout()).map_err(|error| Failure::environment(&error))?;
-    let error = command.to_command().exec();
-    Err(Failure::environment(&ExecError { error }))
+    if command::is_activated() {
+        return Err(Failure::environment(&ExecError::of(&command.to_command().exec())));
+    }
+    // Nothing is left to be done here.
+    std::process::exit(supervisor::run(&command)?)
 }
 
 /// nbdkit did not begin.
 #[derive(Debug, thiserror::Error)]
 #[error("cannot run nbdkit ({error}): install it (Debian: `apt-get install nbdkit`)")]
 struct ExecError {
-    error: std::io::Error,
+    error: String,
+}
+
+impl ExecError {
+    fn of(error: &std::io::Error) -> Self {
+        Self { error: error.to_string() }
+    }
 }
 
 fn failure(error: ServeError) -> Failure {

@@ -285,6 +285,49 @@ fn by_force_a_held_drive_is_pulled_out() {
     assert!(comes_true(|| drive.is_gone()));
 }
 
+/// Goal: what is mounted where only others see it is not pulled out. Canary: once it is unmounted
+/// there, it goes.
+#[test]
+fn a_mount_in_another_namespace_is_seen() {
+    if !can_run("attach and mount elsewhere") {
+        return;
+    }
+    let folder = Folder::new();
+    let drive = Attached::new(&folder, "nvme-ssd", "elsewhere", &["--size", "64MiB"]);
+    if try_program("mkfs.ext4", &["-q"], &drive.device).is_none() {
+        eprintln!("skipped: mkfs.ext4 is not installed");
+        return;
+    }
+    let place = folder.path().join("place");
+    fs::create_dir(&place).unwrap();
+    let mut elsewhere = Command::new("unshare");
+    elsewhere.args(["-m", "--propagation", "private", "sh", "-c"]);
+    elsewhere.arg("mount \"$0\" \"$1\" && echo mounted && read line; umount \"$1\"");
+    elsewhere.arg(&drive.device).arg(&place).stdin(Stdio::piped()).stdout(Stdio::piped());
+    let Ok(mut elsewhere) = elsewhere.spawn() else {
+        eprintln!("skipped: unshare is not installed");
+        return;
+    };
+    let mut line = String::new();
+    BufReader::new(elsewhere.stdout.take().unwrap()).read_line(&mut line).unwrap();
+    if line != "mounted\n" {
+        eprintln!("skipped: nothing can be mounted in a namespace of its own");
+        return;
+    }
+    let mounts = fs::read_to_string("/proc/self/mountinfo").unwrap();
+    assert!(!mounts.contains(place.to_str().unwrap()), "it is seen from here");
+    let (code, said, error) = drive.detach(&[]);
+    assert!(code == 2 && error.contains("somebody elsewhere holds it"), "{said}{error}");
+    let (_, listed) = folder.json(&["drive", "detach"]);
+    let all = listed["attached"].as_array().unwrap();
+    let of_it = all.iter().find(|one| one["name"] == drive.name.as_str()).unwrap();
+    assert_eq!(of_it["is_in_use"], true);
+    drop(elsewhere.stdin.take());
+    assert!(elsewhere.wait().unwrap().success(), "unmounted there");
+    let (code, said, error) = drive.detach(&[]);
+    assert_eq!(code, 0, "{said}{error}");
+}
+
 /// A background start returns when the device is there; what is wrong is told by it.
 #[test]
 fn in_the_background_it_returns_with_the_device_or_the_fault() {

@@ -178,9 +178,14 @@ impl DataRing {
     /// [`RingError::Enter`] when the kernel takes nothing.
     pub fn wait(&mut self, timeout: Duration) -> Result<(), RingError> {
         self.arm_bell();
-        let time = timespec(timeout);
+        // Rung since the last look.
+        let time = timespec(if self.waker.is_rung() { Duration::ZERO } else { timeout });
         let arguments = SubmitArgs::new().timespec(&time);
         let entered = self.uring.submitter().submit_with_args(1, &arguments);
+        // Only here, before the caller looks at what there is to do: later it may have been rung
+        // again for what comes after that look.
+        self.waker.silence();
+        self.waker.hear();
         match entered.map_err(|error| errno_of(&error)) {
             Err(Errno::AGAIN | Errno::BUSY) => {
                 // For want of memory, for a moment: that is no reason to end.
@@ -197,12 +202,11 @@ impl DataRing {
         }
     }
 
-    /// Takes all completions there are. Does not wait; one system call if the waker was rung.
+    /// Takes all completions there are. Does not wait.
     pub fn reap(&mut self, mut take: impl FnMut(Moved)) {
-        let Self { uring, held, free, waker, is_bell_armed, .. } = self;
+        let Self { uring, held, free, is_bell_armed, .. } = self;
         for entry in uring.completion() {
             if entry.user_data() == BELL {
-                waker.hear();
                 *is_bell_armed = false;
                 continue;
             }

@@ -9,7 +9,8 @@ use std::fmt;
 use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
 use std::path::{Path, PathBuf};
 
-use rustix::fs::stat;
+use rustix::fs::{Mode, OFlags, open, stat};
+use rustix::io::Errno;
 
 use crate::sysfs::{DeviceNumber, SysfsDevice, loops};
 
@@ -34,6 +35,8 @@ pub enum Use {
     },
     /// The kernel says so and not for whom.
     Claimed,
+    /// The kernel says so, and nobody who is seen from here has it.
+    Elsewhere,
 }
 
 impl fmt::Display for Use {
@@ -54,6 +57,11 @@ impl fmt::Display for Use {
                 f,
                 "another program or file system has claimed it; `lsof` and `lsblk` tell which one"
             ),
+            Self::Elsewhere => write!(
+                f,
+                "somebody elsewhere holds it, most likely a mount in another mount namespace (a \
+                 container); `lsns -t mnt` lists them; unmount it there first"
+            ),
         }
     }
 }
@@ -62,6 +70,19 @@ impl fmt::Display for Use {
 /// also none where there is no such device.
 pub fn of_device_at(path: &Path) -> Option<Use> {
     of_device(device_at(path)?)
+}
+
+/// The same, and where nobody is found the kernel is asked whether somebody has it for themselves: a
+/// mount in another mount namespace is seen nowhere else. The device is opened for that, for a moment.
+/// Whoever may not open it learns no more than before.
+pub fn of_device_or_elsewhere(path: &Path) -> Option<Use> {
+    of_device_at(path).or_else(|| is_claimed(path).then_some(Use::Elsewhere))
+}
+
+fn is_claimed(path: &Path) -> bool {
+    let flags = OFlags::RDONLY | OFlags::EXCL | OFlags::NONBLOCK | OFlags::CLOEXEC;
+    // What `O_EXCL` means without `O_CREAT` is only defined for block devices.
+    device_at(path).is_some() && open(path, flags, Mode::empty()).err() == Some(Errno::BUSY)
 }
 
 /// A process that has a device open.

@@ -1,9 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Wakes a thread that blocks for the device: there is something to do that no device told it.
 //!
-//! An eventfd behind a flag: ringing twice before the sleeper looks costs one system call. A
-//! sleeper that was woken clears first the count, then the flag, and only then looks at what
-//! there is to do, so that nothing is missed.
+//! An eventfd behind a flag: ringing twice before the sleeper looks costs one system call. The
+//! flag says that there is something to do, the eventfd only ends a sleep.
+//!
+//! ```text
+//!   ringer:   put it down; flag, and if it was not set: eventfd
+//!   sleeper:  sleep unless the flag is set; clear the flag; look; ...
+//! ```
+//! The flag is cleared before each look and nowhere else, so nothing is missed; and a sleep that
+//! an old event ends is only one look too many.
 
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd, RawFd};
 use std::sync::Arc;
@@ -43,12 +49,21 @@ impl Waker {
         }
     }
 
-    /// Hears it: it must be rung again for the next wake-up. To be called when it woke somebody,
-    /// before looking at what there is to do: what was put down before a ring is seen then.
+    /// Whether it was rung and not heard: whoever is about to sleep need not.
+    pub(crate) fn is_rung(&self) -> bool {
+        self.bell.is_rung.load(Ordering::Acquire)
+    }
+
+    /// Hears it: it must be rung again for the next wake-up. Only to be called before looking at
+    /// what there is to do: what was put down before a ring is seen then. After a look it would
+    /// take away the ring of what came since.
     pub fn hear(&self) {
-        // In this order. A ring between the two leaves its work to be seen after them.
+        self.bell.is_rung.swap(false, Ordering::AcqRel);
+    }
+
+    /// Makes the event descriptor silent, whatever it tells; whether it was rung stays known.
+    pub fn silence(&self) {
         let _ = read(&self.bell.event, &mut [0; 8]);
-        self.bell.is_rung.store(false, Ordering::Release);
     }
 
     /// Blocks until it is rung, a signal comes, or this time is over; then it is heard.
@@ -56,9 +71,10 @@ impl Waker {
         let timeout = timespec(at_most);
         // Whatever ends it, the caller looks at everything.
         let mut bell = [PollFd::new(&self.bell.event, PollFlags::IN)];
-        if poll(&mut bell, Some(&timeout)) == Ok(1) {
-            self.hear();
+        if self.is_rung() || poll(&mut bell, Some(&timeout)) == Ok(1) {
+            self.silence();
         }
+        self.hear();
     }
 }
 

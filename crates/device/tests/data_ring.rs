@@ -170,3 +170,29 @@ fn a_file_truncated_underneath_is_a_short_transfer() {
     assert!(finish(&mut bench.ring, 2).iter().all(|one| one.result == Ok(())));
     assert_eq!(std::fs::metadata(&bench.path).unwrap().len(), 31 * BLOCK.get());
 }
+
+/// A ring that comes after the look and before the reaping of an older one is not lost.
+#[test]
+fn who_rings_between_look_and_reaping_is_heard() {
+    let Some(mut bench) = bench(Access::ReadWrite) else { return };
+    for _ in 0..3 {
+        bench.waker.ring();
+        bench.ring.wait(LONG).unwrap();
+        // Here the sleeper looks at what there is to do; then somebody puts down more.
+        bench.waker.ring();
+        bench.ring.reap(drop);
+        let begun = Instant::now();
+        bench.ring.wait(LONG).unwrap();
+        assert!(begun.elapsed() < std::time::Duration::from_secs(10), "it slept");
+        bench.ring.reap(drop);
+        // Nothing is left that would wake it again and again.
+        let mut turns = 0;
+        let begun = Instant::now();
+        while begun.elapsed() < std::time::Duration::from_millis(200) {
+            bench.ring.wait(Duration::from_ms(50)).unwrap();
+            bench.ring.reap(drop);
+            turns += 1;
+        }
+        assert!(turns < 10, "{turns} turns");
+    }
+}

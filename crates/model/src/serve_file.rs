@@ -124,6 +124,7 @@ impl ServeFile {
             ));
         }
         let backing = listen::read_backing(raw.backing, raw.simulate, raw.store)?;
+        listen::check_drive(&backing, raw.drive.as_ref())?;
         let listen = listen::read_listen(raw.socket, raw.listen, raw.tls)?;
         let control = listen::read_control(raw.control, &listen)?;
         let metrics = listen::read_metrics(raw.metrics)?;
@@ -229,6 +230,23 @@ impl ServeFile {
         self.exports.iter().filter_map(|export| export.spec.contract.as_ref())
     }
 
+    /// The first contract for which `is_so`, as a fault of the file at that export's name.
+    pub fn fault_of_contract(
+        &self,
+        is_so: impl Fn(&ExportContract) -> bool,
+        message: impl FnOnce(&str, &ExportContract) -> String,
+        help: &str,
+    ) -> Option<FileError> {
+        let found = self.exports.iter().find_map(|export| {
+            let contract = export.spec.contract.as_ref().filter(|contract| is_so(contract))?;
+            Some((export, contract))
+        });
+        found.map(|(export, contract)| {
+            let message = message(&export.spec.name, contract);
+            FileError::new(export.wanted.name_span(), message, help)
+        })
+    }
+
     /// Whether any export has a contract.
     pub fn has_contracts(&self) -> bool {
         self.contracts().next().is_some()
@@ -290,12 +308,31 @@ impl ServeFile {
     }
 }
 
+/// A drive that answers a flush within this has nothing to carry out for it.
+const FLUSH_OF_NOTHING: Duration = Duration::from_us(1);
+
 /// Every batch takes a flush longer.
+///
+/// What is sent beside requests on the drive (drain times, starvation, the drive's priority) was
+/// measured without flushes among it. So nothing of that holds where a flush takes its time; where
+/// it is over at once, each request may have one.
 fn charge_flushes(workload: &mut Workload, flush_max: Duration) {
-    let entries = 1..=workload.table.batch_max();
-    let times: Vec<Duration> =
-        entries.map(|count| workload.table.time_max(count) + flush_max).collect();
-    workload.table = BatchTable::new(&times).expect("as long as the table before");
+    workload.table = with_flushes(&workload.table, |_| flush_max);
+    let contracts = &mut workload.contracts;
+    if flush_max > FLUSH_OF_NOTHING {
+        (contracts.drain, contracts.starvation_max, contracts.priority) = (None, None, None);
+        workload.notes.push(
+            "policies that send beside requests on the drive promise nothing here: how long it \
+             takes to empty it, or keeps a request, with flushes among them was not measured"
+                .to_owned(),
+        );
+    } else {
+        let each = |table: &BatchTable| with_flushes(table, |count| flush_max * u64::from(count));
+        contracts.drain = contracts.drain.as_ref().map(each);
+        contracts.priority = contracts.priority.as_ref().map(each);
+        let all = flush_max * u64::from(workload.depth);
+        contracts.starvation_max = contracts.starvation_max.map(|time| time + all);
+    }
     if let Some(costs) = &mut workload.contracts.costs {
         costs.positioning_max += flush_max;
     }
@@ -303,6 +340,14 @@ fn charge_flushes(workload: &mut Workload, flush_max: Duration) {
     workload
         .notes
         .push(format!("every batch is charged {flush_max} for the flush that may follow it"));
+}
+
+/// A table with flushes: so much longer for so many requests.
+fn with_flushes(table: &BatchTable, flushes: impl Fn(u32) -> Duration) -> BatchTable {
+    let entries = 1..=table.batch_max();
+    let times: Vec<Duration> =
+        entries.map(|count| table.time_max(count) + flushes(count)).collect();
+    BatchTable::new(&times).expect("as long as the table before")
 }
 
 fn largest_contract(exports: &[RawExport]) -> Option<Bytes> {

@@ -2,10 +2,10 @@
 //! The plugin of nbdkit: a shim between its callbacks and a service of the engine.
 //!
 //! ```text
-//!   nbdkit tidegate config=serve.toml [force=1] [threads=64]
+//!   nbdkit tidegate config=serve.toml [force=1] [threads=64] [connections=32]
 //!   config ........ the file's name
 //!   after_fork .... Prepared::open: the service's thread begins; control socket, metrics
-//!   open .......... the export of the name that the client asked for
+//!   open .......... the export of the name that the client asked for, and a place for it
 //!   pread, pwrite, flush, zero ... block in nbdkit's thread until the service answers
 //!   cleanup ....... everything is answered, the service ends
 //! ```
@@ -22,7 +22,7 @@ mod extended;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use engine::serve::{Prepared, Sidelines};
+use engine::serve::{PlaceTaken, Places, Prepared, Sidelines};
 use engine::service::{CallError, Export, Service};
 use mimalloc::MiMalloc;
 use nbdkit::{Error, Flags, FuaFlags, Result, Server};
@@ -39,6 +39,8 @@ struct State {
     is_forced: bool,
     /// Requests of a connection that the server shows at once, where the command line says it.
     threads: Option<u64>,
+    /// Connections at once, where the command line limits them.
+    places: Option<Places>,
     /// A service began.
     is_begun: bool,
     service: Option<Arc<Service>>,
@@ -49,6 +51,7 @@ static STATE: Mutex<State> = Mutex::new(State {
     config: None,
     is_forced: false,
     threads: None,
+    places: None,
     is_begun: false,
     service: None,
     sidelines: None,
@@ -66,6 +69,8 @@ fn service() -> Option<Arc<Service>> {
 /// A connection to one export.
 struct Connection {
     export: Export,
+    /// Free when the connection is closed.
+    _place: Option<PlaceTaken>,
 }
 
 fn fault(text: impl std::fmt::Display) -> Error {
@@ -115,7 +120,8 @@ impl Server for Connection {
         Some(
             "config=FILE   (required) The serve file.\n\
              force=1       Serve contracts that are not proved as best effort.\n\
-             threads=N     The server's --threads: contracts that need more are not admitted.",
+             threads=N     The server's --threads: contracts that need more are not admitted.\n\
+             connections=N Connections at once: 4 for each export, and the rest for all.",
         )
     }
 
@@ -134,8 +140,12 @@ impl Server for Connection {
                 let threads = value.parse().map_err(|_| fault("threads=N is a number"))?;
                 with_state(|state| state.threads = Some(threads));
             }
+            "connections" => {
+                let total = value.parse().map_err(|_| fault("connections=N is a number"))?;
+                with_state(|state| state.places = Some(Places::new(total)));
+            }
             _ => {
-                let known = "there are config, force and threads";
+                let known = "there are config, force, threads and connections";
                 return Err(fault(format!("no parameter `{key}`: {known}")));
             }
         }
@@ -170,11 +180,15 @@ impl Server for Connection {
     fn open(_readonly: bool) -> Result<Box<dyn Server>> {
         let name = nbdkit::export_name().map_err(fault)?;
         let service = service().ok_or_else(|| fault("the service ended"))?;
-        let not_found = 2;
-        match service.export(&name) {
-            Some(export) => Ok(Box::new(Self { export })),
-            None => Err(Error::new(not_found, format!("there is no export `{name}`"))),
-        }
+        let (not_found, busy) = (2, 16);
+        let Some(export) = service.export(&name) else {
+            return Err(Error::new(not_found, format!("there is no export `{name}`")));
+        };
+        let count = service.exports().len();
+        let place = with_state(|state| state.places.clone()).map(|it| it.take(&name, count));
+        // The server logs it.
+        let place = place.transpose().map_err(|error| Error::new(busy, error.to_string()))?;
+        Ok(Box::new(Self { export, _place: place }))
     }
 
     fn get_size(&self) -> Result<i64> {

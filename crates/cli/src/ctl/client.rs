@@ -96,8 +96,15 @@ struct NotReached {
 
 /// The socket itself, or that of the file.
 fn socket_of(target: &Path) -> Result<PathBuf, Failure> {
-    let is_file = fs::metadata(target).is_ok_and(|found| !found.file_type().is_socket());
-    if !is_file {
+    let found = fs::metadata(target);
+    let is_missing = found.as_ref().is_err_and(|error| error.kind() == io::ErrorKind::NotFound);
+    if is_missing && target.extension().is_some_and(|extension| extension == "toml") {
+        return Err(Failure::input(
+            format!("there is no file {}", target.display()),
+            "name a control socket, or the serve file that names it",
+        ));
+    }
+    if !found.is_ok_and(|found| !found.file_type().is_socket()) {
         return Ok(target.to_owned());
     }
     let text = fs::read_to_string(target).map_err(|error| {

@@ -7,24 +7,25 @@ use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use engine::serve::{Prepared, outstanding_max};
+use engine::serve::{PLACES_PER_EXPORT, Prepared, outstanding_max};
 use model::serve_file::{Listen, Tls};
 
 use crate::failure::Failure;
 
-/// Requests of one connection that nbdkit reads at once where no contract needs more. What it
-/// has not read cannot be stamped with its arrival.
-const THREADS_MIN: u64 = 16;
-
-/// The same of a best-effort export: as deep as clients usually go.
+/// Requests of one connection that nbdkit reads at once where no contract needs more: as deep as
+/// clients usually go. What it has not read cannot be stamped with its arrival.
 const THREADS_BEST_EFFORT: u64 = 64;
 
-/// More threads than this for one connection are not asked for.
+/// More threads than this for one connection are not asked for: a contract that needs more is
+/// refused.
 const THREADS_MAX: u64 = 1024;
 
-/// Connections at once for each export, and for whoever looks.
-const CONNECTIONS_PER_EXPORT: usize = 4;
+/// Connections at once beyond those of each export, for whoever looks or needs more.
 const CONNECTIONS_MORE: usize = 16;
+
+/// By how much nbdkit's own limit is higher than the plugin's, which knows whose a connection is:
+/// for those that have not said yet which export they want.
+const CONNECTIONS_UNNAMED: usize = 16;
 
 /// Exports that may be admitted while it runs without crowding the connections of others.
 const EXPORTS_MORE: usize = 16;
@@ -69,7 +70,7 @@ impl ServerCommand {
             let path = absolute(&prepared.resolve(named.get_ref()))?;
             arguments.extend(["--tls=require".into(), option.into(), path.into()]);
         }
-        let threads = threads(prepared);
+        let threads = threads(prepared, file)?;
         arguments.extend(["--threads".into(), threads.to_string().into()]);
         arguments.push("--filter=limit".into());
         arguments.push(plugin()?.into());
@@ -83,8 +84,9 @@ impl ServerCommand {
         arguments.push(format!("threads={threads}").into());
         let is_told = prepared.file().control.is_some();
         let exports = prepared.file().export_count() + if is_told { EXPORTS_MORE } else { 0 };
-        let connections = CONNECTIONS_PER_EXPORT * exports + CONNECTIONS_MORE;
-        arguments.push(format!("limit={connections}").into());
+        let connections = PLACES_PER_EXPORT * exports + CONNECTIONS_MORE;
+        arguments.push(format!("connections={connections}").into());
+        arguments.push(format!("limit={}", connections + CONNECTIONS_UNNAMED).into());
         Ok(Self { arguments, socket })
     }
 
@@ -92,6 +94,13 @@ impl ServerCommand {
         let (program, arguments) = self.arguments.split_first().expect("it begins with nbdkit");
         let mut command = Command::new(program);
         command.args(arguments);
+        command
+    }
+
+    /// The same for whoever watches over it: it ends when they do.
+    pub(super) fn to_supervised(&self) -> Command {
+        let mut command = self.to_command();
+        command.arg("--exit-with-parent");
         command
     }
 
@@ -130,15 +139,35 @@ impl fmt::Display for ServerCommand {
 }
 
 /// Whether the service manager brings the sockets along (`sd_listen_fds`).
-fn is_activated() -> bool {
+pub(super) fn is_activated() -> bool {
     let pid = std::env::var("LISTEN_PID").ok().and_then(|pid| pid.parse::<u32>().ok());
     pid == Some(std::process::id())
 }
 
 /// So many that no request within its contract waits unread.
-fn threads(prepared: &Prepared) -> u64 {
+fn threads(prepared: &Prepared, file: &Path) -> Result<u64, Failure> {
+    if !prepared.is_proven() {
+        // All of it is best effort.
+        return Ok(THREADS_BEST_EFFORT);
+    }
+    let fault = prepared.file().fault_of_contract(
+        |contract| outstanding_max(contract) > THREADS_MAX,
+        |name, contract| {
+            format!(
+                "the client of `{name}` may have {} requests outstanding, and a server reads at \
+                 most {THREADS_MAX} of a connection at once: what is not read cannot be stamped \
+                 with its arrival",
+                outstanding_max(contract)
+            )
+        },
+        "ask for fewer requests a period, or a deadline of fewer periods; or make several exports \
+         of it",
+    );
+    if let Some(fault) = fault {
+        return Err(Failure::in_file(file, prepared.text().to_owned(), &fault));
+    }
     let needed = prepared.file().contracts().map(outstanding_max);
-    needed.chain([THREADS_MIN, THREADS_BEST_EFFORT]).max().unwrap_or(THREADS_MIN).min(THREADS_MAX)
+    Ok(needed.chain([THREADS_BEST_EFFORT]).max().unwrap_or(THREADS_BEST_EFFORT))
 }
 
 /// The plugin: where the environment says, beside this program, or in `../lib/tidegate`.

@@ -63,6 +63,50 @@ fn a_faulty_file_is_shown_with_its_line() {
 }
 
 #[test]
+fn a_contract_with_more_requests_than_a_server_reads_is_refused() {
+    let folder = Folder::new();
+    let drive = "name = \"d\"\nkind = \"pseudo\"\ndepth = 1\n\
+        [[batch]]\nop = \"read\"\nsize = \"4KiB\"\nns_max = [1_000]\n";
+    folder.file("d.drive.toml", drive);
+    // Within a period and the next: twice as many.
+    let many = |requests: u32| {
+        format!(
+            "simulate = \"d.drive.toml\"\n[[export]]\nname = \"many\"\nsize = \"1MiB\"\n\
+             read_only = true\ncontract = {{ period = \"1s\", requests = {requests}, \
+             size_max = \"4KiB\", op = \"read\" }}\n"
+        )
+    };
+    folder.file("s.toml", &many(513));
+    let (code, stdout, stderr) = folder.run(&["serve", "s.toml", "--print"]);
+    assert_eq!(code, 2, "{stdout}{stderr}");
+    assert!(stderr.contains("s.toml, line 3") && stderr.contains("1026 requests"), "{stderr}");
+    // Canary: with one fewer, all of them are read at once.
+    folder.file("s.toml", &many(512));
+    let (code, stdout, stderr) = folder.run(&["serve", "s.toml", "--print"]);
+    if !stderr.contains("is not where it belongs") {
+        assert!(code == 0 && stdout.contains("--threads 1024"), "{stdout}{stderr}");
+    }
+}
+
+#[test]
+fn what_is_not_there_is_said() {
+    let folder = Folder::new();
+    let text = "backing = \"gone.img\"\n\
+        [[export]]\nname = \"a\"\nsize = \"1MiB\"\nbest_effort = true\n";
+    folder.file("s.toml", text);
+    for more in [&["--print"][..], &[]] {
+        let (code, stdout, stderr) = folder.run(&[&["serve", "s.toml"], more].concat());
+        assert_eq!((code, stdout.as_str()), (2, ""), "{stderr}");
+        let is_said = stderr.contains("line 1") && stderr.contains("gone.img does not exist");
+        assert!(is_said, "{stderr}");
+    }
+    let (code, _, stderr) = folder.run(&["ctl", "nosuch.toml", "status"]);
+    assert!(code == 2 && stderr.contains("there is no file nosuch.toml"), "{stderr}");
+    let (code, _, stderr) = folder.run(&["ctl", "nosuch.ctl", "status"]);
+    assert!(code == 3 && stderr.contains("no service listens there"), "{stderr}");
+}
+
+#[test]
 fn clients_find_the_exports_and_their_data() {
     let folder = Folder::new();
     let Some(server) = Server::start(&folder, SCRATCH, &["nbdinfo", "nbdcopy"]) else { return };

@@ -48,3 +48,32 @@ fn a_thousand_connections_leave_no_memory_behind() {
     assert!(is_bounded, "{before} KiB after 100 connections, {after} KiB after 1000");
     assert_eq!(server.stop().0, Some(0));
 }
+
+const SHARED: &str = "simulate = \"sata-ssd\"\n\
+    [[export]]\nname = \"greedy\"\nsize = \"8MiB\"\nbest_effort = true\n\
+    [[export]]\nname = \"modest\"\nsize = \"8MiB\"\nbest_effort = true\n";
+
+#[test]
+fn whoever_takes_all_connections_leaves_the_others_theirs() {
+    let folder = Folder::new();
+    let Some(server) = Server::start(&folder, SHARED, &[]) else { return };
+    let connect = |export: &str| Client::connect(&server.socket(), export).ok();
+    let greedy: Vec<Client> = std::iter::from_fn(|| connect("greedy")).take(100).collect();
+    assert_eq!(greedy.len(), 4 + 16, "{}", server.said());
+    let mut modest: Vec<Client> = std::iter::from_fn(|| connect("modest")).take(100).collect();
+    assert_eq!(modest.len(), 4, "{}", server.said());
+    let said = server.said();
+    assert!(said.contains("export `greedy` has 20 connections already"), "{said}");
+    assert!(said.contains("export `modest` has 4 connections already"), "{said}");
+    for client in &mut modest {
+        assert_eq!(client.write(0, &[1; 4096], false).unwrap(), 0);
+    }
+    // What is closed is free again, for whoever comes first.
+    drop(greedy);
+    let mut more = Vec::new();
+    assert!(until(|| {
+        more.extend(connect("modest"));
+        more.len() == 16
+    }));
+    assert_eq!(server.stop().0, Some(0));
+}

@@ -16,3 +16,4 @@ mod file_system;
 mod limits;
 mod nbd;
 mod server;
+mod supervisor;

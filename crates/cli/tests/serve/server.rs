@@ -151,16 +151,33 @@ impl Server {
         String::from_utf8_lossy(&bytes).into_owned()
     }
 
+    /// The number of nbdkit, which this program watches over, or became.
+    fn server_pid(&self) -> u32 {
+        let pid = self.child.id();
+        let children = std::fs::read_to_string(format!("/proc/{pid}/task/{pid}/children"));
+        let first = children.ok().and_then(|list| list.split_whitespace().next()?.parse().ok());
+        first.unwrap_or(pid)
+    }
+
     /// Memory that it has, in KiB, by the name that the kernel gives it.
     pub(crate) fn memory_kib(&self, what: &str) -> u64 {
-        let path = format!("/proc/{}/status", self.child.id());
+        let path = format!("/proc/{}/status", self.server_pid());
         let status = std::fs::read_to_string(path).unwrap();
         let line = status.lines().find(|line| line.starts_with(what)).expect("the kernel tells");
         line.split_whitespace().nth(1).unwrap().parse().unwrap()
     }
 
     pub(crate) fn signal(&self, signal: &str) {
-        let pid = self.child.id().to_string();
+        Self::send(signal, self.child.id());
+    }
+
+    /// To nbdkit itself.
+    pub(crate) fn signal_server(&self, signal: &str) {
+        Self::send(signal, self.server_pid());
+    }
+
+    fn send(signal: &str, pid: u32) {
+        let pid = pid.to_string();
         assert!(Command::new("kill").args([signal, &pid]).status().unwrap().success());
     }
 
@@ -183,7 +200,7 @@ impl Server {
 
     /// Ends it as a failing host would.
     pub(crate) fn kill(mut self) {
-        self.child.kill().unwrap();
+        self.signal_server("-KILL");
         self.child.wait().unwrap();
     }
 }

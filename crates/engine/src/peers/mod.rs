@@ -188,8 +188,9 @@ impl<D: Door, P: Protocol> Room<D, P> {
         };
         // Whatever ends it, everything is looked at.
         if poll(&mut polled, Some(&timeout)).is_ok() && !polled[0].revents().is_empty() {
-            waker.hear();
+            waker.silence();
         }
+        waker.hear();
     }
 
     fn let_in(&mut self, now: Instant) {

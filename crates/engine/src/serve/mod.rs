@@ -11,19 +11,20 @@
 mod fit;
 #[cfg(any(test, feature = "harness"))]
 pub(crate) mod harness;
+mod places;
 mod prover;
 mod sidelines;
 mod simulated;
+mod store_lock;
 #[cfg(test)]
 mod tests;
 mod trouble_log;
 
-use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use analysis::{Answer, Assessment, assess};
-use device::{Access, OpenError, Target, memory_file};
+use device::{Access, OpenError, memory_file};
 use model::serve_file::{BackingReference, Bound, Layout, Named};
 use model::{Bytes, DriveFile, DriveKind, ExportSpec, FileError, ServeFile, Workload};
 
@@ -32,6 +33,7 @@ use prover::FileProver;
 use crate::service::{Arrangement, DeviceBacking, Service, ServiceError, ServiceParams};
 
 pub use fit::what_would_fit;
+pub use places::{Crowded, PLACES_PER_EXPORT, PlaceTaken, Places};
 pub use prover::outstanding_max;
 pub use sidelines::Sidelines;
 pub use simulated::SimulatedBacking;
@@ -80,6 +82,16 @@ pub enum ServeError {
         path: PathBuf,
         /// Why.
         source: std::io::Error,
+    },
+    /// Somebody else serves the store.
+    #[error(
+        "{} is served by another service, or an attached drive has it: stop that one, or name \
+         another file",
+        path.display()
+    )]
+    Served {
+        /// Which.
+        path: PathBuf,
     },
     /// What is to stand beside the service cannot be had.
     #[error("cannot open {what}: {source}")]
@@ -166,7 +178,7 @@ impl Prepared {
     }
 
     /// Whether the exports fit into the store, as far as its size can be known without opening it:
-    /// that of a simulated drive, or of a file.
+    /// that of a simulated drive, or of a file. A backing that does not exist is refused too.
     ///
     /// # Errors
     /// [`ServeError::Faulty`] with the place in the file.
@@ -175,14 +187,28 @@ impl Prepared {
             BackingReference::Simulated { .. } => {
                 Some(self.drive.as_ref().and_then(DriveFile::capacity).unwrap_or(SIZE_DEFAULT))
             }
-            BackingReference::Path(path) => std::fs::metadata(self.resolve(path.get_ref()))
-                .ok()
-                .filter(std::fs::Metadata::is_file)
-                .map(|metadata| Bytes::new(metadata.len())),
+            BackingReference::Path(named) => self.backing_size(named)?,
         };
         let Some(size) = size else { return Ok(()) };
         let layout = Layout { size, alignment: SIMULATED_ALIGNMENT };
         self.file.exports(layout).map(drop).map_err(|error| self.faulty(error))
+    }
+
+    /// That of a file; a device has to be opened for it.
+    fn backing_size(&self, named: &Named) -> Result<Option<Bytes>, ServeError> {
+        let path = self.resolve(named.get_ref());
+        match std::fs::metadata(&path) {
+            Ok(metadata) => Ok(metadata.is_file().then(|| Bytes::new(metadata.len()))),
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+                Err(self.faulty(FileError::new(
+                    named.span(),
+                    format!("the backing {} does not exist", path.display()),
+                    "name a block device or a file; `tidegate profile FILE --create SIZE` makes one",
+                )))
+            }
+            // Whoever serves may do what the caller may not.
+            Err(_) => Ok(None),
+        }
     }
 
     fn faulty(&self, error: FileError) -> ServeError {
@@ -218,7 +244,7 @@ impl Prepared {
     fn open_target(&self, path: &Path) -> Result<Service, ServeError> {
         let is_written = self.file.is_written();
         let access = if is_written { Access::ReadWrite } else { Access::ReadOnly };
-        let target = Target::open(path, access)?;
+        let target = store_lock::open_backing(path, access, self.file.has_contracts())?;
         let layout = Layout { size: target.size(), alignment: target.alignment() };
         let mut params = self.params(layout)?;
         params.can_trim = is_written && target.can_deallocate();
@@ -235,8 +261,7 @@ impl Prepared {
         let store = match store {
             None => memory_file(size)
                 .map_err(|source| ServeError::Store { path: PathBuf::from("in memory"), source })?,
-            Some(path) => open_store(&path)
-                .map_err(|source| ServeError::Store { path: path.clone(), source })?,
+            Some(path) => store_lock::open_store(&path)?,
         };
         let make = |clock, waker| Ok(SimulatedBacking::new(drive, store, clock, waker));
         Ok(Service::start(params, make)?)
@@ -331,8 +356,4 @@ fn read_drive(
         ))
     })?;
     DriveFile::parse(&text).map_err(|error| ServeError::Faulty { path, text, error })
-}
-
-fn open_store(path: &Path) -> std::io::Result<File> {
-    File::options().read(true).write(true).create(true).truncate(false).open(path)
 }

@@ -105,7 +105,8 @@ pub(crate) struct Call {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Answered {
     /// From when the contract allowed it, without one from arrival, to the answer; of a call
-    /// that was cut, that of the slowest request. This is what a bound speaks of.
+    /// that was cut, that of the slowest request, from its own arrival where it came in a later
+    /// piece. This is what a bound speaks of.
     pub response: Duration,
     /// Whether the contract allowed all of it at once, so that `response` counts from arrival and
     /// the bound does too.

@@ -10,10 +10,10 @@
 //! the service does not wait for whoever asks.
 
 use std::fmt;
-use std::sync::mpsc::channel;
 use std::sync::{Arc, MutexGuard, PoisonError};
 
 use model::{Duration, ExportSpec, NewExport};
+use oneshot::channel;
 
 use super::inbox::{Change, Message};
 use super::offer::{Arrangement, ExportId, Member, Offer};

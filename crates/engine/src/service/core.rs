@@ -131,9 +131,16 @@ impl<B: Backing> Core<B> {
     }
 
     /// Everything that happens now: what came back first, then what was asked for.
-    pub(crate) fn turn(&mut self, calls: impl Iterator<Item = Call>) {
-        let now = self.take_back();
+    ///
+    /// Gives the instant. Contracts count in the order of arrival: what came before it and is not
+    /// among `calls` is to be taken as if it had come then.
+    pub(crate) fn turn(&mut self, calls: impl Iterator<Item = Call>) -> Time {
         // A policy observes what came back before what is new.
+        let now = self.take_back();
+        for call in calls {
+            self.open(now, call);
+        }
+        // What nothing overlaps any more counts from now, and so after those calls.
         while !self.freed.is_empty() {
             let mut freed = std::mem::take(&mut self.freed);
             for (id, export) in freed.drain(..) {
@@ -144,14 +151,11 @@ impl<B: Backing> Core<B> {
                 self.freed = freed;
             }
         }
-        for call in calls {
-            self.open(now, call);
-        }
         self.switch_if_quiet(now);
         loop {
             self.show(now);
             if !self.decide(now) {
-                return;
+                return now;
             }
         }
     }

@@ -6,7 +6,17 @@
 //!   read, write, zero, flush                    submit, then wait
 //!   submit_read, submit_write, submit_flush --> Pending, PendingRead --wait--> Answered
 //! ```
+//!
+//! A call that blocks goes in pieces of at most 64 requests and 8 MiB (one request at least, and
+//! as many as the contract allows at once), each when the one before it is answered, so that no
+//! call keeps the service's thread from others: 64 clients with a piece each cost it 1.4 to 1.9 ms
+//! where 10,000 requests of that export wait (0.35 to 0.45 us a request, optimised code). A call
+//! is not atomic: between two pieces an overlapping call of another thread may take effect, which
+//! NBD allows too. Each piece keeps the order of what overlaps, as [`super`] promises.
+//! What is submitted comes all at once, and costs the service's thread so: see
+//! [`Export::submit_read`].
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use model::{Bytes, ExportSpec, Lba, Time};
@@ -18,8 +28,11 @@ use super::inbox::Message;
 use super::offer::ExportId;
 use super::{Answered, Shared};
 
-/// How many zeroes are on their way at once: a client may ask for 4 GiB of them.
-const ZEROES_MAX: usize = 8 << 20;
+/// What of a call that blocks is on its way at once, at most, in parts and bytes: a part at least,
+/// and what a contract allows at once, which was proved. A client may ask for 4 GiB of zeroes, and
+/// all that comes at once is taken in one turn of the service's thread.
+const PIECE_PARTS: usize = 64;
+const PIECE_BYTES: usize = 8 << 20;
 
 /// A client's access to one export; clones are the same.
 #[derive(Debug, Clone)]
@@ -77,40 +90,64 @@ impl Export {
         contract.map_or(self.shared.params.size_max, |contract| contract.size_max)
     }
 
-    /// Fills `data` from `offset` on.
+    /// Fills `data` from `offset` on, piece after piece (see the module's text).
     ///
     /// # Errors
-    /// [`CallError`]; then `data` is as it was.
+    /// [`CallError`]; then any part of `data` may be filled.
     pub fn read(&self, offset: u64, data: &mut [u8]) -> Result<Answered, CallError> {
-        self.submit_read(offset, data.len())?.wait(data)
+        self.in_pieces(offset, data.len(), |at, piece| {
+            self.submit_read(at, piece.len())?.wait(&mut data[piece])
+        })
     }
 
-    /// Writes `data` from `offset` on; `is_durable`: on the medium before it is answered.
+    /// Writes `data` from `offset` on, piece after piece (see the module's text); `is_durable`: on
+    /// the medium before it is answered.
     ///
     /// # Errors
     /// [`CallError`]; then any part of it may be written.
     pub fn write(&self, offset: u64, data: &[u8], is_durable: bool) -> Result<Answered, CallError> {
-        self.submit_write(offset, data, is_durable)?.wait()
+        self.check_writable()?;
+        self.in_pieces(offset, data.len(), |at, piece| {
+            // The flush behind the last piece covers those before it.
+            let is_durable = is_durable && piece.end == data.len();
+            self.submit_write(at, &data[piece], is_durable)?.wait()
+        })
     }
 
-    /// Writes zeroes, at the cost of any other write, 8 MiB after 8 MiB.
+    /// Writes zeroes, at the cost of any other write, piece after piece (see the module's text).
     ///
     /// # Errors
     /// As [`Self::write`].
     pub fn zero(&self, offset: u64, length: usize, is_durable: bool) -> Result<(), CallError> {
         self.check_writable()?;
+        let zeroed = self.in_pieces(offset, length, |at, piece| {
+            let kind = CallKind::Write { is_durable: is_durable && piece.end == length };
+            let parts = self.cut(at, piece.len(), |_, memory| memory.fill(0))?;
+            self.call(kind, parts).wait()
+        });
+        zeroed.map(drop)
+    }
+
+    /// Carries out a call piece after piece: `carry_out` gets where in the export each begins, and
+    /// which bytes of the call it is. What is answered is that of the slowest request.
+    fn in_pieces(
+        &self,
+        offset: u64,
+        length: usize,
+        mut carry_out: impl FnMut(u64, Range<usize>) -> Result<Answered, CallError>,
+    ) -> Result<Answered, CallError> {
         self.check(offset, length as u64)?;
-        let part_max = self.part_max();
-        // Whole parts, so that no more of them are needed than for all at once.
-        let piece_max = (ZEROES_MAX / part_max).max(1) * part_max;
-        for at in (0..length).step_by(piece_max) {
-            let piece = piece_max.min(length - at);
-            // The flush behind the last piece covers those before it.
-            let kind = CallKind::Write { is_durable: is_durable && at + piece == length };
-            let parts = self.cut(offset + at as u64, piece, |_, memory| memory.fill(0))?;
-            self.call(kind, parts).wait()?;
+        if length == 0 {
+            return Ok(Answered::default());
         }
-        Ok(())
+        let piece_max = self.piece_max();
+        // A contract allows no more at once than one piece.
+        let is_one = length <= piece_max;
+        let none = Answered { is_within_contract: is_one, ..Answered::best() };
+        (0..length).step_by(piece_max).try_fold(none, |others, at| {
+            let piece = at..at.saturating_add(piece_max).min(length);
+            Ok(others.and(carry_out(offset + at as u64, piece)?))
+        })
     }
 
     /// Whether trims are carried out now: the store can, and nothing of the service has a contract.
@@ -143,7 +180,12 @@ impl Export {
         self.submit_flush().wait()
     }
 
-    /// Begins to read `length` bytes from `offset` on.
+    /// Begins to read `length` bytes from `offset` on, all at once.
+    ///
+    /// # Complexity
+    /// One turn of the service's thread for all of it, in which nobody else is served: about half
+    /// a microsecond for each request of [`Self::size_max`] that it is cut into, 1.3 to 2.4 where
+    /// 200,000 come at once. What is long beside others' bounds is better read in several calls.
     ///
     /// # Errors
     /// [`CallError`] where there is nothing to read.
@@ -154,6 +196,9 @@ impl Export {
 
     /// Begins to write `data` from `offset` on; they are copied, so the slice may change as soon
     /// as this returns. `is_durable`: on the medium before it is answered.
+    ///
+    /// # Complexity
+    /// As [`Self::submit_read`].
     ///
     /// # Errors
     /// [`CallError`] where nothing can be written.
@@ -183,6 +228,15 @@ impl Export {
 
     fn part_max(&self) -> usize {
         usize::try_from(self.size_max().get()).unwrap_or(usize::MAX)
+    }
+
+    /// What of a call is on its way at once, at most; whole parts.
+    fn piece_max(&self) -> usize {
+        let part_max = self.part_max();
+        let contract = self.spec().contract.as_ref();
+        let at_once = contract.map_or(1, |contract| contract.requests as usize);
+        let parts = (PIECE_BYTES / part_max).clamp(1, PIECE_PARTS).max(at_once);
+        parts.saturating_mul(part_max)
     }
 
     fn check_writable(&self) -> Result<(), CallError> {

@@ -8,10 +8,10 @@
 
 use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::SeqCst;
-use std::sync::mpsc::{Sender, channel};
 
 use device::{Clock, Pile, Waker};
 use model::Time;
+use oneshot::{Sender, channel};
 use policy::NoticeKind;
 
 use super::call::Call;

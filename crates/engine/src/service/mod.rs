@@ -8,7 +8,8 @@
 //! # Promises
 //! - A flush covers every write that was answered before it was asked for, of any export. A
 //!   write that must be durable is, when it is answered.
-//! - Overlapping requests of one export take effect in the order in which they came.
+//! - Overlapping requests of one export take effect in the order in which they came; large calls
+//!   that block come in pieces, one after the other ([`Export::read`]).
 //! - When a flush failed, no later one succeeds, nor does a write that must be durable: what was
 //!   lost cannot be seen from here.
 //! - Exports may be admitted and removed at any time ([`Service::admit`], [`Service::remove`]);
@@ -322,7 +323,7 @@ fn serve<B: Backing>(
                 }
             }
         }
-        core.turn(calls.drain(..));
+        latest = latest.max(core.turn(calls.drain(..)));
         if is_stopping && core.is_idle() {
             return Ok(());
         }

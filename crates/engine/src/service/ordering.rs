@@ -7,84 +7,138 @@
 //! reads what another writes, and no protocol promises an order between two connections to
 //! different exports.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, HashMap};
 
 use model::{Bytes, Lba, Op, RequestId};
 
-/// A request by its place.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Range {
-    id: RequestId,
-    first: u64,
+/// Requests by first byte.
+type Places = BTreeMap<(u64, RequestId), Held>;
+
+/// A request that is not complete, where it begins aside.
+#[derive(Debug, Clone, Copy)]
+struct Held {
     end: u64,
-    op: Op,
+    /// Conflicting requests that came before it and are not complete; none: it is released.
+    ahead: usize,
 }
 
-impl Range {
-    fn conflicts(&self, other: &Self) -> bool {
-        let is_apart = self.end <= other.first || other.end <= self.first;
-        let are_reads = self.op == Op::Read && other.op == Op::Read;
-        !is_apart && !are_reads
+/// Requests of one operation, by length: those under `n` are longer than 2^(n-1) bytes and not
+/// longer than 2^n. So the place where what overlaps a range may begin is bounded, and one long
+/// request does not make each search long.
+#[derive(Debug, Default)]
+struct Lengths(BTreeMap<u32, Places>);
+
+impl Lengths {
+    /// Those that overlap a range; see [`Ordering`] for the cost.
+    fn overlapping(
+        &mut self,
+        first: u64,
+        end: u64,
+    ) -> impl Iterator<Item = (RequestId, &mut Held)> {
+        self.0.iter_mut().flat_map(move |(&class, places)| {
+            let reach = 1_u64.checked_shl(class).unwrap_or(u64::MAX);
+            let from = (first.saturating_sub(reach), RequestId(0));
+            let near = places.range_mut(from..(end, RequestId(0)));
+            near.filter(move |(_, held)| first < held.end).map(|(&(_, id), held)| (id, held))
+        })
     }
+}
+
+/// Where a request is kept.
+#[derive(Debug, Clone, Copy)]
+struct Place {
+    op: Op,
+    class: u32,
+    first: u64,
 }
 
 /// The requests of one export that are not complete; see the module's text.
 ///
-/// # Invariants
-/// - No two of `active` conflict.
-/// - Each of `waiting` conflicts with one of `active` or with one before it in `waiting`.
+/// Each knows how many it waits for: at most one of two that conflict is released, and it is the
+/// one that came first. So what completes is ahead of all that conflicts with it.
 ///
 /// # Complexity
-/// O(outstanding) for each request; O(outstanding^2) for a completion while some wait.
+/// O(log outstanding + overlapping) for each request and each completion, for each power of two
+/// between the shortest and the longest request that the export ever had. Reads do not look at
+/// reads.
 #[derive(Debug, Default)]
 pub(crate) struct Ordering {
-    active: Vec<Range>,
-    waiting: VecDeque<Range>,
+    reads: Lengths,
+    writes: Lengths,
+    places: HashMap<RequestId, Place>,
+    /// Scratch, empty between calls.
+    freed: Vec<RequestId>,
     /// Keeps no order at all, for tests that must notice it.
     #[cfg(any(test, feature = "harness"))]
     pub(crate) is_off: bool,
 }
 
 impl Ordering {
-    /// Whether this request may be released now; if not, `complete` names it when it may.
+    /// Whether this request may be released now; if not, `complete` names it when it may. Later
+    /// requests have higher numbers.
     pub(crate) fn admit(&mut self, id: RequestId, op: Op, start: Lba, size: Bytes) -> bool {
         #[cfg(any(test, feature = "harness"))]
         if self.is_off {
             return true;
         }
         let first = start.offset_bytes();
-        let range = Range { id, first, end: first + size.get(), op };
-        let is_free = !self.active.iter().chain(&self.waiting).any(|other| other.conflicts(&range));
-        if is_free {
-            self.active.push(range);
-        } else {
-            self.waiting.push_back(range);
-        }
-        is_free
+        let end = first + size.get();
+        let ahead = self.conflicting(op, first, end).count();
+        let class = size.get().next_power_of_two().ilog2();
+        let places = self.of(op).0.entry(class).or_default();
+        places.insert((first, id), Held { end, ahead });
+        self.places.insert(id, Place { op, class, first });
+        ahead == 0
     }
 
     /// A request is complete: `release` gets those that waited for it, in the order in which
     /// they came.
-    pub(crate) fn complete(&mut self, id: RequestId, mut release: impl FnMut(RequestId)) {
-        let Some(position) = self.active.iter().position(|range| range.id == id) else { return };
-        self.active.swap_remove(position);
-        let mut index = 0;
-        while index < self.waiting.len() {
-            let range = self.waiting[index];
-            let mut before = self.active.iter().chain(self.waiting.iter().take(index));
-            if before.any(|other| other.conflicts(&range)) {
-                index += 1;
-                continue;
+    pub(crate) fn complete(&mut self, id: RequestId, release: impl FnMut(RequestId)) {
+        let Some(&Place { op, class, first }) = self.places.get(&id) else { return };
+        let places = self.of(op).0.get_mut(&class).expect("it was put there");
+        let Some(held) = places.get(&(first, id)).copied().filter(|held| held.ahead == 0) else {
+            return;
+        };
+        places.remove(&(first, id));
+        self.places.remove(&id);
+        let mut freed = std::mem::take(&mut self.freed);
+        for (id, behind) in self.conflicting(op, first, held.end) {
+            behind.ahead -= 1;
+            if behind.ahead == 0 {
+                freed.push(id);
             }
-            self.waiting.remove(index);
-            self.active.push(range);
-            release(range.id);
         }
+        freed.sort_unstable();
+        freed.drain(..).for_each(release);
+        self.freed = freed;
+    }
+
+    fn of(&mut self, op: Op) -> &mut Lengths {
+        match op {
+            Op::Read => &mut self.reads,
+            Op::Write => &mut self.writes,
+        }
+    }
+
+    /// What overlaps and is not of the same kind, if it only reads.
+    fn conflicting(
+        &mut self,
+        op: Op,
+        first: u64,
+        end: u64,
+    ) -> impl Iterator<Item = (RequestId, &mut Held)> {
+        let Self { reads, writes, .. } = self;
+        let reads = (op == Op::Write).then_some(reads);
+        std::iter::once(writes).chain(reads).flat_map(move |kind| kind.overlapping(first, end))
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use std::collections::VecDeque;
+
+    use proptest::prelude::*;
+
     use super::*;
 
     /// Requests by name, operation, first block, blocks.
@@ -125,5 +179,136 @@ mod tests {
         assert_eq!(released(&mut ordering, 2), [3]);
         assert_eq!(released(&mut ordering, 3), [4]);
         assert_eq!(released(&mut ordering, 4), [0; 0]);
+    }
+
+    /// The rule as it is said, by looking at everything: the reference.
+    #[derive(Default)]
+    struct Rule {
+        active: Vec<Range>,
+        waiting: VecDeque<Range>,
+    }
+
+    #[derive(Debug, Clone, Copy)]
+    struct Range {
+        id: u64,
+        op: Op,
+        first: u64,
+        blocks: u64,
+    }
+
+    impl Range {
+        fn conflicts(&self, other: &Self) -> bool {
+            let ends = |range: &Self| range.first + range.blocks;
+            let is_apart = ends(self) <= other.first || ends(other) <= self.first;
+            let are_reads = self.op == Op::Read && other.op == Op::Read;
+            !is_apart && !are_reads
+        }
+    }
+
+    impl Rule {
+        fn admit(&mut self, range: Range) -> bool {
+            let mut before = self.active.iter().chain(&self.waiting);
+            let is_free = !before.any(|other| other.conflicts(&range));
+            if is_free {
+                self.active.push(range);
+            } else {
+                self.waiting.push_back(range);
+            }
+            is_free
+        }
+
+        fn complete(&mut self, id: u64) -> Vec<u64> {
+            let mut released = Vec::new();
+            let Some(position) = self.active.iter().position(|range| range.id == id) else {
+                return released;
+            };
+            self.active.swap_remove(position);
+            let mut index = 0;
+            while index < self.waiting.len() {
+                let range = self.waiting[index];
+                let mut before = self.active.iter().chain(self.waiting.iter().take(index));
+                if before.any(|other| other.conflicts(&range)) {
+                    index += 1;
+                    continue;
+                }
+                self.waiting.remove(index);
+                self.active.push(range);
+                released.push(range.id);
+            }
+            released
+        }
+    }
+
+    #[derive(Debug, Clone, Copy)]
+    enum Step {
+        Admit {
+            op: Op,
+            first: u64,
+            blocks: u64,
+        },
+        /// Of those that are released, or of all.
+        Complete {
+            which: prop::sample::Index,
+            is_any: bool,
+        },
+    }
+
+    fn any_step() -> impl Strategy<Value = Step> {
+        let op = prop_oneof![Just(Op::Read), Just(Op::Write)];
+        // Parts, and now and then a trim that covers many.
+        let blocks = prop_oneof![8 => 1_u64..9, 1 => 1_u64..65];
+        let admit = (op, 0_u64..64, blocks).prop_map(|(op, first, blocks)| Step::Admit {
+            op,
+            first,
+            blocks,
+        });
+        let complete = (any::<prop::sample::Index>(), prop::bool::weighted(0.1))
+            .prop_map(|(which, is_any)| Step::Complete { which, is_any });
+        prop_oneof![3 => admit, 2 => complete]
+    }
+
+    /// Both take the same steps, then complete what is left.
+    fn compare(mut ordering: Ordering, steps: &[Step]) -> Result<(), TestCaseError> {
+        let (mut rule, mut admitted) = (Rule::default(), Vec::new());
+        for &step in steps {
+            match step {
+                Step::Admit { op, first, blocks } => {
+                    let id = admitted.len() as u64;
+                    let is_free = admit(&mut ordering, id, op, first, blocks);
+                    let range = Range { id, op, first, blocks };
+                    prop_assert_eq!(is_free, rule.admit(range), "{:?}", range);
+                    admitted.push(id);
+                }
+                Step::Complete { which, is_any } => {
+                    let active: Vec<u64> = rule.active.iter().map(|range| range.id).collect();
+                    let ids = if is_any { &admitted } else { &active };
+                    if ids.is_empty() {
+                        continue;
+                    }
+                    let id = *which.get(ids);
+                    prop_assert_eq!(released(&mut ordering, id), rule.complete(id));
+                }
+            }
+        }
+        while let Some(&Range { id, .. }) = rule.active.first() {
+            prop_assert_eq!(released(&mut ordering, id), rule.complete(id));
+        }
+        prop_assert!(rule.waiting.is_empty() && ordering.places.is_empty());
+        Ok(())
+    }
+
+    /// Canary.
+    #[test]
+    fn a_lack_of_order_is_noticed() {
+        let steps = [Step::Admit { op: Op::Write, first: 0, blocks: 1 }; 2];
+        assert!(compare(Ordering { is_off: true, ..Ordering::default() }, &steps).is_err());
+    }
+
+    proptest! {
+        /// The same answers in the same order, for any sequence.
+        #[test]
+        fn the_index_answers_as_the_rule_does(steps in prop::collection::vec(any_step(), 0..120)) {
+            compare(Ordering::default(), &steps)?;
+        }
     }
 }

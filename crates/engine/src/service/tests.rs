@@ -7,3 +7,4 @@ mod contracts;
 mod durability;
 mod faults;
 mod order;
+mod pieces;

@@ -40,6 +40,27 @@ pub(super) fn read_backing(
     }
 }
 
+/// A simulated drive behaves as its own file says, so no other may stand for it in the proof.
+pub(super) fn check_drive(
+    backing: &BackingReference,
+    named: Option<&Named>,
+) -> Result<(), FileError> {
+    match (backing, named) {
+        (BackingReference::Simulated { drive, .. }, Some(named))
+            if drive.get_ref() != named.get_ref() =>
+        {
+            let message = format!(
+                "`{}` is simulated, and `{}` would be what is proved",
+                drive.get_ref(),
+                named.get_ref()
+            );
+            let help = "the simulated drive is its own drive: leave `drive` out";
+            Err(FileError::new(named.span(), message, help))
+        }
+        _ => Ok(()),
+    }
+}
+
 /// The way in.
 pub(super) fn read_listen(
     socket: Option<Named>,

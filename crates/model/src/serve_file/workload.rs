@@ -44,12 +44,15 @@ impl Written {
             Some(terms) => terms.op.is_some_and(|agreed| agreed != *op),
         };
         let ops: &[Op] = if self.spec.is_read_only { &[Op::Read] } else { &[Op::Read, Op::Write] };
+        // Calls are cut at what the export allows, which may be more than best effort's own.
+        let allowed = self.spec.contract.as_ref().map_or(size_max, |terms| terms.size_max);
+        let size = size_max.max(allowed);
         let span: Range<usize> = self.wanted.name_span();
         let placed = |&op: &Op| Placed {
             source: BestEffort {
                 name: format!("{} ({}s)", self.spec.name, op.name()),
                 intensity: Intensity::Outstanding(OUTSTANDING),
-                size: size_max,
+                size,
                 op,
                 place: Place::Random,
             },

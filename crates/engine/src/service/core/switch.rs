@@ -24,9 +24,8 @@
 //! Where contracts keep the drive busy without a gap, no quiet instant comes: the switch is given
 //! up, and nothing has changed.
 
-use std::sync::mpsc::{Sender, channel};
-
 use model::{Plan, Time};
+use oneshot::{Sender, channel};
 use policy::Policy;
 
 use super::{Backing, CallError, Core, Part, RequestId};
@@ -66,6 +65,8 @@ impl<B: Backing> Core<B> {
         let successor = Some(Successor { policy, plan: None, window: self.window });
         self.switch(Switch { members: None, successor, until: Time::MAX, answer });
         self.is_winding_down = true;
+        // Whoever waits for its limit would be waited for.
+        self.shares.lift_limits();
     }
 
     /// Begins to wait for a quiet instant. One that waited before is given up.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! A service in virtual time with everything that can go wrong, for tests and for fuzzers.
 
-mod offered;
+pub(in crate::service) mod offered;
 pub(crate) mod promises;
 mod reference;
 pub(crate) mod requests;

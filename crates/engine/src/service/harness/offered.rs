@@ -54,7 +54,7 @@ fn share(params: ServiceParams) -> Arc<Shared> {
     share_with(params, Waker::new().expect("a descriptor"))
 }
 
-pub(super) fn share_with(params: ServiceParams, waker: Waker) -> Arc<Shared> {
+pub(in crate::service) fn share_with(params: ServiceParams, waker: Waker) -> Arc<Shared> {
     let (inbox, pool) = (Inbox::new(Clock::start(), waker), Pool::new(params.size_max));
     let roster = Roster::new(&params.exports, &params.arrangement);
     let (offer, recent) = (Standing::new(roster.offer()), view::Recent::default());

@@ -6,11 +6,11 @@
 //! of the instant at which it came.
 
 use std::collections::BTreeMap;
-use std::sync::mpsc::{Receiver, channel};
 
 use analysis::{Answer, assess};
 use model::serve_file::Layout;
 use model::{Bytes, DriveFile, Duration, ExportSpec, Lba, Plan, PolicyName, ServeFile, Time};
+use oneshot::{Receiver, channel};
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
 
@@ -451,9 +451,12 @@ fn without_a_quiet_instant_nothing_changes() {
     bench.run_until(Time::from_ns(499_000_000));
     let held_back = served(&bench) - before;
     assert_eq!(answered.try_recv().ok(), None);
-    bench.run_until(until + ms(500));
+    bench.run_until(until + ms(1));
     assert_eq!(answered.try_recv(), Ok(None));
     assert_eq!(bench.core.statistics().exports.len(), 2);
+    // Who left no gap asks no more.
+    bench.clients.remove(&members[0].id);
+    bench.run_until(until + ms(500));
     let then = served(&bench) - before - held_back;
     assert!(held_back <= 4 && then >= 6, "{before}, {held_back}, {then}");
 }

@@ -227,6 +227,43 @@ fn the_end_does_not_wait_for_contracts_that_ask_no_more() {
     assert!(core.backing().now.since(begun) < Duration::from_ms(500));
 }
 
+/// The same of what waits for its contract to allow it, and for its limit.
+#[test]
+fn the_end_does_not_wait_for_contracts_and_limits() {
+    let table = table(&[4, 6, 8, 10, 12, 14]);
+    let serve = SERVE.replace("period = \"80ms\"", "period = \"60s\", deadline = \"80ms\"");
+    let serve = serve.replace("best_effort = true", "best_effort = true\nlimit = \"10kB/s\"");
+    let file = ServeFile::parse(&serve).unwrap();
+    let drive = DriveFile::parse(&drive_file(&table, Duration::from_ms(3))).unwrap();
+    let bound = file.bind(&drive).unwrap();
+    let plan: Plan = assess(&bound.workload, bound.workload.policy).plan(&bound.workload);
+    let layout = Layout { size: Bytes::from_kib(3 << 10), alignment: Bytes::new(512) };
+    let members = Member::of_exports(&file.exports(layout).unwrap(), &[]);
+    let policy = policy::build(bound.workload.policy, &plan, None).unwrap();
+    let store = Store::pseudo(&table, 3 * 256, 1);
+    let mut core = Core::new(store, policy, &members, 12, Watch::new(None));
+    let mut random = Pcg64Mcg::seed_from_u64(1);
+    let (calls, answers): (Vec<_>, Vec<_>) =
+        (0..40).map(|number| call(number % 2 * 2, Time::ZERO, &mut random)).unzip();
+    core.turn(calls.into_iter());
+    while core.backing().now < Time::ZERO + Duration::from_ms(5_000) {
+        core.wait_until(Some(core.backing().now + Duration::from_ms(100)));
+        core.turn(std::iter::empty());
+    }
+    let mut left = answers;
+    left.retain(|answer| answer.poll().is_none());
+    assert!(left.len() > 20, "{} of 40", left.len());
+    core.wind_down(policy::build(PolicyName::Dqf, &harness::plan(&table), None).unwrap());
+    let begun = core.backing().now;
+    while !core.is_idle() {
+        core.turn(std::iter::empty());
+        core.wait_until(None);
+    }
+    left.retain(|answer| answer.poll().is_none());
+    assert_eq!(left.len(), 0);
+    assert!(core.backing().now.since(begun) < Duration::from_ms(1_000));
+}
+
 /// Who may ask each second and then has 7 ms: two requests on the drive, one after the other, take 8.
 fn short_task(drive: &DriveFile) -> model::Task {
     let serve = SERVE.replace(
@@ -235,4 +272,45 @@ fn short_task(drive: &DriveFile) -> model::Task {
     );
     let file = ServeFile::parse(&serve).unwrap();
     file.bind(drive).unwrap().workload.tasks[0].clone()
+}
+
+/// Reads of a contract about writes are cut at the contract's size, though best effort's own limit
+/// is smaller: the proof reckons with that.
+#[test]
+fn what_rides_along_is_as_large_as_the_contract_allows() {
+    let serve = SERVE.replace("size_max = \"16KiB\"\n\n", "size_max = \"4KiB\"\n\n");
+    let serve = serve.replace("size_max = \"16KiB\" }", "size_max = \"16KiB\", op = \"write\" }");
+    let mut drive = drive_file(&table(&[4, 6, 8, 10, 12, 14]), Duration::ZERO);
+    drive += "[[batch]]\nop = \"read\"\nsize = \"4KiB\"\nns_max = [1000000, 1500000]\n";
+    let file = ServeFile::parse(&serve).unwrap();
+    let workload = file.bind(&DriveFile::parse(&drive).unwrap()).unwrap().workload;
+    let largest = |name: &str| {
+        let loads = workload.best_effort.iter().filter(|load| load.name.starts_with(name));
+        loads.map(|load| load.size).max()
+    };
+    let both = [Bytes::from_kib(16), Bytes::from_kib(4)].map(Some);
+    assert_eq!([largest("keeps"), largest("floods")], both);
+}
+
+/// What rests on times measured without flushes promises nothing where somebody may flush.
+#[test]
+fn a_gate_is_not_proved_beside_flushes_that_take_time() {
+    let gated = |flush: Duration| {
+        let batch = table(&[4, 6, 8, 10, 12, 14]);
+        let mut drive = drive_file(&batch, flush);
+        for op in ["read", "write"] {
+            let times: Vec<u64> = (1..=6).map(|count| batch.time_max(count).ns()).collect();
+            let table = format!("size = \"16KiB\"\nns_max = {times:?}\n");
+            drive = [&drive, "[[drain]]\nop = \"", op, "\"\n", &table].concat();
+        }
+        let policy = "size_max = \"16KiB\"\n[policy]\nname = \"gated-drain\"\n\n";
+        let file = ServeFile::parse(&SERVE.replace("size_max = \"16KiB\"\n\n", policy)).unwrap();
+        let workload = file.bind(&DriveFile::parse(&drive).unwrap()).unwrap().workload;
+        let drain = workload.contracts.drain.as_ref().map(|table| table.time_max(3));
+        (assess(&workload, workload.policy).answer, drain)
+    };
+    let (answer, drain) = gated(Duration::from_ms(3));
+    assert!(matches!(answer, Answer::NotApplicable { .. }) && drain.is_none(), "{answer:?}");
+    let three = Duration::from_ns(10_000_300);
+    assert_eq!(gated(Duration::from_ns(100)), (Answer::Proven, Some(three)));
 }

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! One service for one store.
+//!
+//! Two services that write to one file each promise times of a drive that is not theirs alone, and
+//! know nothing of what the other cut or ordered. So whoever writes or promises has the file for
+//! itself; those who only read it without a promise share it. The locks are the kernel's
+//! (`flock`), which simulated drives that are attached take too, and they go with the process.
+
+use std::fs::File;
+use std::os::fd::AsFd;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use device::in_use::Use;
+use device::{Access, OpenError, Target};
+use rustix::fs::{FileType, FlockOperation, flock, fstat};
+use rustix::io::Errno;
+
+use super::ServeError;
+
+/// How long what a process that was killed had open may be busy after it: the kernel ends its
+/// requests on the way (io_uring) behind it.
+const RELEASE_MAX: Duration = Duration::from_secs(2);
+
+/// How often it is tried meanwhile.
+const TRY_EVERY: Duration = Duration::from_millis(20);
+
+/// Opens the store of a simulated drive, for whoever is alone with it.
+pub(super) fn open_store(path: &Path) -> Result<File, ServeError> {
+    let failed = |source| ServeError::Store { path: path.to_owned(), source };
+    let mut options = File::options();
+    let options = options.read(true).write(true).create(true).truncate(false);
+    let file = options.open(path).map_err(failed)?;
+    lock(&file, path, true)?;
+    Ok(file)
+}
+
+/// Opens a backing. A device that is written is claimed by being opened so; a file is locked.
+pub(super) fn open_backing(
+    path: &Path,
+    access: Access,
+    is_promised: bool,
+) -> Result<Target, ServeError> {
+    let is_claimed = |found: &Result<Target, OpenError>| {
+        matches!(found, Err(OpenError::InUse { used: Use::Claimed, .. }))
+    };
+    let target = patiently(|| Target::open(path, access), is_claimed)?;
+    let is_file = fstat(&target)
+        .is_ok_and(|status| FileType::from_raw_mode(status.st_mode) == FileType::RegularFile);
+    if is_file {
+        lock(&target, path, access == Access::ReadWrite || is_promised)?;
+    }
+    Ok(target)
+}
+
+fn lock(file: impl AsFd, path: &Path, is_alone: bool) -> Result<(), ServeError> {
+    let operation = if is_alone {
+        FlockOperation::NonBlockingLockExclusive
+    } else {
+        FlockOperation::NonBlockingLockShared
+    };
+    match patiently(|| flock(&file, operation), |found| *found == Err(Errno::WOULDBLOCK)) {
+        Err(Errno::WOULDBLOCK) => Err(ServeError::Served { path: path.to_owned() }),
+        // A file system that has no locks keeps nobody out, and nobody from serving.
+        Ok(()) | Err(_) => Ok(()),
+    }
+}
+
+/// What `act` gives, once it is not busy any more or the time is over.
+fn patiently<T>(mut act: impl FnMut() -> T, is_busy: impl Fn(&T) -> bool) -> T {
+    let begun = Instant::now();
+    loop {
+        let found = act();
+        if !is_busy(&found) || begun.elapsed() >= RELEASE_MAX {
+            return found;
+        }
+        std::thread::sleep(TRY_EVERY);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn is_refused(found: &Result<(), ServeError>) -> bool {
+        matches!(found, Err(ServeError::Served { .. }))
+    }
+
+    #[test]
+    fn readers_share_and_whoever_writes_or_promises_is_alone() {
+        let file = tempfile::NamedTempFile::new().expect("a file");
+        let path = file.path();
+        let open = || File::open(path).expect("it is there");
+        let (first, second, third) = (open(), open(), open());
+        lock(&first, path, false).expect("nobody has it");
+        lock(&second, path, false).expect("another reader");
+        assert!(is_refused(&lock(&third, path, true)));
+        drop((first, second));
+        lock(&third, path, true).expect("nobody has it any more");
+        assert!(is_refused(&lock(open(), path, false)));
+        assert!(is_refused(&lock(open(), path, true)));
+    }
+
+    #[test]
+    fn a_store_belongs_to_one_and_what_attaches_drives_sees_it() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("store");
+        let first = open_store(&path).expect("nobody has it");
+        let error = open_store(&path).expect_err("somebody has it").to_string();
+        assert!(error.contains("store is served by another service"), "{error}");
+        // The lock of `tidegate drive attach --store`.
+        let attached = File::options().write(true).open(&path).expect("it is there");
+        assert!(attached.try_lock().is_err(), "an attached drive would write to it");
+        drop(first);
+        attached.try_lock().expect("nobody has it any more");
+        assert!(open_store(&path).is_err(), "an attached drive writes to it");
+    }
+}
