@@ -6,9 +6,10 @@
 mod common;
 
 use std::fs;
+use std::io::Read as _;
 use std::os::unix::fs::MetadataExt as _;
 use std::os::unix::process::CommandExt as _;
-use std::process::{Command, Stdio};
+use std::process::{Child, Command, Stdio};
 use std::thread::sleep;
 use std::time::Duration;
 
@@ -21,6 +22,19 @@ const NOBODY: u32 = 65_534;
 /// A measurement of a fraction of a second.
 const SHORT: [&str; 7] =
     ["cpu", "profile", "--longest=5ms", "--lengths=10", "--trials=20", "--seed=1", "-o"];
+
+/// A command that said the word; what it says later is still to be read.
+fn begun(command: &mut Command, word: &str) -> Child {
+    let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let stderr = child.stderr.as_mut().unwrap();
+    let mut said = String::new();
+    while !said.contains(word) {
+        let mut letter = [0];
+        assert_eq!(stderr.read(&mut letter).unwrap(), 1, "it ended too early: {said}");
+        said.push(char::from(letter[0]));
+    }
+    child
+}
 
 fn numbers(value: &Value) -> Vec<u64> {
     value.as_array().unwrap().iter().map(|number| number.as_u64().unwrap()).collect()
@@ -88,8 +102,7 @@ fn an_interrupted_measurement_is_written() {
     let folder = Folder::new();
     let long =
         ["cpu", "profile", "--longest=5ms", "--trials=1000000", "--json", "-o", "a.cpu.toml"];
-    let child =
-        folder.command(&long).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let child = begun(&mut folder.command(&long), "Measuring");
     // Long enough for one stretch of 25 ms on any host; where not, the command waits for no file.
     sleep(Duration::from_millis(1_500));
     let kill = Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
@@ -161,8 +174,7 @@ fn a_process_is_served_and_put_back() {
     };
     let before = policy();
     let options = ["cpu", "serve", "--budget=2ms", "--period=20ms", "--thread", &thread, "--json"];
-    let child = folder.command(&options).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn();
-    let child = child.unwrap();
+    let child = begun(&mut folder.command(&options), "Serving");
     sleep(Duration::from_millis(800));
     let told = Command::new("kill").args(["-TERM", &child.id().to_string()]).status().unwrap();
     let output = child.wait_with_output().unwrap();
