@@ -235,13 +235,13 @@ control = "{socket}.ctl"
 {policy}
 [[export]]
 name = "stream"
-size = "16GiB"
+share = "whole"
 read_only = true
 contract = {{ period = "{period}ms", deadline = "{deadline}ms", size_max = "{size}KiB" }}
 
 [[export]]
 name = "effort"
-size = "16GiB"
+share = "whole"
 read_only = true
 best_effort = true
 """
