@@ -6,6 +6,7 @@
 #
 # `nbdkit file` reads through the page cache, Tidegate past it. So that both read from the disk,
 # the cache is emptied before each run (root), and the file is larger than what a run reads.
+# BUSY_POLL, say 100us, is the key `busy_poll` of the serve file.
 set -eu
 
 target=$1
@@ -44,6 +45,9 @@ name = "reads"
 size = "4GiB"
 best_effort = true
 TOML
+if [ -n "${BUSY_POLL:-}" ]; then
+    sed -i "1i busy_poll = \"$BUSY_POLL\"" "$work/serve.toml"
+fi
 "$target/release/tidegate" serve "$work/serve.toml" >"$work/tidegate.log" 2>&1 &
 servers=$!
 nbdkit --foreground --threads 64 --unix "$work/nbdkit.sock" file "$work/disk.img" &

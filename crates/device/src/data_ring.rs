@@ -8,14 +8,15 @@
 //! ```text
 //!   free --push--> pushed --wait--> in flight --reap--> free
 //!                            |          ^
-//!                            +-- bell --+   a poll of the waker is always under way
+//!                            +-- bell --+   a poll of the waker is always under way: by its
+//!                                           edges, so the event is never read
 //! ```
 
 use std::marker::PhantomData;
 use std::os::fd::AsRawFd;
 
 use io_uring::types::{Fd, FsyncFlags, SubmitArgs};
-use io_uring::{IoUring, opcode, squeue};
+use io_uring::{IoUring, cqueue, opcode, squeue};
 use model::{Bytes, Duration, Lba, Op};
 use rustix::io::Errno;
 
@@ -80,6 +81,8 @@ pub struct DataRing {
     pushed_count: u32,
     waker: Waker,
     is_bell_armed: bool,
+    /// How long it looks before it blocks.
+    busy_poll: Duration,
     target_size: Bytes,
     alignment: Bytes,
     access: Access,
@@ -110,11 +113,20 @@ impl DataRing {
             pushed_count: 0,
             waker,
             is_bell_armed: false,
+            busy_poll: Duration::ZERO,
             target_size: target.size(),
             alignment: target.alignment(),
             access: target.access(),
             _not_send: PhantomData,
         })
+    }
+
+    /// Looks for completions and rings for this long before it blocks: a look finds what comes
+    /// within it without the time that waking takes, and uses the processor meanwhile.
+    #[must_use]
+    pub fn busy_polling(mut self, time: Duration) -> Self {
+        self.busy_poll = time;
+        self
     }
 
     /// How many more requests can be pushed.
@@ -178,13 +190,9 @@ impl DataRing {
     /// [`RingError::Enter`] when the kernel takes nothing.
     pub fn wait(&mut self, timeout: Duration) -> Result<(), RingError> {
         self.arm_bell();
-        // Rung since the last look.
-        let time = timespec(if self.waker.is_rung() { Duration::ZERO } else { timeout });
-        let arguments = SubmitArgs::new().timespec(&time);
-        let entered = self.uring.submitter().submit_with_args(1, &arguments);
+        let entered = self.submit_and_block(timeout);
         // Only here, before the caller looks at what there is to do: later it may have been rung
         // again for what comes after that look.
-        self.waker.silence();
         self.waker.hear();
         match entered.map_err(|error| errno_of(&error)) {
             Err(Errno::AGAIN | Errno::BUSY) => {
@@ -202,12 +210,49 @@ impl DataRing {
         }
     }
 
+    fn submit_and_block(&mut self, timeout: Duration) -> std::io::Result<usize> {
+        if !self.busy_poll.is_zero() {
+            let submitted = self.enter(0, Duration::ZERO)?;
+            if self.poll(self.busy_poll.min(timeout)) {
+                // The kernel delivers what it deferred only when it is entered.
+                let is_deferred = self.uring.submission().taskrun();
+                return if is_deferred { self.enter(0, Duration::ZERO) } else { Ok(submitted) };
+            }
+        }
+        let timeout = if self.waker.doze() { timeout } else { Duration::ZERO };
+        self.enter(1, timeout)
+    }
+
+    /// Gives the kernel what was pushed, and blocks until so much came back or `timeout` is over.
+    fn enter(&mut self, want: usize, timeout: Duration) -> std::io::Result<usize> {
+        let time = timespec(timeout);
+        self.uring.submitter().submit_with_args(want, &SubmitArgs::new().timespec(&time))
+    }
+
+    /// Looks until something came back, the waker was rung, or `time` is over; whether there is
+    /// something to do.
+    fn poll(&mut self, time: Duration) -> bool {
+        let begun = std::time::Instant::now();
+        let time = std::time::Duration::from_nanos(time.ns());
+        loop {
+            let has_come = self.uring.submission().taskrun() || !self.uring.completion().is_empty();
+            if has_come || self.waker.is_rung() {
+                return true;
+            }
+            if begun.elapsed() >= time {
+                return false;
+            }
+            std::hint::spin_loop();
+        }
+    }
+
     /// Takes all completions there are. Does not wait.
     pub fn reap(&mut self, mut take: impl FnMut(Moved)) {
         let Self { uring, held, free, is_bell_armed, .. } = self;
         for entry in uring.completion() {
             if entry.user_data() == BELL {
-                *is_bell_armed = false;
+                // It stays, and tells each ring, unless the kernel says that it was the last.
+                *is_bell_armed = cqueue::more(entry.flags());
                 continue;
             }
             let slot = slot(entry.user_data());
@@ -221,8 +266,8 @@ impl DataRing {
     fn arm_bell(&mut self) {
         if !self.is_bell_armed {
             let bell = Fd(self.waker.as_raw_fd());
-            let entry = opcode::PollAdd::new(bell, libc::POLLIN.cast_unsigned().into()).build();
-            push_entry(&mut self.uring, &entry.user_data(BELL));
+            let poll = opcode::PollAdd::new(bell, libc::POLLIN.cast_unsigned().into());
+            push_entry(&mut self.uring, &poll.multi(true).build().user_data(BELL));
             self.is_bell_armed = true;
         }
     }

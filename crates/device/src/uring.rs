@@ -17,6 +17,7 @@ pub(crate) fn set_up(slots: u32) -> Result<(IoUring, bool), RingError> {
         .setup_submit_all()
         .setup_single_issuer()
         .setup_defer_taskrun()
+        .setup_taskrun_flag()
         .build(slots);
     let plain = match deferred.map_err(|error| errno_of(&error)) {
         Ok(uring) => return Ok((uring, true)),

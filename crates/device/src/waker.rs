@@ -1,23 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Wakes a thread that blocks for the device: there is something to do that no device told it.
 //!
-//! An eventfd behind a flag: ringing twice before the sleeper looks costs one system call. The
-//! flag says that there is something to do, the eventfd only ends a sleep.
+//! An eventfd behind a state, of two bits: somebody rang, and the sleeper is asleep or about to be.
 //!
 //! ```text
-//!   ringer:   put it down; flag, and if it was not set: eventfd
-//!   sleeper:  sleep unless the flag is set; clear the flag; look; ...
+//!   ringer:   put it down; rung, and if asleep: eventfd
+//!   sleeper:  asleep, unless rung; block; neither of both; look; ...
 //! ```
-//! The flag is cleared before each look and nowhere else, so nothing is missed; and a sleep that
-//! an old event ends is only one look too many.
+//! A ringer that meets a sleeper who is awake makes no system call. Of several that meet one who is
+//! asleep each wakes it: were it left to the first, one that is kept from running between its two
+//! steps would keep the others waiting. The state is cleared before each look and nowhere else, so
+//! nothing is missed; and a sleep that an old event ends is only one look too many.
 
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd, RawFd};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicU8, Ordering};
 
 use model::Duration;
 use rustix::event::{EventfdFlags, PollFd, PollFlags, Timespec, eventfd, poll};
 use rustix::io::{Errno, read, write};
+
+/// Somebody rang, and was not heard yet.
+const RUNG: u8 = 1;
+
+/// The sleeper needs the event to wake.
+const ASLEEP: u8 = 2;
 
 /// Both ends of a bell; clones are the same bell.
 #[derive(Debug, Clone)]
@@ -28,7 +35,7 @@ pub struct Waker {
 #[derive(Debug)]
 struct Bell {
     event: OwnedFd,
-    is_rung: AtomicBool,
+    state: AtomicU8,
 }
 
 impl Waker {
@@ -38,12 +45,12 @@ impl Waker {
     /// When no file descriptor is to be had.
     pub fn new() -> Result<Self, Errno> {
         let event = eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK)?;
-        Ok(Self { bell: Arc::new(Bell { event, is_rung: AtomicBool::new(false) }) })
+        Ok(Self { bell: Arc::new(Bell { event, state: AtomicU8::new(0) }) })
     }
 
     /// Wakes whoever waits, now or next.
     pub fn ring(&self) {
-        if !self.bell.is_rung.swap(true, Ordering::AcqRel) {
+        if self.bell.state.fetch_or(RUNG, Ordering::AcqRel) & ASLEEP != 0 {
             // It fails only when the count is full, and then it is rung already.
             let _ = write(&self.bell.event, &1_u64.to_ne_bytes());
         }
@@ -51,17 +58,23 @@ impl Waker {
 
     /// Whether it was rung and not heard: whoever is about to sleep need not.
     pub(crate) fn is_rung(&self) -> bool {
-        self.bell.is_rung.load(Ordering::Acquire)
+        self.bell.state.load(Ordering::Acquire) & RUNG != 0
     }
 
-    /// Hears it: it must be rung again for the next wake-up. Only to be called before looking at
+    /// To be said before blocking for the event; false where it was rung since it was last heard:
+    /// then there is something to do, and no event may come.
+    pub fn doze(&self) -> bool {
+        self.bell.state.compare_exchange(0, ASLEEP, Ordering::AcqRel, Ordering::Acquire).is_ok()
+    }
+
+    /// Is awake, and hears it: it must be rung again for the next wake-up. Only to be called before looking at
     /// what there is to do: what was put down before a ring is seen then. After a look it would
     /// take away the ring of what came since.
     pub fn hear(&self) {
-        self.bell.is_rung.swap(false, Ordering::AcqRel);
+        self.bell.state.swap(0, Ordering::AcqRel);
     }
 
-    /// Makes the event descriptor silent, whatever it tells; whether it was rung stays known.
+    /// Makes the event descriptor silent, for who polls it by level; whether it was rung stays known.
     pub fn silence(&self) {
         let _ = read(&self.bell.event, &mut [0; 8]);
     }
@@ -71,7 +84,7 @@ impl Waker {
         let timeout = timespec(at_most);
         // Whatever ends it, the caller looks at everything.
         let mut bell = [PollFd::new(&self.bell.event, PollFlags::IN)];
-        if self.is_rung() || poll(&mut bell, Some(&timeout)) == Ok(1) {
+        if self.doze() && poll(&mut bell, Some(&timeout)) == Ok(1) {
             self.silence();
         }
         self.hear();
@@ -93,4 +106,33 @@ impl AsRawFd for Waker {
 fn timespec(time: Duration) -> Timespec {
     let part = |ns: u64| i64::try_from(ns).expect("seconds of 584 years, or below 10^9");
     Timespec { tv_sec: part(time.ns() / 1_000_000_000), tv_nsec: part(time.ns() % 1_000_000_000) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn events(waker: &Waker) -> u64 {
+        let mut count = [0; 8];
+        match read(&waker.bell.event, &mut count) {
+            Ok(_) => u64::from_ne_bytes(count),
+            Err(_) => 0,
+        }
+    }
+
+    #[test]
+    fn whoever_meets_a_sleeper_wakes_it_and_nobody_else_does() {
+        let waker = Waker::new().unwrap();
+        waker.ring();
+        assert_eq!(events(&waker), 0, "it is awake");
+        assert!(!waker.doze(), "it was rung");
+        waker.hear();
+        assert!(waker.doze());
+        // The first might be kept from running before it has made the event.
+        waker.ring();
+        waker.ring();
+        assert_eq!(events(&waker), 2);
+        waker.hear();
+        assert!(!waker.is_rung() && waker.doze());
+    }
 }

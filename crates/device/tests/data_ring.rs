@@ -55,7 +55,14 @@ fn finish(ring: &mut DataRing, count: usize) -> Vec<Moved> {
 
 #[test]
 fn data_goes_to_the_file_and_comes_back() {
-    let Some(mut bench) = bench(Access::ReadWrite) else { return };
+    for look in [Duration::ZERO, Duration::from_us(60)] {
+        let Some(mut bench) = bench(Access::ReadWrite) else { return };
+        bench.ring = bench.ring.busy_polling(look);
+        write_and_read(bench);
+    }
+}
+
+fn write_and_read(mut bench: Bench) {
     for token in 0..8 {
         bench.ring.push(transfer(token, Op::Write, token * 3));
     }
@@ -82,7 +89,14 @@ fn data_goes_to_the_file_and_comes_back() {
 /// after each answer; each wait must end long before its time-out.
 #[test]
 fn every_ring_wakes_the_sleeper_once() {
-    let Some(mut bench) = bench(Access::ReadOnly) else { return };
+    for look in [Duration::ZERO, Duration::from_us(60), Duration::from_ms(1)] {
+        let Some(mut bench) = bench(Access::ReadOnly) else { return };
+        bench.ring = bench.ring.busy_polling(look);
+        hear_every_ring(bench);
+    }
+}
+
+fn hear_every_ring(mut bench: Bench) {
     let waker = bench.waker.clone();
     let (ask, asked) = std::sync::mpsc::channel::<u64>();
     let ringer = std::thread::spawn(move || {
@@ -174,7 +188,14 @@ fn a_file_truncated_underneath_is_a_short_transfer() {
 /// A ring that comes after the look and before the reaping of an older one is not lost.
 #[test]
 fn who_rings_between_look_and_reaping_is_heard() {
-    let Some(mut bench) = bench(Access::ReadWrite) else { return };
+    for look in [Duration::ZERO, Duration::from_us(60)] {
+        let Some(mut bench) = bench(Access::ReadWrite) else { return };
+        bench.ring = bench.ring.busy_polling(look);
+        hear_between(bench);
+    }
+}
+
+fn hear_between(mut bench: Bench) {
     for _ in 0..3 {
         bench.waker.ring();
         bench.ring.wait(LONG).unwrap();

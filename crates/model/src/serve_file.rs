@@ -91,6 +91,8 @@ pub struct ServeFile {
     pub metrics: Option<SocketAddr>,
     /// Nothing is ever written to the store.
     pub is_read_only: bool,
+    /// How long the service looks for something to do before it blocks; zero: it does not.
+    pub busy_poll: Duration,
     /// The largest request of best effort, if the file says it.
     size_max: Option<Bytes>,
     exports: Vec<Written>,
@@ -125,6 +127,7 @@ impl ServeFile {
         }
         let backing = listen::read_backing(raw.backing, raw.simulate, raw.store)?;
         listen::check_drive(&backing, raw.drive.as_ref())?;
+        let busy_poll = listen::read_busy_poll(&backing, raw.busy_poll)?;
         let listen = listen::read_listen(raw.socket, raw.listen, raw.tls)?;
         let control = listen::read_control(raw.control, &listen)?;
         let metrics = listen::read_metrics(raw.metrics)?;
@@ -153,6 +156,7 @@ impl ServeFile {
             control,
             metrics,
             is_read_only: raw.read_only,
+            busy_poll,
             size_max,
             exports,
             policy,

@@ -140,6 +140,13 @@ fn control_and_metrics_are_off_unless_they_are_written() {
 }
 
 #[test]
+fn a_service_blocks_at_once_unless_it_is_to_look() {
+    assert_eq!(parse(&format!("{HEAD}{BACKUP}")).busy_poll, Duration::ZERO);
+    let file = parse(&format!("{HEAD}busy_poll = \"50us\"\n{BACKUP}"));
+    assert_eq!(file.busy_poll, Duration::from_us(50));
+}
+
+#[test]
 fn faults_are_named_where_they_stand() {
     let with = |more: &str| format!("{HEAD}{more}{CAMERA}");
     let export = |from: &str, to: &str| format!("{HEAD}{}", CAMERA.replace(from, to));
@@ -158,6 +165,12 @@ fn faults_are_named_where_they_stand() {
         (with("metrics = \"127.0.0.1:0\"\n"), "write a port", "\"127.0.0.1:0\""),
         (with("socket = \"a\"\ncontrol = \"a\"\n"), "of its own", "\"a\""),
         (with("control = \"\"\n"), "of its own", "\"\""),
+        (with("busy_poll = \"2ms\"\n"), "nothing but look", "\"2ms\""),
+        (
+            format!("simulate = \"ibm-36z15\"\nbusy_poll = \"50us\"\n{BACKUP}"),
+            "nothing to look for",
+            "\"50us\"",
+        ),
         (with("hull = 3\n"), "unknown field", "hull"),
         (export("camera", ""), "a name that is empty", "\"\""),
         (export("requests = 2", "requests = 0"), "0 requests", "0"),

@@ -181,7 +181,10 @@ impl<D: Door, P: Protocol> Room<D, P> {
             }
         }
         // A nanosecond more: what is due then is due when it wakes.
-        let time = until.saturating_duration_since(now) + Duration::from_nanos(1);
+        let mut time = until.saturating_duration_since(now) + Duration::from_nanos(1);
+        if !waker.doze() {
+            time = Duration::ZERO;
+        }
         let timeout = Timespec {
             tv_sec: i64::try_from(time.as_secs()).unwrap_or(1),
             tv_nsec: i64::from(time.subsec_nanos()),

@@ -249,7 +249,8 @@ impl Prepared {
         let mut params = self.params(layout)?;
         params.can_trim = is_written && target.can_deallocate();
         let depth = params.arrangement.plan.depth;
-        let make = move |clock, waker| DeviceBacking::new(target, depth, clock, waker);
+        let busy_poll = self.file.busy_poll;
+        let make = move |clock, waker| DeviceBacking::new(target, depth, busy_poll, clock, waker);
         Ok(Service::start(params, make)?)
     }
 

@@ -20,13 +20,20 @@ pub struct DeviceBacking {
 
 impl DeviceBacking {
     /// A store on `target` for a policy that has at most `depth` requests in flight. It belongs
-    /// to the thread that makes it.
+    /// to the thread that makes it, which looks for `busy_poll` before it blocks.
     ///
     /// # Errors
     /// [`RingError`] when io_uring is not to be had, or not that large.
-    pub fn new(target: Target, depth: u32, clock: Clock, waker: Waker) -> Result<Self, RingError> {
+    pub fn new(
+        target: Target,
+        depth: u32,
+        busy_poll: Duration,
+        clock: Clock,
+        waker: Waker,
+    ) -> Result<Self, RingError> {
         // Each request in flight may have a flush behind it, and there may be a trim.
-        Ok(Self { ring: DataRing::new(&target, 2 * depth + 1, waker)?, clock, _target: target })
+        let ring = DataRing::new(&target, 2 * depth + 1, waker)?.busy_polling(busy_poll);
+        Ok(Self { ring, clock, _target: target })
     }
 }
 

@@ -9,6 +9,7 @@ use toml::Spanned;
 use super::raw::RawTls;
 use super::{BackingReference, Listen, Named, Tls};
 use crate::file_error::FileError;
+use crate::units::Duration;
 
 /// The store.
 pub(super) fn read_backing(
@@ -38,6 +39,28 @@ pub(super) fn read_backing(
             "add backing = \"/dev/sdX\" or a file, or simulate = \"DRIVE\"",
         )),
     }
+}
+
+/// The longest time that a service looks before it blocks: more is a processor given away.
+const BUSY_POLL_MAX: Duration = Duration::from_ms(1);
+
+/// How long the service looks before it blocks.
+pub(super) fn read_busy_poll(
+    backing: &BackingReference,
+    busy_poll: Option<Spanned<Duration>>,
+) -> Result<Duration, FileError> {
+    let Some(busy_poll) = busy_poll else { return Ok(Duration::ZERO) };
+    let (fault, help) = match (backing, *busy_poll.get_ref()) {
+        (BackingReference::Simulated { .. }, _) => {
+            ("a simulated drive has nothing to look for", "leave the line out")
+        }
+        (_, time) if time > BUSY_POLL_MAX => (
+            "a processor would do nothing but look, before each time the service blocks",
+            "write at most \"1ms\"; \"50us\" is what waking takes on most machines",
+        ),
+        (_, time) => return Ok(time),
+    };
+    Err(FileError::new(busy_poll.span(), fault, help))
 }
 
 /// A simulated drive behaves as its own file says, so no other may stand for it in the proof.

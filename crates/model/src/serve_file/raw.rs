@@ -22,6 +22,7 @@ pub(super) struct RawServe {
     pub(super) metrics: Option<Spanned<String>>,
     #[serde(default)]
     pub(super) read_only: bool,
+    pub(super) busy_poll: Option<Spanned<Duration>>,
     pub(super) size_max: Option<Spanned<Bytes>>,
     pub(super) policy: Option<RawPolicy>,
     #[serde(default)]
