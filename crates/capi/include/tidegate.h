@@ -92,6 +92,7 @@ int32_t tidegate_close(struct tidegate_engine *engine);
 // Asks what the control socket of a server answers: one JSON object there, one back, with
 // "status", "statistics", "admit", "remove", "missed" and "ended" as docs/serve.md has them.
 // The answer says in "ok" whether it was done; free it with `tidegate_free_text`.
+// Where the call fails, it is NULL.
 //
 // Safety: `request` is a string, `answer` a place for the answer.
 int32_t tidegate_ask(const struct tidegate_engine *engine, const char *request, char **answer);

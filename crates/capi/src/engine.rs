@@ -78,6 +78,7 @@ pub unsafe extern "C" fn tidegate_close(engine: *mut Engine) -> i32 {
 /// Asks what the control socket of a server answers: one JSON object there, one back, with
 /// "status", "statistics", "admit", "remove", "missed" and "ended" as docs/serve.md has them.
 /// The answer says in "ok" whether it was done; free it with `tidegate_free_text`.
+/// Where the call fails, it is NULL.
 ///
 /// # Safety
 /// `request` is a string, `answer` a place for the answer.
@@ -89,9 +90,10 @@ pub unsafe extern "C" fn tidegate_ask(
 ) -> i32 {
     guarded(|| {
         // SAFETY: the caller's promise.
-        let (engine, request, answer) = unsafe {
-            (given(engine, "engine")?, text(request, "request")?, place(answer, "answer")?)
-        };
+        let answer = unsafe { place(answer, "answer") }?;
+        *answer = std::ptr::null_mut();
+        // SAFETY: the caller's promise.
+        let (engine, request) = unsafe { (given(engine, "engine")?, text(request, "request")?) };
         *answer = given_out(ask(&engine.view, request.as_bytes()));
         Ok(())
     })

@@ -88,6 +88,7 @@ int main(void) {
     CHECK(tidegate_ask(engine, "{\"do\":\"stop\"}", &text) == 0);
     CHECK(strncmp(text, "{\"ok\":false", 11) == 0);
     tidegate_free_text(text);
+    CHECK(tidegate_ask(engine, NULL, &text) == -EINVAL && text == NULL);
 
     CHECK(tidegate_close(engine) == 0);
     CHECK(tidegate_read(rest, in, 512, 0) == -ESHUTDOWN);

@@ -321,6 +321,7 @@ const FLUSH_OF_NOTHING: Duration = Duration::from_us(1);
 /// measured without flushes among it. So nothing of that holds where a flush takes its time; where
 /// it is over at once, each request may have one.
 fn charge_flushes(workload: &mut Workload, flush_max: Duration) {
+    let batch_time_max = workload.table.time_max(workload.table.batch_max());
     workload.table = with_flushes(&workload.table, |_| flush_max);
     let contracts = &mut workload.contracts;
     if flush_max > FLUSH_OF_NOTHING {
@@ -341,9 +342,13 @@ fn charge_flushes(workload: &mut Workload, flush_max: Duration) {
         costs.positioning_max += flush_max;
     }
     workload.contracts.soft = Vec::new();
-    workload
-        .notes
-        .push(format!("every batch is charged {flush_max} for the flush that may follow it"));
+    let mut note = format!("every batch is charged {flush_max} for the flush that may follow it");
+    if flush_max > batch_time_max {
+        note += ", and that is longer than any batch: switch the drive's volatile write cache off \
+                 (hdparm -W 0 DEVICE), so that a flush has nothing to carry out, and measure writes \
+                 and flushes again";
+    }
+    workload.notes.push(note);
 }
 
 /// A table with flushes: so much longer for so many requests.

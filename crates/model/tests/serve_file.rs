@@ -65,6 +65,12 @@ fn every_batch_is_charged_a_flush_where_somebody_may_write() {
     assert_eq!(bound.flush_max, Some(Duration::from_ms(40)));
     // One of two may read.
     assert_eq!(bound.workload.table.time_max(2), Duration::from_ms(5 + 4 + 40));
+    // What mends a cache that takes longer to empty than any batch is said, and only then.
+    let advises = |flush: &str| {
+        let bound = file.bind(&drive(flush)).unwrap();
+        bound.workload.notes.iter().any(|note| note.contains("hdparm -W 0"))
+    };
+    assert!(advises("flush_ns_max = 40_000_000") && !advises("flush_ns_max = 4_000_000"));
     let error = file.bind(&drive("")).unwrap_err();
     assert!(error.message.contains("how long a flush takes"), "{error}");
     let reader = CAMERA.replace("write", "read").replace("size = \"1GiB\"", "share = \"whole\"");
