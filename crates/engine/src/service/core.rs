@@ -66,7 +66,10 @@ pub(crate) struct Core<B> {
     /// Best-effort requests that the policy may know of at once, and does.
     window: usize,
     shown: usize,
-    /// What the policy had no room for, oldest first.
+    /// Requests of a contract that the policy may know of at once: its room, shared evenly, so
+    /// that no tenant's line keeps another's requests from it.
+    room: usize,
+    /// What is to be offered and was not, or had no room, oldest first.
     held: VecDeque<RequestId>,
     rounds: Rounds,
     /// Trims that nothing overlaps; the first of them is on its way.
@@ -109,6 +112,7 @@ impl<B: Backing> Core<B> {
             shares: Shares::default(),
             window,
             shown: 0,
+            room: 0,
             held: VecDeque::new(),
             rounds: Rounds::default(),
             trims: VecDeque::new(),
@@ -170,7 +174,8 @@ impl<B: Backing> Core<B> {
 
     /// When there is something to do though nothing happens.
     fn next_turn(&self) -> Option<Time> {
-        let is_shown = self.shown < self.window && !self.is_holding_back();
+        // Behind what had no room nothing is offered before something is complete.
+        let is_shown = self.shown < self.window && self.held.is_empty() && !self.is_holding_back();
         let opens = self.shares.opens().filter(|_| is_shown);
         [self.not_before, opens, self.switch_until(), self.watch.stalls_at()]
             .into_iter()
@@ -332,19 +337,38 @@ impl<B: Backing> Core<B> {
         let size = request.size;
         if admission.class == Class::BestEffort {
             self.shares.push(export, id, size);
-        } else {
+        } else if tenant.shown < self.room {
+            tenant.shown += 1;
             self.offer(now, id);
+        } else {
+            tenant.line.push_back(id);
         }
     }
 
     fn offer(&mut self, now: Time, id: RequestId) {
-        let part = self.parts.get_mut(&id).expect("it is outstanding");
-        part.offered = Some(self.offers);
-        self.offers += 1;
-        let request = part.request;
+        let request = self.number(id);
         let is_behind = !self.held.is_empty();
         if is_behind || self.policy.observe(now, Event::Release(request)).is_err() {
             self.held.push_back(id);
+        }
+    }
+
+    /// Gives a request its place among those that are offered.
+    fn number(&mut self, id: RequestId) -> Request {
+        let part = self.parts.get_mut(&id).expect("it is outstanding");
+        part.offered = Some(self.offers);
+        self.offers += 1;
+        part.request
+    }
+
+    /// A request of a contract is done with: the next in its tenant's line is to be offered.
+    fn advance_line(&mut self, export: ExportId) {
+        let tenant = self.tenants.get_mut(&export).expect("an export outlives its requests");
+        if let Some(next) = tenant.line.pop_front() {
+            self.number(next);
+            self.held.push_back(next);
+        } else {
+            tenant.shown -= 1;
         }
     }
 
@@ -413,9 +437,13 @@ impl<B: Backing> Core<B> {
         let result = part.result.map_err(CallError::from).and(also);
         let outcome = if result.is_ok() { Outcome::Done } else { Outcome::Failed };
         self.watch.completed(now, &part.request, outcome);
-        self.shown -= usize::from(part.request.class == Class::BestEffort);
         self.tell(now, Event::Complete { id, outcome });
         let export = self.calls[part.call].as_ref().expect("a call outlives its parts").call.export;
+        if part.request.class == Class::BestEffort {
+            self.shown -= 1;
+        } else {
+            self.advance_line(export);
+        }
         let tenant = self.tenants.get_mut(&export).expect("an export outlives its requests");
         tenant.statistics.outstanding -= 1;
         tenant.statistics.failed += u64::from(result.is_err());
@@ -478,6 +506,12 @@ impl<B: Backing> Core<B> {
     /// Overlapping requests are no longer kept in order.
     pub(crate) fn disorder(&mut self) {
         self.tenants.values_mut().for_each(|tenant| tenant.ordering.is_off = true);
+    }
+
+    /// The policy has room for so many requests of contracts.
+    #[cfg(test)]
+    pub(crate) fn narrow(&mut self, room: usize) {
+        self.room = room / self.contract_count();
     }
 
     /// A switch no longer waits for what contracts allowed before it.

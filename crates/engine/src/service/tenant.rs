@@ -4,7 +4,7 @@
 use std::collections::VecDeque;
 
 use host::{Distribution, Memory};
-use model::{Class, Duration, Op, TaskIndex, Time};
+use model::{Class, Duration, Op, RequestId, TaskIndex, Time};
 
 use super::ordering::Ordering;
 use super::response_counts::ResponseCounts;
@@ -77,6 +77,10 @@ pub(crate) struct Tenant {
     pub(crate) bound: Option<Duration>,
     /// It takes no more calls.
     pub(crate) is_closed: bool,
+    /// Requests of the contract that the policy knows of, or is about to.
+    pub(crate) shown: usize,
+    /// Those that it is kept from until there are fewer, oldest first.
+    pub(crate) line: VecDeque<RequestId>,
     contract: Option<Contract>,
     /// When each token is back, the soonest first: as many as the contract has requests.
     tokens: VecDeque<Time>,
@@ -92,6 +96,8 @@ impl Tenant {
             task: TaskIndex(0),
             bound: None,
             is_closed: false,
+            shown: 0,
+            line: VecDeque::new(),
             contract,
             tokens: VecDeque::from(vec![Time::ZERO; count]),
             ordering: Ordering::default(),

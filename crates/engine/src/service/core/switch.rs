@@ -145,6 +145,7 @@ impl<B: Backing> Core<B> {
             (tenant.task, tenant.bound) = (task, *bound);
             self.tenants.insert(*id, tenant);
         }
+        self.room = Plan::QUEUED_MAX_DEFAULT as usize / self.contract_count();
         for id in before.into_keys() {
             self.abandon(id);
             self.shares.remove_lane(id);
@@ -153,6 +154,11 @@ impl<B: Backing> Core<B> {
             let call = self.calls[part.call].as_ref().expect("a call outlives its parts");
             part.request.task = self.tenants[&call.call.export].task;
         }
+    }
+
+    /// How many have a contract, or one: their requests share the policy's room.
+    pub(super) fn contract_count(&self) -> usize {
+        self.tenants.values().filter(|tenant| tenant.has_contract()).count().max(1)
     }
 
     /// Refuses what an export that is gone still waits for; the policy that knew of it goes too.

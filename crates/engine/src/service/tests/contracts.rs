@@ -33,6 +33,12 @@ struct Outcome {
 }
 
 fn run(serve: &str, regulate: bool, seed: u64) -> Outcome {
+    run_with_room(serve, regulate, (Plan::QUEUED_MAX_DEFAULT, true), seed)
+}
+
+/// With a policy that holds so many requests, whose room is shared evenly or not.
+fn run_with_room(serve: &str, regulate: bool, room: (u32, bool), seed: u64) -> Outcome {
+    let (queued_max, is_shared) = room;
     let file = ServeFile::parse(serve).unwrap();
     let drive = drive_file(&table(&[4, 6, 8, 10, 12, 14]), Duration::from_ms(3));
     let drive = DriveFile::parse(&drive).unwrap();
@@ -43,6 +49,7 @@ fn run(serve: &str, regulate: bool, seed: u64) -> Outcome {
     if !regulate {
         plan.regulators.clear();
     }
+    plan.queued_max = queued_max;
     let layout = Layout { size: Bytes::from_kib(3 << 10), alignment: Bytes::new(512) };
     let exports = file.exports(layout).unwrap();
     let policy = policy::build(bound.workload.policy, &plan, None).unwrap();
@@ -56,6 +63,9 @@ fn run(serve: &str, regulate: bool, seed: u64) -> Outcome {
         Member::of_exports(&exports, &bounds.iter().copied().map(Some).collect::<Vec<_>>());
     let watch = Watch::new(Some(plan.table.clone()));
     let mut core = Core::new(store, policy, &members, window, watch);
+    if is_shared {
+        core.narrow(queued_max as usize);
+    }
     drive_clients(&mut core, seed);
     Outcome { statistics: core.statistics(), bounds }
 }
@@ -129,6 +139,20 @@ fn neither_a_breach_nor_a_flood_nor_flushes_delay_who_keeps_the_contract() {
         assert_eq!(statistics.overruns, 0);
         assert!(statistics.batches > 1_500, "{}", statistics.batches);
     }
+}
+
+/// One who waits with more requests than a policy holds keeps nobody else from it. Canary: were
+/// its room for whoever comes first, the line of one would be in the way of the other.
+#[test]
+fn a_long_line_delays_nobody_but_its_own_tenant() {
+    let late = |is_shared: bool, seed: u64| {
+        let Outcome { statistics, bounds } = run_with_room(SERVE, true, (16, is_shared), seed);
+        let [keeps, breaks, _] = &statistics.exports[..] else { panic!("three exports") };
+        assert!(breaks.beyond > 300, "{}", breaks.beyond);
+        keeps.bounded.max().unwrap() > bounds[0] || breaks.bounded.max().unwrap() > bounds[1]
+    };
+    assert!((0..4).all(|seed| !late(true, seed)));
+    assert!((0..4).any(|seed| late(false, seed)));
 }
 
 /// Canary: without tokens the breach is felt by the other.
