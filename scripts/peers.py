@@ -11,7 +11,7 @@ outstanding, as one process or as 64. In each row something else stands between 
   qemu-throttle    two qemu-nbd on it, best effort limited to a fixed rate (--throttle)
   tidegate         tidegate serve on the same simulated drive, contract and best effort: its own
                    choice of policy, and a deadline as long as the period
-  tidegate-adaptive-drain, tidegate-das    the same with these policies and a short deadline (--short-ms)
+  tidegate-adaptive-drain, tidegate-das    the same with these policies, and short deadlines
 
 The stream is `paced_reads.py`, best effort is fio. Responses count from the release of a read, not
 from when the client came to send it. 99.9 % is given
@@ -37,18 +37,17 @@ import time
 PERIOD_MS = 160
 # What the stream is promised leaves room for a client that sends a little late and then in time.
 CONTRACT_MS = 150
-# Enough for two requests on the disk: best effort goes on while the stream pauses.
-SHORT_MS = 35
 # By how much a host that is late may upset what is known of the disk's positions.
 MARGIN_MS = 3
 SIZE_KIB = 256
 OUTSTANDING = 64
 SCHEDULERS = ["none", "mq-deadline", "mq-deadline-4", "kyber", "bfq", "bfq-strict"]
-# Policy, none: serve's own; and deadline, none: the short one.
+# Policy, none: serve's own; and deadline. That of adaptive-drain is enough for two requests on the
+# disk, so that best effort goes on while the stream pauses.
 TIDEGATE = {
     "tidegate": (None, CONTRACT_MS),
-    "tidegate-adaptive-drain": ("adaptive-drain", None),
-    "tidegate-das": ("das", None),
+    "tidegate-adaptive-drain": ("adaptive-drain", 35),
+    "tidegate-das": ("das", 24),
 }
 POLICY = {
     "adaptive-drain": '[policy]\nname = "adaptive-drain"\n',
@@ -68,9 +67,6 @@ def arguments():
     parser.add_argument("--seconds", type=int, default=165, help="each row; 165: over 1,000 jobs")
     parser.add_argument("--rows", default=",".join(ROWS), help="comma-separated; default: all")
     parser.add_argument("--processes", default="1,64", help="best effort as so many processes")
-    parser.add_argument(
-        "--short-ms", type=int, default=SHORT_MS, help="deadline of the last two rows"
-    )
     parser.add_argument("--throttle", type=int, default=20_000_000, help="bytes/s, qemu-throttle")
     parser.add_argument("--output", type=pathlib.Path, help="folder for raw results, a new one")
     found = parser.parse_args()
@@ -251,7 +247,6 @@ def tidegate(row, options, processes, sockets):
     """A row served by Tidegate, and the bound of its contract in ms."""
     label = f"{row}-{processes}"
     name, deadline = TIDEGATE[row]
-    deadline = deadline or options.short_ms
     socket = f"{sockets}/{label}"
     file = options.output / f"{label}.toml"
     text = SERVE.format(
