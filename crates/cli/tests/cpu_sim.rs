@@ -116,6 +116,25 @@ fn an_overload_ends_the_run_and_is_said() {
     assert!(text.contains("more jobs of a task waited than there is room for"), "{text}");
 }
 
+/// A switch delays the first chunk of the budget and not the second, which follows it at once: a
+/// window then holds more than the budget, and nothing is wrong with that.
+#[test]
+fn a_switch_shifts_what_a_window_holds() {
+    let folder = Folder::new();
+    let work = |name: &str, at: u32, execution: u32| {
+        format!(
+            "[[cpu_work]]\nname = \"{name}\"\nserver = \"s\"\nat = [\"{at}ms\"]\n\
+             execution = \"{execution}ms\"\n"
+        )
+    };
+    let server = "[cpu]\nswitch = \"1ms\"\n[[cpu_server]]\nname = \"s\"\nkind = \"sporadic\"\n\
+                  budget = \"4ms\"\nperiod = \"20ms\"\npriority = 1\n";
+    folder.file("w.toml", &format!("{server}{}{}", work("a", 0, 2), work("b", 17, 100)));
+    let (code, sim) = folder.json(&["cpu", "sim", "w.toml", "--duration", "100ms"]);
+    assert_eq!(sim["runs"][0]["servers"][0]["executed_in_period_ns_max"], 5_000_000);
+    assert_eq!(code, 0);
+}
+
 /// The example that comes along keeps its deadlines, and its server its budget.
 #[test]
 fn the_example_runs() {
