@@ -62,7 +62,7 @@ impl FamilyReport {
     }
 }
 
-/// One invariant over all runs, streams and random ones.
+/// One invariant over all random runs.
 #[derive(Debug, Clone, Default)]
 pub struct RandomReport {
     /// How often it was looked at.

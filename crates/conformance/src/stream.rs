@@ -205,7 +205,7 @@ fn job(number: usize, at_us: u64, execution_us: u64) -> CpuWork {
 }
 
 /// The files, in the order of the families.
-const FILES: [&str; 14] = [
+const FILES: [&str; 17] = [
     include_str!("../streams/premature-table-6.1.jsonl"),
     include_str!("../streams/premature-figure-6.9.jsonl"),
     include_str!("../streams/amplification-figure-6.1.jsonl"),
@@ -215,6 +215,9 @@ const FILES: [&str; 14] = [
     include_str!("../streams/overrun-figure-6.6.jsonl"),
     include_str!("../streams/overrun-beyond-chunks.jsonl"),
     include_str!("../streams/overrun-preempted.jsonl"),
+    include_str!("../streams/overrun-past-chunks.jsonl"),
+    include_str!("../streams/overrun-reach.jsonl"),
+    include_str!("../streams/overrun-blocks.jsonl"),
     include_str!("../streams/fragmentation-limit.jsonl"),
     include_str!("../streams/fragmentation-single.jsonl"),
     include_str!("../streams/fragmentation-merging.jsonl"),

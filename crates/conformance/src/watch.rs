@@ -131,7 +131,10 @@ impl<'a> Watch<'a> {
     /// I1, I4 and I5, where the server tells its replenishments.
     fn check_replenishments(&mut self, at: Time) {
         let known = std::mem::take(&mut self.replenishments);
-        let sum = known.iter().fold(Duration::ZERO, |sum, it| sum + it.amount);
+        // Beyond all time it stays there: too much in any case.
+        let add =
+            |sum: Duration, it: &Replenishment| sum.checked_add(it.amount).unwrap_or(Duration::MAX);
+        let sum = known.iter().fold(Duration::ZERO, add);
         let budget = self.params.budget;
         self.found(
             Invariant::Budget,

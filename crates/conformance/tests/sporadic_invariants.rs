@@ -61,6 +61,24 @@ fn invariants_hold_for_gradual_coalescing() {
     hold_over_millions(ServerKind::HybridGradual);
 }
 
+/// I4 counts what is to come, as POSIX does; ours count what is available, too.
+#[test]
+fn ours_are_cut_into_as_many_chunks_as_they_may_be_and_no_more() {
+    for kind in [ServerKind::Sporadic, ServerKind::HybridImmediate, ServerKind::HybridGradual] {
+        let mut at_the_limit = 0;
+        for seed in 0..200 {
+            let case = random_case(seed);
+            let limit = case.params().replenishments_max;
+            let server = server::build(&ServerParams { kind, ..*case.params() });
+            let calls = check(&case, server, true).trace;
+            let most = calls.iter().map(|call| call.replenishments_ns.len()).max().unwrap_or(0);
+            assert!(most <= limit as usize, "{kind}, seed {seed}: {most} of {limit}");
+            at_the_limit += u32::from(most == limit as usize);
+        }
+        assert!(at_the_limit > 50, "{kind}: {at_the_limit}");
+    }
+}
+
 /// Canary: on the same processors POSIX breaks all but I4, and by far more than one overrun.
 #[test]
 fn posix_breaks_the_invariants() {

@@ -2,7 +2,7 @@
 //! The suite on our own servers: the corrected one passes as expected, the hybrids pass, and POSIX
 //! fails where it should.
 
-use std::io::{BufReader, pipe};
+use std::io::{self, BufReader, pipe};
 use std::thread;
 
 use conformance::external::{External, ExternalError, answer};
@@ -116,4 +116,19 @@ fn a_program_that_ends_or_babbles_is_said_so() {
     conformance::test(&mut |params| babble.server(params), 1, 0);
     let error = babble.take_error().expect("no answer");
     assert!(error.to_string().starts_with("the program answers `hello` to `{\"new\""), "{error}");
+}
+
+/// A program may answer any number: one that would execute for ever fails, and the suite ends.
+#[test]
+fn numbers_at_the_end_of_the_scale_fail_and_nothing_else() {
+    let most = u64::MAX;
+    let line = format!(
+        "{{\"budget_ns\":{most},\"alarm_ns\":{most},\"replenishments_ns\":[[0,{most}],[{most},{most}]]}}\n"
+    );
+    let lines = BufReader::new(io::Cursor::new(line.repeat(10_000)));
+    let boundless = External::new(lines, Vec::new());
+    let report = conformance::test(&mut |params| boundless.server(params), 1, 0);
+    assert!(boundless.take_error().is_none());
+    let window = failed(&report, Family::Overrun).map(|it| it.invariant());
+    assert_eq!(window, Some(Invariant::Window));
 }

@@ -19,9 +19,7 @@
 //! Rules and corrections are those of the dissertation's chapter 6; see each kind.
 
 mod coalescing;
-mod deferrable;
 mod per_period;
-mod polling;
 mod posix;
 mod replenishments;
 mod sporadic;
@@ -29,8 +27,7 @@ mod sporadic;
 use model::cpu::{ServerKind, ServerParams};
 use model::{Duration, Time};
 
-pub use deferrable::Deferrable;
-pub use polling::Polling;
+pub use per_period::{PerPeriod, WithoutWork};
 pub use posix::{AtExhaustion, Posix};
 pub use replenishments::Replenishment;
 pub use sporadic::{Coalescing, Sporadic};
@@ -125,8 +122,8 @@ impl<S: Server + ?Sized> Server for Box<S> {
 pub fn build(params: &ServerParams) -> Box<dyn Server + Send> {
     let params = params.checked().unwrap_or_else(|error| panic!("{error}"));
     match params.kind {
-        ServerKind::Polling => Box::new(Polling::new(params)),
-        ServerKind::Deferrable => Box::new(Deferrable::new(params)),
+        ServerKind::Polling => Box::new(PerPeriod::new(params, WithoutWork::Lost)),
+        ServerKind::Deferrable => Box::new(PerPeriod::new(params, WithoutWork::Kept)),
         ServerKind::PosixSporadic => Box::new(Posix::new(params, AtExhaustion::KeepActivation)),
         ServerKind::PosixSporadicStrict => {
             Box::new(Posix::new(params, AtExhaustion::PostActivation))

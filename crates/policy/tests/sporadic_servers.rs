@@ -108,6 +108,34 @@ fn a_second_look_changes_nothing() {
     assert_eq!(chunks_after(params(SPORADIC, 4, 20), &events), once);
 }
 
+/// Correction 9: each chunk that comes before the head is used up is merged, not only the first.
+/// What is left of 21 reaches 22, with that 24, and with both not 27.
+#[test]
+fn a_postponed_head_takes_in_all_that_it_reaches() {
+    let mut events = Vec::new();
+    for at in [0, 2, 4] {
+        events.extend([(at, 0, UNBLOCK), (at + 2, 2, BLOCK)]);
+    }
+    events.extend([(7, 0, UNBLOCK), (10, 3, ALARM)]);
+    assert_eq!(chunks_after(params(SPORADIC, 8, 20), &events), [(21, 6), (27, 2)]);
+}
+
+/// Correction 9: with no room for one more, remnants make a chunk longer than the time to those
+/// behind it, and an overrun may move it past them: 200 and 3, past 201 and 202.
+#[test]
+fn a_head_that_an_overrun_moves_past_others_takes_them_along() {
+    let three = ServerParams { replenishments_max: 3, ..params(SPORADIC, 10, 100) };
+    let mut events = Vec::new();
+    for (at, executed) in [(0, 1), (1, 1), (2, 2)] {
+        events.extend([(at, 0, UNBLOCK), (at + executed, executed, BLOCK)]);
+    }
+    assert_eq!(chunks_after(three, &events), [(100, 7), (101, 1), (102, 2)]);
+    events.extend([(50, 0, UNBLOCK), (100, 0, ALARM), (107, 7, ALARM), (108, 1, ALARM)]);
+    assert_eq!(chunks_after(three, &events), [(102, 2), (200, 7), (201, 1)]);
+    events.push((113, 5, ALARM));
+    assert_eq!(chunks_after(three, &events), [(203, 10)]);
+}
+
 /// Correction 6: who blocks with a debt keeps it.
 #[test]
 fn a_debt_outlives_blocking() {

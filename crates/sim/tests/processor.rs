@@ -173,6 +173,34 @@ fn a_background_priority_uses_what_is_left() {
     assert_eq!((metrics.executed, metrics.background), (us(10), us(15)));
 }
 
+/// A charge may use up the budget with which a server would preempt: in the background it does
+/// not, and nobody switches.
+#[test]
+fn a_server_that_cannot_pay_for_a_preemption_does_not_preempt() {
+    let mut workload = CpuWorkload::new(Scheduling::FixedPriority);
+    workload.switch = us(2);
+    let params = ServerParams {
+        preemption_charge: us(5),
+        ..ServerParams::new(ServerKind::Sporadic, us(10), us(100))
+    };
+    let server = CpuServer::new("server", Priority(5), params);
+    workload.servers.push(CpuServer { background: Background::At(Priority(1)), ..server });
+    workload.tasks.push(CpuTask { offset: us(10), ..task("task", 50, 1_000, 3) });
+    workload.work.push(CpuWork {
+        name: "jobs".to_owned(),
+        server: 0,
+        arrivals: Arrivals::At(vec![us(0), us(20)]),
+        execution: Execution::Fixed(us(6)),
+        deadline: None,
+        offset: Duration::ZERO,
+    });
+    // The second job finds 4 of the budget, less than the charge.
+    let run = run(&workload, 900);
+    assert_eq!(run.servers[0].charged, us(5));
+    assert_eq!(response_max(&run, 0), Some(52));
+    assert_eq!(run.switches, 3, "one for each job");
+}
+
 /// Jobs that find the queue full are lost, and with a deadline missed.
 #[test]
 fn a_full_queue_loses_jobs() {

@@ -47,6 +47,29 @@ fn every_bound_covers_the_thief() {
     }
 }
 
+/// A thief of 200 in 1,000, measured every 700: between two lengths the lines are below it, by no
+/// more than their slope times the step. The points are not.
+#[test]
+fn lines_need_a_margin_between_the_lengths_that_were_measured() {
+    let text = "name = \"coarse\"\n[conditions]\ncpu = 1\n[stolen]\n\
+                interval_ns = [700, 1400, 2100, 2800, 3500]\nns_max = [200, 400, 500, 600, 800]\n\
+                [fit.demand]\nutilization_ppb = 200_000_000\noffset_ns = 120\n\
+                [fit.load]\nutilization_ppb = 200_000_000\nperiod_ns = 750\n";
+    let profile = CpuProfile::parse(text).unwrap();
+    let covers = |bound, margin| {
+        let measured = MeasuredDemand::new(&profile, bound, Duration::from_ns(margin)).unwrap();
+        (1..5_000).all(|window| {
+            let thief = window / 1_000 * 200 + (window % 1_000).min(200);
+            measured.demand_ns(window).unwrap() >= thief
+        })
+    };
+    assert!(covers(InterferenceBound::Points, 0));
+    for line in [InterferenceBound::Demand, InterferenceBound::Load] {
+        assert!(!covers(line, 0));
+        assert!(covers(line, 700 / 5));
+    }
+}
+
 /// What is stolen between tasks delays them as a task of the highest priority would, or more.
 #[test]
 fn interference_is_at_least_the_task_that_was_measured() {

@@ -7,6 +7,9 @@ use model::{Duration, Random, Time};
 /// 2^53: as many fractions as a double tells apart.
 const FRACTIONS: f64 = 9_007_199_254_740_992.0;
 
+/// The longest that is drawn: 73 years, more than any run needs and no end of time.
+const DRAWN_NS_MAX: u64 = 1 << 61;
+
 /// Exponentially distributed, at least 1 ns.
 ///
 /// The logarithm is `libm`'s, which is the same on every machine.
@@ -14,7 +17,7 @@ fn exponential(random: &mut Random, mean: Duration) -> Duration {
     // 53 bits and never 0, of which there is no logarithm.
     let fraction = (float(random.bits() >> 11) + 1.0) / FRACTIONS;
     let drawn = -libm::log(fraction) * float(mean.ns());
-    Duration::from_ns(whole(drawn).max(1))
+    Duration::from_ns(whole(drawn).clamp(1, DRAWN_NS_MAX))
 }
 
 #[expect(clippy::cast_precision_loss, reason = "a random time to 53 bits")]

@@ -71,7 +71,8 @@ pub struct ServerMetrics {
     pub background: Duration,
     /// What it was charged for preemptions.
     pub charged: Duration,
-    /// How often it took the processor from somebody who would have gone on.
+    /// How often it was about to take the processor from somebody who would have gone on, and was
+    /// charged for that.
     pub preemptions: u64,
     /// How often its budget ran out with work left.
     pub exhaustions: u64,

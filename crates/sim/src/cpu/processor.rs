@@ -260,6 +260,15 @@ impl<'a, O: CpuObserver> Processor<'a, O> {
         urgency.expect("a thread that is ready or executes is urgent")
     }
 
+    /// Whether nobody is more urgent than a thread, ready or executing.
+    fn is_next(&self, thread: usize) -> bool {
+        let is_above_running =
+            |urgency| self.running.is_none_or(|running| self.urgency(running.thread) > urgency);
+        self.ready
+            .first()
+            .is_some_and(|(urgency, first)| first == thread && is_above_running(urgency))
+    }
+
     /// The most urgent thread gets the processor.
     fn choose(&mut self) {
         while let Some((urgency, thread)) = self.ready.first() {
@@ -272,7 +281,7 @@ impl<'a, O: CpuObserver> Processor<'a, O> {
                 && self.servers[index].mode == Mode::InBudget
             {
                 self.pay(index, preempted.is_some());
-                if self.ready.first().is_none_or(|(_, first)| first != thread) {
+                if !self.is_next(thread) {
                     continue;
                 }
             }

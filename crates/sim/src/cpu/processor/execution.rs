@@ -107,7 +107,10 @@ impl<O: CpuObserver> Processor<'_, O> {
             let state = &self.servers[index];
             if !state.standing.budget.is_zero() {
                 let starts = self.now + running.switch_left;
-                running.enforced_at = starts + state.standing.budget + self.timer_latency;
+                // A server from elsewhere may say any budget: beyond all time it is not enforced.
+                let executes = state.standing.budget.checked_add(self.timer_latency);
+                let ends = executes.and_then(|executes| starts.checked_add(executes));
+                running.enforced_at = ends.unwrap_or(Time::MAX);
             }
         }
         self.set_stop_of_job();

@@ -2,26 +2,13 @@
 //! `tidegate cpu sim` through the binary: kinds of server side by side, reproducible, refusals
 //! with their place.
 
-mod common;
-
-use common::Folder;
 use serde_json::Value;
 
-/// Table 6.1 of the dissertation, a tick a millisecond, with three long aperiodic events.
-const TABLE_6_1: &str = r#"
-[[cpu_task]]
-name = "1"
-execution = "10ms"
-period = "200ms"
-offset = "41ms"
-deadline = "20ms"
-priority = 3
-[[cpu_server]]
-name = "2"
-kind = "sporadic"
-budget = "20ms"
-period = "50ms"
-priority = 2
+use crate::common::Folder;
+use crate::table_6_1;
+
+/// Three long aperiodic events, which POSIX replenishes too early.
+const EVENTS: &str = r#"
 [[cpu_work]]
 name = "first"
 server = "2"
@@ -32,12 +19,6 @@ name = "later"
 server = "2"
 at = ["40ms", "90ms"]
 execution = "20ms"
-[[cpu_task]]
-name = "3"
-execution = "49ms"
-period = "200ms"
-deadline = "100ms"
-priority = 1
 "#;
 
 fn response_of_task_3(run: &Value) -> Option<u64> {
@@ -48,7 +29,7 @@ fn response_of_task_3(run: &Value) -> Option<u64> {
 #[test]
 fn kinds_of_server_stand_side_by_side_and_posix_makes_a_task_late() {
     let folder = Folder::new();
-    folder.file("w.toml", TABLE_6_1);
+    folder.file("w.toml", &table_6_1(EVENTS));
     let kept = folder.json(&["cpu", "sim", "w.toml", "--duration", "200ms"]);
     assert_eq!(kept.0, 0);
     assert_eq!(response_of_task_3(&kept.1["runs"][0]), Some(99_000_000));
@@ -68,7 +49,7 @@ fn kinds_of_server_stand_side_by_side_and_posix_makes_a_task_late() {
 #[test]
 fn the_same_seed_gives_the_same_figures_and_another_one_others() {
     let folder = Folder::new();
-    let drawn = TABLE_6_1.replace("at = [\"40ms\", \"90ms\"]", "gap = \"90ms\"");
+    let drawn = table_6_1(EVENTS).replace("at = [\"40ms\", \"90ms\"]", "gap = \"90ms\"");
     folder.file("w.toml", &drawn);
     let run = |seed: &str| {
         let (_, mut sim) = folder.json(&["cpu", "sim", "w.toml", "--seed", seed]);
@@ -83,7 +64,7 @@ fn the_same_seed_gives_the_same_figures_and_another_one_others() {
 #[test]
 fn refusals_name_the_place_and_what_to_write() {
     let folder = Folder::new();
-    folder.file("w.toml", &TABLE_6_1.replace("\"sporadic\"", "\"sporadik\""));
+    folder.file("w.toml", &table_6_1(EVENTS).replace("\"sporadic\"", "\"sporadik\""));
     let (code, _, error) = folder.run(&["cpu", "sim", "w.toml"]);
     assert_eq!(code, 2);
     assert!(error.contains("w.toml, line 11, column 8: there is no kind of server"), "{error}");
@@ -95,10 +76,13 @@ fn refusals_name_the_place_and_what_to_write() {
     let (code, _, error) = folder.run(&["cpu", "sim", "disk.toml"]);
     assert_eq!(code, 2);
     assert!(error.contains("says nothing of a processor"), "{error}");
+    let (code, _, error) = folder.run(&["cpu", "sim", "w.toml", "--duration", "5124000h"]);
+    assert_eq!(code, 2);
+    assert!(error.contains("a run of more than 100 years; write a shorter one"), "{error}");
     // The other way round: a command for disks is given a processor.
     let (code, _, error) = folder.run(&["check", "w.toml"]);
     assert_eq!(code, 2, "{error}");
-    folder.file("w.toml", TABLE_6_1);
+    folder.file("w.toml", &table_6_1(EVENTS));
     let (code, _, error) = folder.run(&["sim", "w.toml"]);
     assert_eq!(code, 2);
     assert!(error.contains("the workload has no disk part"), "{error}");
@@ -114,6 +98,25 @@ fn an_overload_ends_the_run_and_is_said() {
     assert_eq!((code, sim["runs"][0]["end"].as_str()), (1, Some("overloaded")));
     let (_, text, _) = folder.run(&["cpu", "sim", "w.toml", "--duration", "1h"]);
     assert!(text.contains("more jobs of a task waited than there is room for"), "{text}");
+}
+
+/// A switch delays the first chunk of the budget and not the second, which follows it at once: a
+/// window then holds more than the budget, and nothing is wrong with that.
+#[test]
+fn a_switch_shifts_what_a_window_holds() {
+    let folder = Folder::new();
+    let work = |name: &str, at: u32, execution: u32| {
+        format!(
+            "[[cpu_work]]\nname = \"{name}\"\nserver = \"s\"\nat = [\"{at}ms\"]\n\
+             execution = \"{execution}ms\"\n"
+        )
+    };
+    let server = "[cpu]\nswitch = \"1ms\"\n[[cpu_server]]\nname = \"s\"\nkind = \"sporadic\"\n\
+                  budget = \"4ms\"\nperiod = \"20ms\"\npriority = 1\n";
+    folder.file("w.toml", &format!("{server}{}{}", work("a", 0, 2), work("b", 17, 100)));
+    let (code, sim) = folder.json(&["cpu", "sim", "w.toml", "--duration", "100ms"]);
+    assert_eq!(sim["runs"][0]["servers"][0]["executed_in_period_ns_max"], 5_000_000);
+    assert_eq!(code, 0);
 }
 
 /// The example that comes along keeps its deadlines, and its server its budget.

@@ -1,24 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! `tidegate cpu check` of servers and the work behind them.
 
-mod common;
+use crate::common::Folder;
+use crate::table_6_1;
 
-use common::Folder;
-
-/// Table 6.1 of the dissertation with task 2 as a server, and work behind it.
-const TABLE_6_1: &str = r#"
-[[cpu_task]]
-name = "1"
-execution = "10ms"
-period = "200ms"
-deadline = "20ms"
-priority = 3
-[[cpu_server]]
-name = "2"
-kind = "sporadic"
-budget = "20ms"
-period = "50ms"
-priority = 2
+const EVENTS: &str = r#"
 [[cpu_work]]
 name = "events"
 server = "2"
@@ -26,18 +12,12 @@ arrivals = "sporadic"
 gap = "100ms"
 execution = "18ms"
 deadline = "80ms"
-[[cpu_task]]
-name = "3"
-execution = "49ms"
-period = "200ms"
-deadline = "100ms"
-priority = 1
 "#;
 
 #[test]
 fn corrected_servers_are_tasks_and_posix_ones_are_not() {
     let folder = Folder::new();
-    folder.file("w.toml", TABLE_6_1);
+    folder.file("w.toml", &table_6_1(EVENTS));
     let (code, check) = folder.json(&["cpu", "check", "w.toml"]);
     assert_eq!((code, check["verdict"].as_str()), (0, Some("proven")));
     assert_eq!(check["tasks"][1]["response_ns_max"], 99_000_000);
@@ -50,7 +30,10 @@ fn corrected_servers_are_tasks_and_posix_ones_are_not() {
     // A period until the budget is back, 18 of it, and task 1 in the way.
     assert_eq!(check["work"][0]["response_ns_max"], 78_000_000);
 
-    folder.file("w.toml", &TABLE_6_1.replace("\"sporadic\"\nbudget", "\"posix-sporadic\"\nbudget"));
+    folder.file(
+        "w.toml",
+        &table_6_1(EVENTS).replace("\"sporadic\"\nbudget", "\"posix-sporadic\"\nbudget"),
+    );
     let (code, check) = folder.json(&["cpu", "check", "w.toml"]);
     assert_eq!((code, check["verdict"].as_str()), (1, Some("not_applicable")));
     let reason = check["reason"].as_str().unwrap();
@@ -69,7 +52,7 @@ fn corrected_servers_are_tasks_and_posix_ones_are_not() {
 #[test]
 fn random_arrivals_have_no_bound_and_no_deadline_needs_none() {
     let folder = Folder::new();
-    let random = TABLE_6_1.replace("\"sporadic\"\ngap", "\"poisson\"\ngap");
+    let random = table_6_1(EVENTS).replace("\"sporadic\"\ngap", "\"poisson\"\ngap");
     folder.file("w.toml", &random);
     let (code, check) = folder.json(&["cpu", "check", "w.toml"]);
     assert_eq!((code, check["verdict"].as_str()), (1, Some("not_applicable")));

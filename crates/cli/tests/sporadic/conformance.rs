@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! `tidegate cpu conformance` through the binary: servers of ours, and programs that speak lines.
 
-mod common;
-
-use common::Folder;
+use crate::common::Folder;
 
 const OURS: &str = env!("CARGO_BIN_EXE_tidegate");
 
