@@ -168,7 +168,20 @@ impl Keeper {
         }
     }
 
+    /// While the thread rests, whatever was replenished meanwhile is counted together, as if it had
+    /// unblocked and blocked again: later looks are as seldom as all its budget allows, and not as
+    /// often as the remnant that it left.
+    ///
+    /// Safe: nothing was executed, and an activation that moves to a later instant brings nothing back sooner.
+    fn renew(&mut self, now: Time) {
+        if !self.has_work {
+            self.server.observe(now, Duration::ZERO, ServerEvent::Unblock);
+            self.server.observe(now, Duration::ZERO, ServerEvent::Block);
+        }
+    }
+
     fn order(&mut self, now: Time) -> Order {
+        self.renew(now);
         let standing = self.server.standing(now);
         self.allowed = standing.budget;
         let was_raised = self.is_raised;
@@ -325,6 +338,49 @@ mod tests {
         assert!(counts.overrun_max > NS(3));
     }
 
+    /// What a manager costs: a thread that used most of its budget and rests is not looked at as often
+    /// as it could use the remnant once its budget is back.
+    #[test]
+    fn a_thread_that_rests_is_looked_at_once_a_budget() {
+        let params = params(ServerKind::HybridGradual, 1_000, 10_000);
+        let (_, counts) = keep(&params, (1, 0), vec![(0, 999)], &[0], 200_000);
+        // From look to look the remnant of 1, for a period at most; then the budget.
+        assert!(counts.looks <= 10_000 + 200, "{counts:?}");
+    }
+
+    /// A thread that nothing binds: raised, it executes in any ns or not, whether it has work or
+    /// not when somebody looks.
+    fn bound_by_nothing(
+        params: &ServerParams,
+        (grain, tolerance): (u64, u64),
+        (steps, until): (&[(u64, bool, u64)], u64),
+    ) -> (Vec<bool>, KeeperCounts) {
+        let limits = KeeperLimits { grain: NS(grain), tolerance: NS(tolerance) };
+        let (mut foreground, mut executed) = (Vec::new(), 0);
+        let sample = |now, executed, has_work| Sample {
+            now: Time::from_ns(now),
+            executed: NS(executed),
+            has_work,
+        };
+        let mut keeper = Keeper::new(params, limits, sample(0, 0, false));
+        let mut order = keeper.look(sample(0, 0, false));
+        for &(pattern, has_work, late) in steps.iter().cycle() {
+            let begin = foreground.len() as u64;
+            let look_at = order.look_at.ns().max(begin) + late;
+            for now in begin..look_at {
+                // Bursts of three: single ns would rest too often to matter.
+                let runs = pattern >> ((now - begin) / 3 % 64) & 1 == 1;
+                foreground.push(runs && order.is_raised);
+                executed += u64::from(runs);
+            }
+            if look_at > until {
+                return (foreground, keeper.counts());
+            }
+            order = keeper.look(sample(look_at, executed, has_work));
+        }
+        unreachable!("the steps are repeated")
+    }
+
     fn kinds() -> impl Strategy<Value = ServerKind> {
         prop::sample::select(vec![
             ServerKind::Sporadic,
@@ -354,6 +410,30 @@ mod tests {
             prop_assert!(counts.window_max <= NS(budget + allowed + tolerance));
             let executed = foreground.iter().filter(|&&runs| runs).count() as u64;
             prop_assert!(counts.executed <= NS(executed));
+        }
+
+        /// The same where anything goes: preempted, blocked between looks, awake only then.
+        #[test]
+        fn no_window_has_more_whatever_the_thread_does(
+            kind in kinds(), budget in 2_u64..30, more in 0_u64..60, grain in 1_u64..8,
+            tolerance in 0_u64..12, replenishments in 1_u32..6,
+            steps in prop::collection::vec(
+                (prop_oneof![Just(0_u64), Just(u64::MAX), any::<u64>(), (0_u32..64).prop_map(|by| u64::MAX << by)],
+                 any::<bool>(), prop_oneof![4 => Just(0_u64), 1 => 0_u64..40]),
+                1..24,
+            ),
+        ) {
+            let period = budget + more;
+            let params =
+                ServerParams { replenishments_max: replenishments, ..params(kind, budget, period) };
+            let limits = (grain, tolerance);
+            let (foreground, counts) = bound_by_nothing(&params, limits, (&steps, 900));
+            let above = excess(&foreground, budget, period);
+            let late = steps.iter().map(|step| step.2).max().unwrap_or(0);
+            prop_assert!(above <= late + grain - 1 + tolerance, "{}", above);
+            // What is reported is enough to tell.
+            let told = counts.overrun_max.ns() + tolerance;
+            prop_assert!(above <= told, "{} above, told {}", above, told);
         }
     }
 }
