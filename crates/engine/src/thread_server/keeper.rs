@@ -61,6 +61,9 @@ struct Busy {
     executed: Duration,
 }
 
+/// A thread with no work is not out of budget.
+const LEAST: Duration = Duration::from_ns(1);
+
 /// The rules of one thread.
 ///
 /// # Invariants
@@ -78,6 +81,8 @@ pub struct Keeper {
     allowed: Duration,
     /// Executed and not yet told the server.
     held: Duration,
+    /// Taken from the budget whenever the thread takes the processor.
+    charge: Duration,
     busy: Busy,
     window: WindowMax,
     counts: KeeperCounts,
@@ -102,6 +107,7 @@ impl Keeper {
             is_raised: true,
             allowed: params.budget,
             held: Duration::ZERO,
+            charge: params.preemption_charge,
             busy: Busy { since: first.now, executed: Duration::ZERO },
             window: WindowMax::new(params.period, first.now),
             counts: KeeperCounts::default(),
@@ -125,6 +131,11 @@ impl Keeper {
             self.counts.background += executed;
             self.server.observe(sample.now, Duration::ZERO, ServerEvent::Alarm);
             self.settle(sample);
+            if self.has_work && !self.server.standing(sample.now).budget.is_zero() {
+                // It takes the processor from others again: that is charged each time.
+                let takes = ServerEvent::Dispatch { preempts: true };
+                self.server.observe(sample.now, Duration::ZERO, takes);
+            }
         }
         self.order(sample.now)
     }
@@ -199,8 +210,12 @@ impl Keeper {
     fn order(&mut self, now: Time) -> Order {
         self.renew(now);
         let standing = self.server.standing(now);
-        // What is held is below the budget, or it would have been told.
-        self.allowed = standing.budget.checked_sub(self.held).unwrap_or(Duration::ZERO);
+        // What is held is below the budget, or it would have been told. A thread that rests will be
+        // charged for taking the processor, and may begin whatever is left.
+        let (charge, least) =
+            if self.has_work { (Duration::ZERO, Duration::ZERO) } else { (self.charge, LEAST) };
+        let spoken_for = self.held + charge;
+        self.allowed = standing.budget.checked_sub(spoken_for).unwrap_or(Duration::ZERO).max(least);
         let was_raised = self.is_raised;
         self.is_raised = !self.allowed.is_zero();
         if was_raised && !self.is_raised {
@@ -424,6 +439,16 @@ mod tests {
         }
     }
 
+    /// Goal: what it costs others to lose the processor is within the budget, each time.
+    #[test]
+    fn each_time_it_takes_the_processor_is_charged() {
+        let kind = ServerKind::HybridGradual;
+        let params = ServerParams { preemption_charge: NS(200), ..params(kind, 2_000, 20_000) };
+        let steps = [(u64::MAX, true, 0)];
+        let (_, counts) = bound_by_nothing(&params, (50, 100), (&steps, 2_000_000));
+        assert!((85..=91).contains(&(counts.executed.ns() / 2_000)), "{counts:?}");
+    }
+
     fn kinds() -> impl Strategy<Value = ServerKind> {
         prop::sample::select(vec![
             ServerKind::Sporadic,
@@ -459,7 +484,7 @@ mod tests {
         #[test]
         fn no_window_has_more_whatever_the_thread_does(
             kind in kinds(), budget in 2_u64..30, more in 0_u64..60, grain in 1_u64..8,
-            tolerance in 0_u64..12, replenishments in 1_u32..6,
+            tolerance in 0_u64..12, replenishments in 1_u32..6, charge in 0_u64..2,
             steps in prop::collection::vec(
                 (prop_oneof![Just(0_u64), Just(u64::MAX), any::<u64>(), (0_u32..64).prop_map(|by| u64::MAX << by)],
                  any::<bool>(), prop_oneof![4 => Just(0_u64), 1 => 0_u64..40]),
@@ -469,6 +494,7 @@ mod tests {
             let period = budget + more;
             let params =
                 ServerParams { replenishments_max: replenishments, ..params(kind, budget, period) };
+            let params = ServerParams { preemption_charge: NS(charge), ..params };
             let limits = (grain, tolerance);
             let (foreground, counts) = bound_by_nothing(&params, limits, (&steps, 900));
             let above = excess(&foreground, budget, period);
