@@ -161,10 +161,10 @@ impl Kept {
 
     /// The result is there.
     fn remove(&self) {
-        if let Some(file) = self.file.as_ref().filter(|_| self.is_there) {
-            if let Err(error) = file.remove() {
-                eprintln!("{:<12} {} is left: {error}", "Warning", file.name());
-            }
+        if let Some(file) = self.file.as_ref().filter(|_| self.is_there)
+            && let Err(error) = file.remove()
+        {
+            eprintln!("{:<12} {} is left: {error}", "Warning", file.name());
         }
     }
 }
