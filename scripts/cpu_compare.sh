@@ -38,7 +38,7 @@ echo "a thief of 2 ms in 10 ms: e and p by the line, by the hyperbola, and what 
 round=0
 while [ $round -lt "$rounds" ]; do
     "$tidegate" cpu profile --cpu "$cpu" --priority 40 --trials 60 --thief 2ms/10ms --seed $((round + 1)) \
-        2>/dev/null | grep -E '^(Line|Hyperbola|Calibration|  +with the refined|Host +the hypervisor)' |
+        2>/dev/null | grep -E '^(Line|Hyperbola|Calibration|  +with |Host +the hypervisor)' |
         sed 's/^/  /'
     echo
     round=$((round + 1))

@@ -99,7 +99,8 @@ bound() {
     before_ns=$(executed); before_packets=$(received); before_dropped=$(dropped)
     begin=$(date +%s%N)
     "$tidegate" cpu profile --cpu "$cpu" --priority 40 --trials 100 --seed 1 --name "$1" --json \
-        ${folder:+-o "$folder/$1.cpu.toml" --svg "$folder/$1.svg"} >"$work/$1.json" 2>"$work/$1.log"
+        ${folder:+-o "$folder/$1.cpu.toml" --svg "$folder/$1.svg"} >"$work/$1.json" 2>"$work/$1.log" ||
+        { cat "$work/$1.log" >&2; exit 3; }
     took=$(($(date +%s%N) - begin))
     python3 - "$work/$1.json" "$1" $((($(executed) - before_ns) * 1000 / took)) \
         $((($(received) - before_packets) * 1000000000 / took)) \

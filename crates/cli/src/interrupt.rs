@@ -14,7 +14,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGTSTP};
 use signal_hook::iterator::Signals;
 use signal_hook::low_level::emulate_default_handler;
 
@@ -53,11 +53,12 @@ pub(crate) fn flag(kept: Option<String>) -> Result<Arc<AtomicBool>, Failure> {
     Ok(interrupted)
 }
 
-/// A flag that every SIGINT, SIGTERM and SIGHUP sets, and none ends the process: for whoever must put
-/// something back, and looks at the flag often.
+/// A flag that every signal by which people end a process sets, and none ends it: for whoever must put
+/// something back, and looks at the flag often. Ctrl-Z is one of them: a manager that is stopped
+/// watches over nothing.
 pub(crate) fn patient_flag() -> Result<Arc<AtomicBool>, Failure> {
     let flag = Arc::new(AtomicBool::new(false));
-    for signal in [SIGINT, SIGTERM, SIGHUP] {
+    for signal in [SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGTSTP] {
         signal_hook::flag::register(signal, Arc::clone(&flag))
             .map_err(|error| Failure::environment(&error))?;
     }

@@ -34,14 +34,25 @@ impl NewFile {
 
     /// Puts the text in place, unless something came up there meanwhile.
     pub(crate) fn write(&self, text: &str) -> Result<(), Failure> {
-        let filled = || {
-            let mut file = temporary_in(folder_of(&self.path))?;
-            file.write_all(text.as_bytes())?;
-            file.as_file().sync_all()?;
-            Ok(file)
-        };
-        let file = filled().map_err(|error: io::Error| unwritable(&self.named, &error))?;
+        let file = self.filled(text).map_err(|error| unwritable(&self.named, &error))?;
         put(file, &self.named, &self.path)
+    }
+
+    /// Puts the text in place of what was put there before: for a file that grows.
+    pub(crate) fn rewrite(&self, text: &str) -> io::Result<()> {
+        self.filled(text)?.persist(&self.path).map(|_| ()).map_err(|error| error.error)
+    }
+
+    /// Removes what was put there.
+    pub(crate) fn remove(&self) -> io::Result<()> {
+        fs::remove_file(&self.path)
+    }
+
+    fn filled(&self, text: &str) -> io::Result<NamedTempFile> {
+        let mut file = temporary_in(folder_of(&self.path))?;
+        file.write_all(text.as_bytes())?;
+        file.as_file().sync_all()?;
+        Ok(file)
     }
 }
 
@@ -116,5 +127,18 @@ mod tests {
         assert_eq!(fs::read_to_string(&path).unwrap(), "first");
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
         assert!(NewFile::prepare(&folder.path().join("missing/a")).is_err());
+    }
+
+    #[test]
+    fn a_file_that_grows_is_whole_at_any_time() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.cpu.toml.partial");
+        let growing = NewFile::prepare(&path).unwrap();
+        for text in ["one", "one and two"] {
+            growing.rewrite(text).unwrap();
+            assert_eq!(fs::read_to_string(&path).unwrap(), text);
+        }
+        growing.remove().unwrap();
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
     }
 }

@@ -114,6 +114,26 @@ fn an_interrupted_measurement_is_written() {
     assert!(text.contains(&format!("trials = {}\n", found["trials"])), "{text}");
 }
 
+/// Goal: who asks for a time gets what is measured in it, and is not told of an interruption; nothing but
+/// the result is left beside it.
+#[test]
+fn the_end_of_its_time_is_an_answer() {
+    let folder = Folder::new();
+    let (code, found) =
+        folder.json(&["cpu", "profile", "--longest=5ms", "--duration=200ms", "-o", "a.cpu.toml"]);
+    assert_eq!((code, &found["end"]), (0, &Value::from("time over")));
+    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
+}
+
+/// Goal: what a killed measurement left is not written over.
+#[test]
+fn what_was_kept_of_another_measurement_stays() {
+    let folder = Folder::new();
+    folder.file("a.cpu.toml.partial", "hours");
+    let (code, _, stderr) = folder.run(&[&SHORT[..], &["a.cpu.toml"]].concat());
+    assert!(code == 2 && stderr.contains("a.cpu.toml.partial exists"), "{stderr}");
+}
+
 /// Goal: without permission it measures all the same and says what that costs. Needs root, to
 /// become somebody else.
 #[test]
@@ -152,6 +172,7 @@ fn a_thread_that_cannot_be_served_is_refused_by_name() {
         ("1", &["--budget=20ms"], "cannot be used multiple times"),
         ("1", &["--charge=1ms"], "charge below the budget"),
         ("1", &["--background=never"], "other or idle"),
+        ("1", &["--cpu=100000"], "cannot run on processor 100000"),
     ] {
         let (code, _, stderr) = serve(thread, more);
         assert!(code == 2 && stderr.contains(says), "{thread} {more:?}: {code} {stderr}");

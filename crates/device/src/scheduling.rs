@@ -67,6 +67,23 @@ impl Scheduling {
         u8::try_from(self.priority).ok().filter(|&priority| priority > 0)
     }
 
+    /// The commands that give it to a thread by hand; none for what `chrt` has no short form for.
+    pub fn by_hand(&self, thread: ThreadId) -> Option<String> {
+        let option = match self.policy {
+            0 => "-o",
+            POLICY_FIFO => "-f",
+            2 => "-r",
+            3 => "-b",
+            POLICY_IDLE => "-i",
+            _ => return None,
+        };
+        let policy = format!("chrt {option} -p {} {thread}", self.priority);
+        Some(match self.nice {
+            0 => policy,
+            nice => format!("{policy}; renice -n {nice} -p {thread}"),
+        })
+    }
+
     /// Of a thread.
     ///
     /// # Errors
@@ -154,5 +171,15 @@ mod tests {
         let named = [Scheduling::other(), Scheduling::fifo(40), Scheduling::idle()];
         assert_eq!(named.map(|it| it.to_string()), ["SCHED_OTHER", "SCHED_FIFO 40", "SCHED_IDLE"]);
         assert_eq!(named.map(|it| it.real_time_priority()), [None, Some(40), None]);
+    }
+
+    #[test]
+    fn by_hand_it_is_what_the_tools_say() {
+        let thread = ThreadId::from_raw(7).unwrap();
+        let by_hand = |it: Scheduling| it.by_hand(thread).unwrap();
+        assert_eq!(by_hand(Scheduling::fifo(50)), "chrt -f -p 50 7");
+        let nice = Scheduling { nice: -5, ..Scheduling::other() };
+        assert_eq!(by_hand(nice), "chrt -o -p 0 7; renice -n -5 -p 7");
+        assert_eq!(Scheduling::plain(6).by_hand(thread), None);
     }
 }

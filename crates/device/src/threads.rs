@@ -98,18 +98,25 @@ impl Watch {
         Ok(watch)
     }
 
+    /// Keeps others from watching the thread with this call, as long as this lives and as far as they
+    /// see the same `/proc`. Whether nobody did so before.
+    pub fn claim(&self) -> bool {
+        self.state.try_lock().is_ok()
+    }
+
     /// Now. Costs two system calls.
     ///
     /// # Errors
-    /// When the thread is gone.
+    /// When the thread is gone, also where nobody has asked yet how it ended (a zombie).
     pub fn read(&self) -> io::Result<Progress> {
         let mut text = [0; 512];
         let length = self.executed.read_at(&mut text, 0)?;
         let executed = parse_executed(&text[..length]);
         let length = self.state.read_at(&mut text, 0)?;
-        let has_work = parse_has_work(&text[..length]);
-        match executed.zip(has_work) {
-            Some((executed, has_work)) => Ok(Progress { executed, has_work }),
+        let state = parse_state(&text[..length]);
+        match executed.zip(state) {
+            Some((_, b'Z' | b'X')) => Err(io::ErrorKind::NotFound.into()),
+            Some((executed, state)) => Ok(Progress { executed, has_work: state == b'R' }),
             None => {
                 Err(io::Error::new(io::ErrorKind::InvalidData, "the kernel says nothing of it"))
             }
@@ -124,9 +131,9 @@ fn parse_executed(text: &[u8]) -> Option<Duration> {
 }
 
 /// `number (name) state ..`; a name may have blanks and brackets in it.
-fn parse_has_work(text: &[u8]) -> Option<bool> {
+fn parse_state(text: &[u8]) -> Option<u8> {
     let closed = text.iter().rposition(|&byte| byte == b')')?;
-    text.get(closed + 2).map(|&state| state == b'R')
+    text.get(closed + 2).copied()
 }
 
 #[cfg(test)]
@@ -149,11 +156,40 @@ mod tests {
         assert!(Watch::of(ThreadId::from_raw(i32::MAX).unwrap()).is_err());
     }
 
+    /// The kernel keeps account of a process that has ended until its parent asks.
+    #[test]
+    fn who_has_ended_is_gone_before_he_is_buried() {
+        let mut child = std::process::Command::new("sleep").arg("100").spawn().unwrap();
+        let thread = ThreadId::from_raw(i32::try_from(child.id()).unwrap()).unwrap();
+        let watch = Watch::of(thread).unwrap();
+        assert!(watch.read().is_ok());
+        child.kill().unwrap();
+        let text = || fs::read_to_string(format!("/proc/{thread}/stat")).unwrap();
+        while parse_state(text().as_bytes()) != Some(b'Z') {
+            std::thread::yield_now();
+        }
+        assert_eq!(watch.read().unwrap_err().kind(), io::ErrorKind::NotFound);
+        assert!(Watch::of(thread).is_err());
+        child.wait().unwrap();
+    }
+
+    #[test]
+    fn a_thread_is_claimed_once() {
+        let mut child = std::process::Command::new("sleep").arg("100").spawn().unwrap();
+        let thread = ThreadId::from_raw(i32::try_from(child.id()).unwrap()).unwrap();
+        let [first, second] = [(); 2].map(|()| Watch::of(thread).unwrap());
+        assert_eq!([first.claim(), second.claim()], [true, false]);
+        drop(first);
+        assert!(second.claim());
+        child.kill().unwrap();
+        child.wait().unwrap();
+    }
+
     #[test]
     fn names_with_brackets_do_not_hide_the_state() {
-        assert_eq!(parse_has_work(b"12 (a) b) S 1 2"), Some(false));
-        assert_eq!(parse_has_work(b"12 (R) R 1 2"), Some(true));
-        assert_eq!(parse_has_work(b"12 (R"), None);
+        assert_eq!(parse_state(b"12 (a) b) S 1 2"), Some(b'S'));
+        assert_eq!(parse_state(b"12 (R) R 1 2"), Some(b'R'));
+        assert_eq!(parse_state(b"12 (R"), None);
         assert_eq!(parse_executed(b"123 456 7\n"), Some(Duration::from_ns(123)));
     }
 }

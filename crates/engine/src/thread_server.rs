@@ -11,8 +11,9 @@
 //! The manager runs on the processor of the thread, one priority above it. So whenever it looks, the
 //! thread does not execute, and the kernel's account of its time is exact. It cannot see when the thread
 //! unblocks; it looks again when the budget could be used up at the earliest, and no thread
-//! executes more than that in between. What it finds executed counts as one stretch that ends at the
-//! look. No ns of it was executed later than that, and so none comes back too early.
+//! executes more than that in between. What was executed until the budget is used up, or until the
+//! thread has no work, counts as one stretch that ends at that look. No ns of it was executed later
+//! than that, and so none comes back too early.
 //!
 //! [`Keeper`] is the rules, with time passed in; [`serve()`] is the thread that carries them out.
 //!

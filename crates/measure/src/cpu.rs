@@ -25,7 +25,8 @@ pub mod trace;
 pub use hourglass::{Steps, execute};
 pub use plan::{IntervalRange, PlanError};
 pub use profile::{
-    CpuMeasurement, CpuProfileError, CpuProfileParams, CpuProgress, HostShare, profile,
+    CpuMeasurement, CpuProfileEnd, CpuProfileError, CpuProfileParams, CpuProgress, HostShare,
+    profile,
 };
 pub use tally::Tally;
 pub use thief::{SyntheticThief, ThiefReport};

@@ -30,7 +30,10 @@ pub(crate) enum CpuCommand {
     /// A thread reads the clock as fast as it can and keeps where it lost time. The processor is
     /// busy meanwhile but for a tenth of the time. What ran during the measurement is what the profile is
     /// about: start the traffic first. Ctrl-C ends it with what there is. docs/cpu.md says more.
-    #[command(after_help = "Exit codes: 0 measured, 1 interrupted, 2 wrong input.")]
+    #[command(
+        after_help = "Exit codes: 0 measured, 1 interrupted, or the thief is not covered, 2 wrong input, \
+                         3 the environment failed."
+    )]
     Profile(CpuProfileArguments),
     /// Keep a running thread within a budget: a real-time priority while it has some left, none
     /// until it is replenished.
@@ -38,7 +41,7 @@ pub(crate) enum CpuCommand {
     /// A sporadic server from user space, for a thread of the kernel (threaded NAPI, interrupts) or of a
     /// program. Others lose no more to it than to a periodic task of that size, and one enforcement
     /// delay, which is measured. The thread and the manager, one priority above, stay on one
-    /// processor. Ctrl-C, SIGTERM and SIGHUP end it; then the thread is scheduled as before. Needs root.
+    /// processor. Ctrl-C, Ctrl-Z, SIGTERM and SIGHUP end it; then the thread is scheduled as before. Needs root.
     #[command(after_help = "Exit codes: 0 served, 2 wrong input, 3 the environment failed.")]
     Serve(CpuServeArguments),
     /// Test an implementation of a sporadic server: ours, or a program that speaks lines of JSON.
@@ -79,7 +82,7 @@ pub(crate) struct CpuProfileArguments {
     #[arg(long, value_name = "N", default_value_t = 200,
           value_parser = clap::value_parser!(u64).range(1..))]
     pub(crate) trials: u64,
-    /// End after so long, however many trials there are.
+    /// End after so long, however many trials there are; with --thief each of the two measurements.
     #[arg(long, value_name = "TIME", value_parser = quantity::<Duration>)]
     pub(crate) duration: Option<Duration>,
     /// Check the method: measure once as it is, then with a thief of this execution time in this

@@ -1,10 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! `tidegate cpu profile`: measure what others take of a processor, write a `*.cpu.toml`.
 
+use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
 use device::affinity::Affinity;
-use measure::cpu::{CpuMeasurement, CpuProfileError, CpuProfileParams, CpuProgress, IntervalRange};
+use measure::cpu::{
+    CpuMeasurement, CpuProfileEnd, CpuProfileError, CpuProfileParams, CpuProgress, IntervalRange,
+    SyntheticThief,
+};
+use model::Duration;
+use model::cpu::CpuProfile;
 
 use super::arguments::CpuProfileArguments;
 use super::calibration::Calibration;
@@ -17,34 +23,59 @@ use crate::plot::svg;
 use crate::profile::{bar, seed_of_now};
 use crate::show::{self, out, outln};
 
+/// How much of a long measurement is lost with a process that is killed.
+const KEEP_EVERY: Duration = Duration::from_ms(60_000);
+
 /// Where the result goes.
 struct Output {
     toml: Option<NewFile>,
     svg: Option<NewFile>,
+    kept: Kept,
+}
+
+/// What there is of a long measurement, in a file beside that of the result until that is written.
+struct Kept {
+    file: Option<NewFile>,
+    is_there: bool,
 }
 
 /// Runs the command.
 pub(super) fn profile(arguments: &CpuProfileArguments) -> Result<Answer, Failure> {
-    let output = Output::prepare(arguments)?;
+    let mut output = Output::prepare(arguments)?;
     let params = params(arguments)?;
     params.intervals.lengths().map_err(|error| Failure::unusable(&error))?;
-    let interrupted = interrupt::flag(None)?;
+    let interrupted = interrupt::flag(output.kept.says())?;
     print_head(&params);
-    let idle = match params.thief {
-        None => None,
-        Some(_) => {
-            Some(measure(&CpuProfileParams { thief: None, ..params.clone() }, &interrupted)?)
-        }
+    let (measured, calibration) = match params.thief {
+        None => (measure(&params, &mut output.kept, &interrupted)?, None),
+        Some(thief) => calibrate(thief, &params, &mut output.kept, &interrupted)?,
     };
-    let measured = measure(&params, &interrupted)?;
-    let calibration = idle.zip(params.thief).map(|(idle, thief)| {
-        Calibration::of(thief, &idle.profile.points, &measured.profile.points)
-    });
     for warning in &measured.warnings {
         eprintln!("{:<12} {warning}", "Warning");
     }
     output.publish(arguments, &measured, calibration.as_ref())?;
-    Ok(if measured.is_cancelled { Answer::No } else { Answer::Yes })
+    let is_covered = calibration.is_none_or(|it| it.is_covered());
+    let is_whole = measured.end != CpuProfileEnd::Cancelled;
+    Ok(if is_whole && is_covered { Answer::Yes } else { Answer::No })
+}
+
+/// Without the thief, and with it; whoever interrupts the first has that alone.
+fn calibrate(
+    thief: SyntheticThief,
+    params: &CpuProfileParams,
+    kept: &mut Kept,
+    interrupted: &AtomicBool,
+) -> Result<(CpuMeasurement, Option<Calibration>), Failure> {
+    let without = CpuProfileParams { thief: None, ..params.clone() };
+    let mut idle = measure(&without, kept, interrupted)?;
+    if idle.end == CpuProfileEnd::Cancelled {
+        let warning = "interrupted before the thief began: this is the machine without it";
+        idle.warnings.push(warning.to_owned());
+        return Ok((idle, None));
+    }
+    let measured = measure(params, kept, interrupted)?;
+    let calibration = Calibration::of(thief, &idle.profile, &measured.profile.points);
+    Ok((measured, Some(calibration)))
 }
 
 fn params(arguments: &CpuProfileArguments) -> Result<CpuProfileParams, Failure> {
@@ -66,6 +97,7 @@ fn params(arguments: &CpuProfileArguments) -> Result<CpuProfileParams, Failure> 
         time_limit: arguments.duration,
         seed: arguments.seed.unwrap_or_else(seed_of_now),
         thief: arguments.thief,
+        keep_every: KEEP_EVERY,
     })
 }
 
@@ -77,13 +109,20 @@ fn print_head(params: &CpuProfileParams) {
     );
 }
 
-fn measure(params: &CpuProfileParams, interrupted: &AtomicBool) -> Result<CpuMeasurement, Failure> {
+fn measure(
+    params: &CpuProfileParams,
+    kept: &mut Kept,
+    interrupted: &AtomicBool,
+) -> Result<CpuMeasurement, Failure> {
     let bar = bar("trials");
     let what = if params.thief.is_some() { "with the thief" } else { "" };
     bar.set_message(what);
     let progress = |progress: CpuProgress| {
         bar.set_length(progress.trials_all);
         bar.set_position(progress.trials.min(progress.trials_all));
+        if let Some(profile) = progress.so_far {
+            bar.suspend(|| kept.keep(&profile));
+        }
     };
     let measured = measure::cpu::profile(params, progress, interrupted);
     bar.finish_and_clear();
@@ -93,11 +132,49 @@ fn measure(params: &CpuProfileParams, interrupted: &AtomicBool) -> Result<CpuMea
     })
 }
 
+impl Kept {
+    fn prepare(output: Option<&Path>) -> Result<Self, Failure> {
+        let beside = output.map(|output| {
+            let mut name = output.as_os_str().to_owned();
+            name.push(".partial");
+            NewFile::prepare(Path::new(&name))
+        });
+        Ok(Self { file: beside.transpose()?, is_there: false })
+    }
+
+    /// For whoever does not wait for the end.
+    fn says(&self) -> Option<String> {
+        let file = self.file.as_ref()?;
+        Some(format!("at once; {} has what there was a minute ago, if it is there", file.name()))
+    }
+
+    fn keep(&mut self, profile: &CpuProfile) {
+        let Some(file) = &self.file else { return };
+        match file.rewrite(&profile.to_toml()) {
+            Ok(()) => self.is_there = true,
+            Err(error) => {
+                eprintln!("{:<12} {} is not kept: {error}", "Warning", file.name());
+                self.file = None;
+            }
+        }
+    }
+
+    /// The result is there.
+    fn remove(&self) {
+        if let Some(file) = self.file.as_ref().filter(|_| self.is_there)
+            && let Err(error) = file.remove()
+        {
+            eprintln!("{:<12} {} is left: {error}", "Warning", file.name());
+        }
+    }
+}
+
 impl Output {
     /// Refuses what cannot be before anything is measured.
     fn prepare(arguments: &CpuProfileArguments) -> Result<Self, Failure> {
         let prepare = |path: &Option<_>| path.as_deref().map(NewFile::prepare).transpose();
-        Ok(Self { toml: prepare(&arguments.output)?, svg: prepare(&arguments.svg)? })
+        let (toml, svg) = (prepare(&arguments.output)?, prepare(&arguments.svg)?);
+        Ok(Self { toml, svg, kept: Kept::prepare(arguments.output.as_deref())? })
     }
 
     /// Files first: what cannot be put in place is printed, so that no measurement is lost.
@@ -115,6 +192,9 @@ impl Output {
         let written = put(&self.toml, &text);
         let drawn = put(&self.svg, &svg::draw(&measured.profile.name, &charts));
         let is_written = matches!(written, Ok(Some(())));
+        if is_written {
+            self.kept.remove();
+        }
         let written_to = self.toml.as_ref().filter(|_| is_written).map(NewFile::name);
         if arguments.json {
             let object = profile_json::of(measured, calibration, written_to.as_deref(), &text);

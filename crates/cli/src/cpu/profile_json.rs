@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! What `tidegate cpu profile --json` prints: one object, names end in their unit.
 
-use measure::cpu::CpuMeasurement;
 use measure::cpu::fit::{self, Thief};
+use measure::cpu::{CpuMeasurement, CpuProfileEnd};
 use model::Duration;
 use serde_json::{Value, json};
 
@@ -23,7 +23,11 @@ pub(super) fn of(
     let raised = profile.running_max();
     json!({
         "name": profile.name,
-        "end": if measured.is_cancelled { "interrupted" } else { "complete" },
+        "end": match measured.end {
+            CpuProfileEnd::Complete => "complete",
+            CpuProfileEnd::TimeOver => "time over",
+            CpuProfileEnd::Cancelled => "interrupted",
+        },
         "written": written,
         "toml": written.is_none().then_some(toml),
         "conditions": conditions,
@@ -54,6 +58,7 @@ pub(super) fn of(
         "calibration": calibration.map(|it| json!({
             "thief": task(Some((it.thief.execution, it.thief.period))),
             "idle_ns": it.idle.iter().map(|point| point.stolen_max.ns()).collect::<Vec<_>>(),
+            "lines": coverage(it.lines),
             "linear": coverage(it.linear),
             "refined": coverage(it.refined),
         })),

@@ -36,14 +36,33 @@ pub(super) fn serve(arguments: &CpuServeArguments) -> Result<Answer, Failure> {
     } else {
         print(&params, &report);
     }
-    Ok(Answer::Yes)
+    match report.not_put_back {
+        None => Ok(Answer::Yes),
+        Some(reason) => Err(failure(ThreadServerError::Thread {
+            thread: params.thread,
+            what: "put back the scheduling",
+            reason,
+        })),
+    }
 }
 
 fn failure(error: ThreadServerError) -> Failure {
     match error {
-        ThreadServerError::Params(_) | ThreadServerError::Kind { .. } => Failure::unusable(&error),
+        ThreadServerError::Params(_)
+        | ThreadServerError::Kind { .. }
+        | ThreadServerError::Budget { .. }
+        | ThreadServerError::Processor { .. }
+        | ThreadServerError::Served { .. } => Failure::unusable(&error),
         error => Failure::environment(&error),
     }
+}
+
+/// What makes a thread again what it is now, for whoever has to.
+fn by_hand(thread: ThreadId) -> Option<String> {
+    let policy = Scheduling::of(thread).ok()?.by_hand(thread)?;
+    let processors = Affinity::of(Some(thread)).ok()?;
+    let processors: Vec<String> = processors.cpus().map(|cpu| cpu.to_string()).collect();
+    Some(format!("{policy}; taskset -cp {} {thread}", processors.join(",")))
 }
 
 fn params(arguments: &CpuServeArguments, thread: ThreadId) -> Result<ThreadServerParams, Failure> {
@@ -98,9 +117,9 @@ fn print_head(params: &ThreadServerParams) {
          processor {cpu}",
         "Serving", server.budget, server.period, server.kind
     );
+    let by_hand = by_hand(*thread).map_or_else(String::new, |commands| format!(": `{commands}`"));
     eprintln!(
-        "{:<12} Ctrl-C ends it and puts the thread back; after SIGKILL nobody does: \
-         `chrt -o -p 0 {thread}`",
+        "{:<12} Ctrl-C ends it and puts the thread back; after SIGKILL nobody does{by_hand}",
         "Host"
     );
     // Whoever waits for the server to begin reads it.
@@ -134,7 +153,7 @@ fn print(params: &ThreadServerParams, report: &ThreadServerReport) {
     );
     labelled("Executed", &executed);
     let window = format!(
-        "at most {} in any {}, budget {}; used up {} times",
+        "at most {} in any {}, as far as looks tell; budget {}, used up {} times",
         ms_ceil(counts.window_max),
         params.server.period,
         params.server.budget,
@@ -150,7 +169,9 @@ fn print(params: &ThreadServerParams, report: &ThreadServerReport) {
     let cost =
         format!("{} looks, {} of the processor", counts.looks, share(report.manager, report.took));
     labelled("Manager", &cost);
-    labelled("Thread", &format!("{} again", report.before));
+    if report.end != ThreadServerEnd::ThreadGone && report.not_put_back.is_none() {
+        labelled("Thread", &format!("{} again", report.before));
+    }
 }
 
 fn to_json(params: &ThreadServerParams, report: &ThreadServerReport) -> serde_json::Value {
@@ -172,5 +193,6 @@ fn to_json(params: &ThreadServerParams, report: &ThreadServerReport) -> serde_js
         "lateness_ns_max": report.lateness_max.ns(),
         "looks": counts.looks,
         "manager_ns": report.manager.ns(),
+        "not_put_back": report.not_put_back,
     })
 }

@@ -61,6 +61,9 @@ struct Busy {
     executed: Duration,
 }
 
+/// A thread with no work is not out of budget.
+const LEAST: Duration = Duration::from_ns(1);
+
 /// The rules of one thread.
 ///
 /// # Invariants
@@ -76,6 +79,10 @@ pub struct Keeper {
     is_raised: bool,
     /// What it might execute from the last look on.
     allowed: Duration,
+    /// Executed and not yet told the server.
+    held: Duration,
+    /// Taken from the budget whenever the thread takes the processor.
+    charge: Duration,
     busy: Busy,
     window: WindowMax,
     counts: KeeperCounts,
@@ -99,6 +106,8 @@ impl Keeper {
             has_work: false,
             is_raised: true,
             allowed: params.budget,
+            held: Duration::ZERO,
+            charge: params.preemption_charge,
             busy: Busy { since: first.now, executed: Duration::ZERO },
             window: WindowMax::new(params.period, first.now),
             counts: KeeperCounts::default(),
@@ -122,40 +131,58 @@ impl Keeper {
             self.counts.background += executed;
             self.server.observe(sample.now, Duration::ZERO, ServerEvent::Alarm);
             self.settle(sample);
+            if self.has_work && !self.server.standing(sample.now).budget.is_zero() {
+                // It takes the processor from others again: that is charged each time.
+                let takes = ServerEvent::Dispatch { preempts: true };
+                self.server.observe(sample.now, Duration::ZERO, takes);
+            }
         }
         self.order(sample.now)
     }
 
-    /// It executed within its budget, or until somebody looked.
+    /// It executed within its budget, or until somebody looked. The server is told when the thread
+    /// blocks or has used up what it has, and then all at once.
     fn account(&mut self, sample: Sample, executed: Duration) {
-        let now = sample.now;
-        // If it unblocked since the last look, then not later than this: what it executed fits
-        // behind, and no ns of it was executed later than in one stretch from here on.
-        let began = Time::from_ns(now.ns() - executed.ns());
-        if self.has_work && self.has_rested(now, executed) {
-            self.has_work = false;
-            self.server.observe(began, Duration::ZERO, ServerEvent::Block);
+        self.busy.executed += executed;
+        self.held += executed;
+        // Told piece by piece, with an activation for each rest, the budget would fall into chunks
+        // and a hybrid would wait for the last of them: half of its budget lost.
+        let left = self.allowed.checked_sub(executed).unwrap_or(Duration::ZERO);
+        if sample.has_work && left >= self.limits.grain {
+            return;
         }
-        if !self.has_work && (sample.has_work || !executed.is_zero()) {
+        if self.has_work || !self.held.is_zero() {
+            // Nobody looks again before what is left is used up and more: it counts as executed,
+            // or each budget would end with an overrun.
+            let forgone = if sample.has_work { left } else { Duration::ZERO };
+            self.tell(sample.now, forgone);
+            self.settle(sample);
+        }
+    }
+
+    /// Tells the server what was executed since it was last told, and what is forgone.
+    fn tell(&mut self, now: Time, forgone: Duration) {
+        let held = std::mem::take(&mut self.held);
+        if !held.is_zero() && (!self.has_work || self.has_rested(now)) {
+            // If it unblocked since, then not later than this: what it executed fits behind, and no
+            // ns of it was executed later than in one stretch from here on. The server is not told
+            // that the thread blocked before: that would cut off what an overrun borrowed as a chunk of its
+            // own, for which a hybrid then waits.
+            let began = Time::from_ns(now.ns() - held.ns());
             self.has_work = true;
-            self.busy = Busy { since: began, executed };
+            self.busy = Busy { since: began, executed: held };
             self.server.observe(began, Duration::ZERO, ServerEvent::Unblock);
             let took = ServerEvent::Dispatch { preempts: true };
             self.server.observe(began, Duration::ZERO, took);
-        } else {
-            self.busy.executed += executed;
         }
-        if !self.has_work {
-            return;
+        if self.has_work {
+            self.server.observe(now, held + forgone, ServerEvent::Alarm);
         }
-        self.server.observe(now, executed, ServerEvent::Alarm);
-        self.settle(sample);
     }
 
     /// Whether a thread with work and the highest priority did not execute for longer than is tolerated.
-    fn has_rested(&self, now: Time, executed: Duration) -> bool {
-        let executed = self.busy.executed + executed + self.limits.tolerance;
-        now.since(self.busy.since) > executed
+    fn has_rested(&self, now: Time) -> bool {
+        now.since(self.busy.since) > self.busy.executed + self.limits.tolerance
     }
 
     /// Tells the server that there is no work left, unless it waits for a replenishment: that it
@@ -168,16 +195,34 @@ impl Keeper {
         }
     }
 
+    /// While the thread rests, whatever was replenished meanwhile is counted together, as if it had
+    /// unblocked and blocked again: later looks are as seldom as all its budget allows, and not as
+    /// often as the remnant that it left.
+    ///
+    /// Safe: nothing was executed, and an activation that moves to a later instant brings nothing back sooner.
+    fn renew(&mut self, now: Time) {
+        if !self.has_work && self.held.is_zero() {
+            self.server.observe(now, Duration::ZERO, ServerEvent::Unblock);
+            self.server.observe(now, Duration::ZERO, ServerEvent::Block);
+        }
+    }
+
     fn order(&mut self, now: Time) -> Order {
+        self.renew(now);
         let standing = self.server.standing(now);
-        self.allowed = standing.budget;
+        // What is held is below the budget, or it would have been told. A thread that rests will be
+        // charged for taking the processor, and may begin whatever is left.
+        let (charge, least) =
+            if self.has_work { (Duration::ZERO, Duration::ZERO) } else { (self.charge, LEAST) };
+        let spoken_for = self.held + charge;
+        self.allowed = standing.budget.checked_sub(spoken_for).unwrap_or(Duration::ZERO).max(least);
         let was_raised = self.is_raised;
-        self.is_raised = !standing.budget.is_zero();
+        self.is_raised = !self.allowed.is_zero();
         if was_raised && !self.is_raised {
             self.counts.exhaustions += 1;
         }
         let look_at = if self.is_raised {
-            now + standing.budget.max(self.limits.grain)
+            now + self.allowed.max(self.limits.grain)
         } else {
             // What is replenished then is activated then, however late somebody looks.
             let alarm = standing.alarm.unwrap_or(now + self.limits.grain).max(now);
@@ -320,9 +365,88 @@ mod tests {
     #[test]
     fn looking_too_seldom_is_seen() {
         let params = params(ServerKind::HybridGradual, 10, 50);
-        let (foreground, counts) = keep(&params, (30, 0), vec![(3, 10_000)], &[0], 1_000);
+        let (foreground, counts) = keep(&params, (1, 0), vec![(3, 10_000)], &[30], 1_000);
         assert!(excess(&foreground, 10, 50) > 3);
         assert!(counts.overrun_max > NS(3));
+    }
+
+    /// What a manager costs: a thread that used most of its budget and rests is not looked at as often
+    /// as it could use the remnant once its budget is back.
+    #[test]
+    fn a_thread_that_rests_is_looked_at_once_a_budget() {
+        let params = params(ServerKind::HybridGradual, 1_000, 10_000);
+        let (_, counts) = keep(&params, (1, 0), vec![(0, 999)], &[0], 200_000);
+        // From look to look the remnant of 1, for a period at most; then the budget.
+        assert!(counts.looks <= 10_000 + 200, "{counts:?}");
+    }
+
+    /// A thread that nothing binds: raised, it executes in any ns or not, whether it has work or
+    /// not when somebody looks.
+    fn bound_by_nothing(
+        params: &ServerParams,
+        (grain, tolerance): (u64, u64),
+        (steps, until): (&[(u64, bool, u64)], u64),
+    ) -> (Vec<bool>, KeeperCounts) {
+        let limits = KeeperLimits { grain: NS(grain), tolerance: NS(tolerance) };
+        let (mut foreground, mut executed) = (Vec::new(), 0);
+        let sample = |now, executed, has_work| Sample {
+            now: Time::from_ns(now),
+            executed: NS(executed),
+            has_work,
+        };
+        let mut keeper = Keeper::new(params, limits, sample(0, 0, false));
+        let mut order = keeper.look(sample(0, 0, false));
+        for &(pattern, has_work, late) in steps.iter().cycle() {
+            let begin = foreground.len() as u64;
+            let look_at = order.look_at.ns().max(begin) + late;
+            for now in begin..look_at {
+                // Bursts of three: single ns would rest too often to matter.
+                let runs = pattern >> ((now - begin) / 3 % 64) & 1 == 1;
+                foreground.push(runs && order.is_raised);
+                executed += u64::from(runs);
+            }
+            order = keeper.look(sample(look_at, executed, has_work));
+            if look_at > until {
+                return (foreground, keeper.counts());
+            }
+        }
+        unreachable!("the steps are repeated")
+    }
+
+    /// Goal: a thread that always has work gets its budget, also where looks are late and others
+    /// take a part of its time, whichever the kind: the hybrids once gave it half.
+    #[test]
+    fn work_without_end_gets_its_budget_on_any_host() {
+        for kind in [ServerKind::Sporadic, ServerKind::HybridImmediate, ServerKind::HybridGradual] {
+            let params = params(kind, 2_000, 20_000);
+            for (lost, late) in [
+                (0, 0),
+                (0, 60),
+                (1, 0),
+                (3, 0),
+                (6, 0),
+                (1, 40),
+                (1, 60),
+                (3, 30),
+                (3, 60),
+                (3, 300),
+            ] {
+                let steps = [(u64::MAX << lost, true, late)];
+                let (_, counts) = bound_by_nothing(&params, (50, 100), (&steps, 2_000_000));
+                let share = counts.executed.ns() / 2_000;
+                assert!((95..=101).contains(&share), "{kind} {lost} {late}: {share} {counts:?}");
+            }
+        }
+    }
+
+    /// Goal: what it costs others to lose the processor is within the budget, each time.
+    #[test]
+    fn each_time_it_takes_the_processor_is_charged() {
+        let kind = ServerKind::HybridGradual;
+        let params = ServerParams { preemption_charge: NS(200), ..params(kind, 2_000, 20_000) };
+        let steps = [(u64::MAX, true, 0)];
+        let (_, counts) = bound_by_nothing(&params, (50, 100), (&steps, 2_000_000));
+        assert!((85..=91).contains(&(counts.executed.ns() / 2_000)), "{counts:?}");
     }
 
     fn kinds() -> impl Strategy<Value = ServerKind> {
@@ -354,6 +478,31 @@ mod tests {
             prop_assert!(counts.window_max <= NS(budget + allowed + tolerance));
             let executed = foreground.iter().filter(|&&runs| runs).count() as u64;
             prop_assert!(counts.executed <= NS(executed));
+        }
+
+        /// The same where anything goes: preempted, blocked between looks, awake only then.
+        #[test]
+        fn no_window_has_more_whatever_the_thread_does(
+            kind in kinds(), budget in 2_u64..30, more in 0_u64..60, grain in 1_u64..8,
+            tolerance in 0_u64..12, replenishments in 1_u32..6, charge in 0_u64..2,
+            steps in prop::collection::vec(
+                (prop_oneof![Just(0_u64), Just(u64::MAX), any::<u64>(), (0_u32..64).prop_map(|by| u64::MAX << by)],
+                 any::<bool>(), prop_oneof![4 => Just(0_u64), 1 => 0_u64..40]),
+                1..24,
+            ),
+        ) {
+            let period = budget + more;
+            let params =
+                ServerParams { replenishments_max: replenishments, ..params(kind, budget, period) };
+            let params = ServerParams { preemption_charge: NS(charge), ..params };
+            let limits = (grain, tolerance);
+            let (foreground, counts) = bound_by_nothing(&params, limits, (&steps, 900));
+            let above = excess(&foreground, budget, period);
+            let late = steps.iter().map(|step| step.2).max().unwrap_or(0);
+            prop_assert!(above <= late + grain - 1 + tolerance, "{}", above);
+            // What is reported is enough to tell.
+            let told = counts.overrun_max.ns() + tolerance;
+            prop_assert!(above <= told, "{} above, told {}", above, told);
         }
     }
 }

@@ -10,6 +10,7 @@ use device::threads::Watch;
 use device::{Clock, Scheduling, ThreadId};
 use model::cpu::{ServerKind, ServerParams, ServerParamsError};
 use model::{Duration, Time};
+use rustix::io::Errno;
 
 use super::keeper::{Keeper, KeeperCounts, KeeperLimits, Sample};
 
@@ -74,6 +75,8 @@ pub struct ThreadServerReport {
     pub lateness_max: Duration,
     /// How the thread was scheduled before, and is again.
     pub before: Scheduling,
+    /// Why it is not again what it was, where it is not; never of a thread that has ended.
+    pub not_put_back: Option<String>,
 }
 
 /// Why a thread is not served.
@@ -90,6 +93,28 @@ pub enum ThreadServerError {
     Kind {
         /// Which.
         kind: ServerKind,
+    },
+    /// Used up before anybody looks again.
+    #[error("the budget is {budget}, and a manager in user space looks every {grain} at most")]
+    Budget {
+        /// The budget.
+        budget: Duration,
+        /// How far two looks are apart.
+        grain: Duration,
+    },
+    /// The manager cannot be where the thread is to be.
+    #[error("the manager cannot run on processor {cpu}: {reason}")]
+    Processor {
+        /// Its number.
+        cpu: u32,
+        /// What the kernel says.
+        reason: String,
+    },
+    /// Two managers would put back what the other one made of it.
+    #[error("thread {thread} is served already, by another process")]
+    Served {
+        /// Which.
+        thread: ThreadId,
     },
     /// The manager cannot be above the thread.
     #[error(
@@ -138,11 +163,17 @@ pub fn serve(
     ) {
         return Err(ThreadServerError::Kind { kind });
     }
-    params.server.checked()?;
+    let budget = params.server.checked()?.budget;
+    if budget < LIMITS.grain {
+        return Err(ThreadServerError::Budget { budget, grain: LIMITS.grain });
+    }
     become_manager(params)?;
-    let mut held = HeldThread::take(params)?;
     let watch =
         Watch::of(params.thread).map_err(|error| fault(params, "read the times", &error))?;
+    if !watch.claim() {
+        return Err(ThreadServerError::Served { thread: params.thread });
+    }
+    let mut held = HeldThread::take(params)?;
     let own = Watch::of(ThreadId::this()).ok();
     let own_executed = || own.as_ref().and_then(|own| own.read().ok()).map(|own| own.executed);
     let (clock, own_before) = (Clock::start(), own_executed());
@@ -168,7 +199,7 @@ pub fn serve(
         lateness_max = lateness_max.max(clock.now().since(look_at));
     };
     let before = held.before;
-    drop(held);
+    let not_put_back = held.put_back().err().filter(|&error| error != Errno::SRCH);
     let manager = own_before.zip(own_executed()).and_then(|(before, now)| now.checked_sub(before));
     Ok(ThreadServerReport {
         end,
@@ -177,6 +208,7 @@ pub fn serve(
         manager: manager.unwrap_or(Duration::ZERO),
         lateness_max,
         before,
+        not_put_back: not_put_back.map(|error| error.to_string()),
     })
 }
 
@@ -196,11 +228,14 @@ fn fault(
 
 fn become_manager(params: &ThreadServerParams) -> Result<(), ThreadServerError> {
     let (priority, cpu) = (params.priority + 1, params.cpu);
-    let refused = |reason| ThreadServerError::Manager { priority, cpu, reason };
-    let only = Affinity::only(cpu).ok_or_else(|| refused("no such processor".to_owned()))?;
-    only.apply(None).map_err(|error| refused(error.to_string()))?;
+    let nowhere = |reason| ThreadServerError::Processor { cpu, reason };
+    let only = Affinity::only(cpu).ok_or_else(|| nowhere("no such number".to_owned()))?;
+    only.apply(None).map_err(|error| nowhere(error.to_string()))?;
     let granted = realtime::request(priority).scheduling;
-    granted.map(|_| ()).map_err(|error| refused(error.to_string()))
+    granted.map(|_| ()).map_err(|error| {
+        let reason = error.to_string();
+        ThreadServerError::Manager { priority, cpu, reason }
+    })
 }
 
 /// A thread that is another while this lives, and then again what it was.
@@ -211,6 +246,7 @@ struct HeldThread {
     raised: Scheduling,
     lowered: Scheduling,
     is_raised: Option<bool>,
+    is_put_back: bool,
 }
 
 impl HeldThread {
@@ -224,8 +260,11 @@ impl HeldThread {
             Background::Other => Scheduling::other(),
             Background::Idle => Scheduling::idle(),
         };
-        let raised = Scheduling::fifo(params.priority);
-        let held = Self { thread, before, processors, raised, lowered, is_raised: None };
+        // A thread that it starts meanwhile has no budget, so it gets no priority either.
+        let lowered = lowered.with_reset_on_fork();
+        let raised = Scheduling::fifo(params.priority).with_reset_on_fork();
+        let (is_raised, is_put_back) = (None, false);
+        let held = Self { thread, before, processors, raised, lowered, is_raised, is_put_back };
         let only = Affinity::only(params.cpu).expect("the manager is there");
         if held.processors != only {
             only.apply(Some(thread))
@@ -256,11 +295,27 @@ impl HeldThread {
     }
 }
 
+impl HeldThread {
+    /// Makes it what it was, once.
+    fn put_back(&mut self) -> Result<(), Errno> {
+        if self.is_put_back {
+            return Ok(());
+        }
+        self.is_put_back = true;
+        let thread = Some(self.thread);
+        let scheduled = self.before.apply(thread).or_else(|error| match error {
+            // Who has a priority by `ulimit -r` alone may not let children have it again.
+            Errno::PERM => self.before.with_reset_on_fork().apply(thread),
+            error => Err(error),
+        });
+        scheduled.and(self.processors.apply(thread))
+    }
+}
+
 impl Drop for HeldThread {
     fn drop(&mut self) {
-        // What has ended meanwhile needs nothing any more.
-        let _ = self.before.apply(Some(self.thread));
-        let _ = self.processors.apply(Some(self.thread));
+        // After a panic or an early error there is nobody to tell.
+        let _ = self.put_back();
     }
 }
 
@@ -312,6 +367,7 @@ mod tests {
             match served.unwrap() {
                 Ok(report) => {
                     assert_eq!(report.end, ThreadServerEnd::TimeOver);
+                    assert_eq!(report.not_put_back, None);
                     let counts = report.counts;
                     let late = counts.overrun_max + LIMITS.tolerance;
                     assert!(counts.window_max <= ms(2) + late, "{report:?}");
@@ -320,6 +376,54 @@ mod tests {
                 Err(ThreadServerError::Manager { reason, .. }) => eprintln!("skipped: {reason}"),
                 Err(error) => panic!("{error}"),
             }
+        });
+    }
+
+    /// Goal: nobody gets a priority without a budget by being started while the served thread has one.
+    #[test]
+    fn what_a_served_thread_starts_has_no_priority() {
+        let (stop, (tell, told)) = (AtomicBool::new(false), mpsc::channel());
+        let started = thread::scope(|scope| {
+            let parent = scope.spawn(|| {
+                tell.send(ThreadId::this()).unwrap();
+                let own = || Scheduling::of(ThreadId::this()).unwrap().real_time_priority();
+                while own().is_none() && !stop.load(Ordering::Relaxed) {}
+                thread::spawn(move || Scheduling::of(ThreadId::this()).unwrap()).join().unwrap()
+            });
+            let thread = told.recv().unwrap();
+            let kept = params(thread, ServerKind::Sporadic);
+            let served = scope.spawn(move || serve(&kept, &AtomicBool::new(false))).join();
+            stop.store(true, Ordering::Relaxed);
+            let is_refused = matches!(served.unwrap(), Err(ThreadServerError::Manager { .. }));
+            if is_refused {
+                eprintln!("skipped: no permission for real-time priorities");
+            }
+            parent.join().unwrap()
+        });
+        assert_eq!(started.real_time_priority(), None);
+    }
+
+    #[test]
+    fn a_thread_has_one_manager_and_a_budget_that_can_be_kept() {
+        let (stop, (tell, told)) = (AtomicBool::new(false), mpsc::channel());
+        thread::scope(|scope| {
+            scope.spawn(|| busy(&stop, &tell));
+            let thread = told.recv().unwrap();
+            let other = Watch::of(thread).unwrap();
+            assert!(other.claim());
+            let serve =
+                |params| scope.spawn(move || serve(&params, &AtomicBool::new(false))).join();
+            let second = serve(params(thread, ServerKind::Sporadic)).unwrap().unwrap_err();
+            let small = ServerParams::new(ServerKind::Sporadic, Duration::from_us(49), ms(20));
+            let small = ThreadServerParams { server: small, ..params(thread, small.kind) };
+            let small = serve(small).unwrap().unwrap_err();
+            stop.store(true, Ordering::Relaxed);
+            let is_known = matches!(
+                second,
+                ThreadServerError::Served { .. } | ThreadServerError::Manager { .. }
+            );
+            assert!(is_known, "{second}");
+            assert!(matches!(small, ThreadServerError::Budget { .. }), "{small}");
         });
     }
 
@@ -334,5 +438,9 @@ mod tests {
             matches!(error, ThreadServerError::Thread { .. } | ThreadServerError::Manager { .. })
         };
         assert!(is_named(&gone), "{gone}");
+        let nowhere =
+            ThreadServerParams { cpu: 1_000, ..params(ThreadId::this(), ServerKind::Sporadic) };
+        let nowhere = serve(nowhere).unwrap().unwrap_err();
+        assert!(matches!(nowhere, ThreadServerError::Processor { cpu: 1_000, .. }), "{nowhere}");
     }
 }

@@ -5,7 +5,9 @@ use std::collections::VecDeque;
 
 use model::{Duration, Time};
 
-/// See the module's text. Windows begin and end at looks and are no longer than the period.
+/// See the module's text. Windows begin and end at looks and are no longer than the period. Where two
+/// looks are further apart, what was executed between them counts as one stretch: all of it, but no more
+/// than a window holds.
 #[derive(Debug, Clone)]
 pub(super) struct WindowMax {
     length: Duration,
@@ -27,8 +29,9 @@ impl WindowMax {
         while self.looks.front().is_some_and(|look| now.since(look.0) > self.length) {
             self.looks.pop_front();
         }
-        let before = self.looks.front().map_or(self.executed, |look| look.1);
-        self.highest = self.highest.max(self.executed - before);
+        let late = executed.min(self.length);
+        let in_window = self.looks.front().map_or(late, |look| self.executed - look.1);
+        self.highest = self.highest.max(in_window);
         self.looks.push_back((now, self.executed));
     }
 
@@ -53,8 +56,18 @@ mod tests {
         for (now, executed) in [(4, 2), (9, 3), (14, 5), (30, 6)] {
             window.add(Time::from_ns(now), Duration::from_ns(executed));
         }
-        // From 4 to 14; what was executed until 30 may have begun at 14, longer ago than 10.
+        // From 4 to 14; the 6 until 30 are apart from it, as far as anybody knows.
         assert_eq!(window.highest(), Duration::from_ns(8));
         assert_eq!(window.executed(), Duration::from_ns(16));
+    }
+
+    /// The worst there is: a thread of the kernel that nobody could stop for longer than a period.
+    #[test]
+    fn a_look_later_than_a_period_hides_nothing() {
+        let mut window = WindowMax::new(Duration::from_ns(10), Time::ZERO);
+        window.add(Time::from_ns(15), Duration::from_ns(9));
+        assert_eq!(window.highest(), Duration::from_ns(9));
+        window.add(Time::from_ns(50), Duration::from_ns(35));
+        assert_eq!(window.highest(), Duration::from_ns(10), "no more than a window");
     }
 }

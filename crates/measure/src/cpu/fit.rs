@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Bounds through measured points: a line above the demand, a hyperbola above the load.
 //!
-//! Both are exact in integers and never below a point, so that a profile with them is accepted.
-//! Neither is a proof beyond what was measured: the line rests on the slope of the hull, the
+//! Both are exact in integers and never below a point, so that a profile with them is accepted, nor
+//! below what may have been stolen in an interval between two points ([`corners`]). Neither is a proof beyond what was measured: the line rests on the slope of the hull, the
 //! hyperbola on the last point. The longest interval must be much longer than the period of the thief.
 
 use model::Duration;
@@ -12,23 +12,25 @@ use model::cpu::{DemandFit, LoadFit, StolenPoint, WHOLE_PPB, running_max};
 /// stolen in the long run, or everything.
 pub type Thief = Option<(Duration, Duration)>;
 
-/// The line above all points that is closest to them.
+/// The line above all points, and all that may be between them, that is closest to them.
 ///
 /// # Bound
 /// Each stolen time is first raised to the longest of shorter intervals (Theorem 5.4.1). Among
-/// the lines of slope at least 0 that touch a point and are below none, nor below 0 at length 0, the
-/// least sum of vertical distances has an edge of the upper hull: that over the mean of the lengths,
-/// since the sum is n times the height there. The slope is rounded up and at most 1.
+/// the lines of slope at least 0 that touch a corner and are below none, nor below 0 at length 0, the
+/// least sum of vertical distances to the points has an edge of the corners' upper hull: that over the
+/// mean of the lengths, since the sum is n times the height there. The slope is rounded up and at most 1.
 ///
 /// # Source
-/// Dissertation, 5.4, steps 1 and 2. **Correction:** print calls the line a lower bound on demand;
-/// it is an upper bound of what was measured.
+/// Dissertation, 5.4, steps 1 and 2. **Corrections:** print calls the line a lower bound on demand;
+/// it is an upper bound of what was measured. Print's touches points; between two of them more may
+/// have been stolen than it says.
 ///
 /// # Panics
 /// Without a point.
 pub fn demand_fit(points: &[StolenPoint]) -> DemandFit {
     let points = running_max(points);
-    let hull = upper_hull(&points);
+    let corners = corners(&points);
+    let hull = upper_hull(&corners);
     let (sum, count) = points.iter().fold((0_u128, 0_u128), |(sum, count), point| {
         (sum + u128::from(point.interval.ns()), count + 1)
     });
@@ -43,8 +45,24 @@ pub fn demand_fit(points: &[StolenPoint]) -> DemandFit {
         let line = fit.demand_ns(point.interval.ns()).unwrap_or(u64::MAX);
         point.stolen_max.ns().saturating_sub(line)
     };
-    fit.offset_ns = points.iter().map(above).max().unwrap_or(0);
+    fit.offset_ns = corners.iter().map(above).max().unwrap_or(0);
     fit
+}
+
+/// The shortest interval in which as much may have been stolen as was at each point, and the last
+/// point: whatever line is above these is above the demand in every interval up to the longest.
+///
+/// A window that is longer by x loses at most x more. So with y stolen in D and y' in the next
+/// longer D', as much as y' takes an interval of D + y' - y at least, and more than y' nothing takes
+/// until D'.
+fn corners(raised: &[StolenPoint]) -> Vec<StolenPoint> {
+    let mut before = StolenPoint { interval: Duration::ZERO, stolen_max: Duration::ZERO };
+    let corners = raised.iter().map(|&point| {
+        let earliest = before.interval + (point.stolen_max - before.stolen_max);
+        before = point;
+        StolenPoint { interval: earliest.min(point.interval), ..point }
+    });
+    corners.chain(raised.last().copied()).collect()
 }
 
 /// The points at the corners of the least concave curve above all and the origin.
@@ -78,11 +96,12 @@ fn is_above(first: StolenPoint, second: StolenPoint, third: StolenPoint) -> bool
 ///
 /// # Bound
 /// Each load is first raised to the highest of longer intervals, since the hyperbola falls. Then
-/// u is the last load, and p the least with `u (1 + p (1 - u) / D)` at least the load at each D.
+/// u is the last load, and p the least with `u (1 + p (1 - u) / D)` at least the load at each D that
+/// is a corner.
 ///
 /// # Source
 /// Dissertation, 5.4. **Corrections:** the inequality that is fitted is 5.3.0.9, where print names
-/// 5.3.0.8; demand is raised first, as for the line. If the longest interval is no multiple of the
+/// 5.3.0.8; demand is raised first, and corners count in place of points, as for the line. If the longest interval is no multiple of the
 /// thief's period, u is a little large and p a little small.
 ///
 /// # Panics
@@ -95,7 +114,7 @@ pub fn load_fit(points: &[StolenPoint]) -> LoadFit {
         return LoadFit { utilization_ppb, period_ns: 0 };
     }
     let mut highest = utilization_ppb;
-    let periods = points.iter().rev().map(|point| {
+    let periods = corners(&points).into_iter().rev().map(|point| {
         highest = highest.max(point.load_ppb());
         let above = u128::from(highest - utilization_ppb) * u128::from(point.interval.ns());
         (above * whole).div_ceil(u * (whole - u))
@@ -198,11 +217,21 @@ mod tests {
 
     #[test]
     fn the_line_is_an_edge_of_the_hull_over_the_mean() {
-        // Hull (1,1) (4,3) (10,4): the mean of the lengths is 5, over the second edge.
+        // Corners (1,1) (4,3) (9,4): the mean of the lengths is 5, over the second edge.
         let found = demand_fit(&points(&[(1, 1), (2, 1), (4, 3), (8, 3), (10, 4)]));
-        assert_eq!(found.utilization_ppb, 166_666_667);
-        // 3 = 4/6 + c, above all: rounded to whole ns.
+        assert_eq!(found.utilization_ppb, 200_000_000);
+        // 3 = 4/5 + c, above all: rounded to whole ns.
         assert_eq!(found.offset_ns, 2);
+    }
+
+    /// A thief of 2.2 ms in 10, measured each half a millisecond: in 2.2 ms it takes them all.
+    #[test]
+    fn what_falls_between_two_lengths_is_covered() {
+        let takes = |us: u64| us / 10_000 * 2_200 + (us % 10_000).min(2_200);
+        let of: Vec<_> = (1..=100).map(|at| (at * 500_000, takes(at * 500) * 1_000)).collect();
+        let found = demand_fit(&points(&of));
+        assert!(found.demand_ns(2_200_000).unwrap() >= 2_200_000, "{found:?}");
+        assert!(found.demand_ns(2_199_000).unwrap() < 2_200_000, "no more than needed: {found:?}");
     }
 
     #[test]
@@ -230,6 +259,34 @@ mod tests {
     }
 
     proptest! {
+        /// Goal: what windows of *any* length lost is covered, also of lengths that lie between
+        /// those that were asked for.
+        #[test]
+        fn no_window_of_any_length_exceeds_a_fit(
+            pieces in prop::collection::vec((0_u64..90, 1_u64..60), 1..24),
+            step in 1_u64..80, count in 1_u64..12,
+        ) {
+            let (mut trace, mut at) = (Trace::with_room(32), 0);
+            trace.restart(Time::ZERO);
+            for (own, stolen) in pieces {
+                let begin = Time::from_ns(at + own);
+                trace.push(Gap { begin, end: begin + Duration::from_ns(stolen) });
+                at += own + stolen;
+            }
+            trace.finish(Time::from_ns(at.max(step)));
+            let lengths: Vec<_> = (1..=count).map(|it| Duration::from_ns(it * step)).collect();
+            let mut tally = Tally::new(&lengths);
+            tally.add(&trace);
+            let (line, load) = (demand_fit(tally.points()), load_fit(tally.points()));
+            for ns in 1..=tally.points().last().unwrap().interval.ns() {
+                let stolen = trace.stolen_max(Duration::from_ns(ns)).unwrap().ns();
+                for fit in [line, load.to_demand()] {
+                    let bound = fit.demand_ns(ns).unwrap().min(ns);
+                    prop_assert!(bound >= stolen, "{} in {}: {:?}", stolen, ns, fit);
+                }
+            }
+        }
+
         /// The reader refuses fits below a point: it accepts all that are made here.
         #[test]
         fn no_fit_is_below_a_point(points in any_points()) {
@@ -237,7 +294,7 @@ mod tests {
             prop_assert!(CpuProfile::parse(&text).is_ok(), "{}", text);
         }
 
-        /// No other line through two points that is above all is closer to them.
+        /// No other line through two corners that is above all is closer to the points.
         #[test]
         fn no_line_is_closer(points in any_points()) {
             let raised = running_max(&points);
@@ -250,13 +307,14 @@ mod tests {
             };
             let fit = demand_fit(&points);
             let found = sum(float::of(fit.utilization_ppb) / 1e9, float::of(fit.offset_ns));
+            let corner = |it: &StolenPoint| (float::of(it.interval.ns()), float::of(it.stolen_max.ns()));
             let corners: Vec<(f64, f64)> =
-                [(0.0, 0.0)].into_iter().chain(xs.iter().copied().zip(ys.iter().copied())).collect();
+                [(0.0, 0.0)].into_iter().chain(corners(&raised).iter().map(corner)).collect();
             for (index, first) in corners.iter().enumerate() {
-                for second in &corners[index + 1..] {
+                for second in corners[index + 1..].iter().filter(|second| second.0 > first.0) {
                     let slope = (second.1 - first.1) / (second.0 - first.0);
                     let offset = first.1 - slope * first.0;
-                    let is_above = xs.iter().zip(&ys).all(|(x, y)| slope * x + offset >= y - 1e-3);
+                    let is_above = corners.iter().all(|(x, y)| slope * x + offset >= y - 1e-3);
                     if is_above && offset >= 0.0 {
                         // Rounding: a slope of 1 ppb more, an offset of some ns.
                         let rounding = (xs.last().unwrap() / 1e9 + 3.0) * float::of_length(xs.len());

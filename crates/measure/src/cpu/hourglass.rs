@@ -91,7 +91,7 @@ mod tests {
         measure(clock, begin, Duration::from_ms(5), steps, &mut trace);
         assert_eq!(trace.begin(), begin);
         assert!(trace.length() >= Duration::from_ms(5) || trace.gaps().len() == 1 << 12);
-        assert!(trace.stolen() < trace.length());
+        assert!(trace.stolen() <= trace.length(), "the host may have taken all of it");
         // Nobody wakes up in no time.
         assert!(
             trace.gaps().first().is_some_and(|gap| gap.begin == begin)

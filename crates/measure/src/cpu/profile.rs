@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! The measuring thread: pinned, in memory, at a real-time priority where that is granted.
 
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread;
-use std::time::SystemTime;
+use std::time::{Instant, SystemTime};
 
 use device::affinity::Affinity;
 use device::interrupts::Interrupts;
@@ -50,15 +51,30 @@ pub struct CpuProfileParams {
     pub seed: u64,
     /// A thief to measure, one priority above.
     pub thief: Option<SyntheticThief>,
+    /// How often the caller is given what there is, to keep it.
+    pub keep_every: Duration,
 }
 
 /// How far it is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CpuProgress {
     /// Intervals of the longest length so far.
     pub trials: u64,
     /// All of them.
     pub trials_all: u64,
+    /// The profile of what there is, now and then.
+    pub so_far: Option<CpuProfile>,
+}
+
+/// Why it ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum CpuProfileEnd {
+    /// All trials were made.
+    Complete,
+    /// The time that was given for it was over.
+    TimeOver,
+    /// It was told to.
+    Cancelled,
 }
 
 /// Who took the time, as far as the kernel tells.
@@ -96,8 +112,8 @@ pub struct CpuMeasurement {
     pub thief: Option<ThiefReport>,
     /// How long all of it took.
     pub took: Duration,
-    /// Whether it ended before all trials were made.
-    pub is_cancelled: bool,
+    /// Why it ended.
+    pub end: CpuProfileEnd,
     /// What may have spoilt it, for people.
     pub warnings: Vec<String>,
 }
@@ -125,6 +141,9 @@ pub enum CpuProfileError {
         /// How long a stretch is.
         stretch: Duration,
     },
+    /// So many gaps that not even the shortest interval was seen as a whole.
+    #[error("more gaps than there is room for, in less than the shortest interval")]
+    NoRoom,
 }
 
 /// Measures until all trials are made, the time is over, or `cancelled`; then what there is counts.
@@ -145,6 +164,8 @@ pub fn profile(
     let lengths = params.intervals.lengths()?;
     let affinity = reachable(params.cpu)?;
     let (done, is_over) = (&AtomicU64::new(0), &AtomicBool::new(false));
+    let (so_far, mut kept) = (&Mutex::new(None), Instant::now());
+    let keep_every = std::time::Duration::from_nanos(params.keep_every.ns());
     let on = &affinity;
     let measured_at = SystemTime::now();
     let (found, thief) = thread::scope(|scope| {
@@ -152,13 +173,19 @@ pub fn profile(
             let above = params.priority.map(|priority| priority + 1);
             scope.spawn(move || thief.run(on, above, is_over))
         });
-        let work = || Hourglass::new(params, on, &lengths).run(done, cancelled);
+        let work = || Hourglass::new(params, on, &lengths).run(done, so_far, cancelled);
         let builder = thread::Builder::new().name("hourglass".to_owned());
         let work = builder.spawn_scoped(scope, work).expect("threads can be started");
         while !work.is_finished() {
+            let mut found = None;
+            if kept.elapsed() >= keep_every {
+                found = so_far.lock().ok().and_then(|mut so_far| so_far.take());
+                kept = Instant::now();
+            }
             progress(CpuProgress {
                 trials: done.load(Ordering::Relaxed),
                 trials_all: params.trials,
+                so_far: found.map(|found| report::profile(params, &found, None, measured_at)),
             });
             thread::park_timeout(BETWEEN_REPORTS);
         }
@@ -168,6 +195,9 @@ pub fn profile(
     });
     if found.tally.stretches() == 0 {
         return Err(CpuProfileError::NothingMeasured { stretch: found.stretch });
+    }
+    if found.tally.points().is_empty() {
+        return Err(CpuProfileError::NoRoom);
     }
     Ok(report::measurement(params, found, thief, measured_at))
 }
@@ -189,6 +219,7 @@ fn reachable(cpu: u32) -> Result<Affinity, CpuProfileError> {
 }
 
 /// What the thread found.
+#[derive(Clone)]
 pub(super) struct Found {
     pub(super) tally: Tally,
     pub(super) steps: Steps,
@@ -197,6 +228,7 @@ pub(super) struct Found {
     pub(super) host: HostShare,
     pub(super) cut: u64,
     pub(super) took: Duration,
+    pub(super) end: CpuProfileEnd,
 }
 
 /// The thread.
@@ -234,21 +266,34 @@ impl<'a> Hourglass<'a> {
             host,
             cut: 0,
             took: Duration::ZERO,
+            end: CpuProfileEnd::Complete,
         };
         let pause = plan::pause(stretch, throttling);
         Self { params, clock, run_delay, trace: Trace::with_room(GAPS_MAX), pause, found }
     }
 
-    fn run(mut self, done: &AtomicU64, cancelled: &AtomicBool) -> Found {
+    fn run(
+        mut self,
+        done: &AtomicU64,
+        so_far: &Mutex<Option<Found>>,
+        cancelled: &AtomicBool,
+    ) -> Found {
         let mut random = Pcg64Mcg::seed_from_u64(self.params.seed);
         let steal = ProcessorTime::read_of(self.params.cpu);
         let interrupts = Interrupts::read_of(self.params.cpu);
         let begin = self.clock.now();
-        while !self.is_over(cancelled) {
+        self.found.end = loop {
+            if let Some(end) = self.end(cancelled) {
+                break end;
+            }
             let pause = random.random_range(self.pause.0.ns()..=self.pause.1.ns());
             self.stretch(self.clock.now() + Duration::from_ns(pause));
             done.store(self.found.tally.trials(), Ordering::Relaxed);
-        }
+            // Never waits for whoever keeps it: the next stretch brings the same and more.
+            if let Ok(mut so_far) = so_far.try_lock() {
+                *so_far = Some(self.found.clone()).filter(|it| !it.tally.points().is_empty());
+            }
+        };
         self.found.took = self.clock.now().since(begin);
         let interrupts_now = Interrupts::read_of(self.params.cpu);
         let most = interrupts_now.most_since(&interrupts, INTERRUPTS_NAMED);
@@ -259,12 +304,17 @@ impl<'a> Hourglass<'a> {
         self.found
     }
 
-    fn is_over(&self, cancelled: &AtomicBool) -> bool {
+    fn end(&self, cancelled: &AtomicBool) -> Option<CpuProfileEnd> {
         let is_late = |limit| self.clock.now().since(model::Time::ZERO) >= limit;
         // A stretch that has no room for its gaps may be too short for a trial.
-        self.found.tally.trials().max(self.found.tally.stretches()) >= self.params.trials
-            || cancelled.load(Ordering::Relaxed)
-            || self.params.time_limit.is_some_and(is_late)
+        let trials = self.found.tally.trials().max(self.found.tally.stretches());
+        if trials >= self.params.trials {
+            return Some(CpuProfileEnd::Complete);
+        }
+        if cancelled.load(Ordering::Relaxed) {
+            return Some(CpuProfileEnd::Cancelled);
+        }
+        self.params.time_limit.is_some_and(is_late).then_some(CpuProfileEnd::TimeOver)
     }
 
     fn stretch(&mut self, begin: model::Time) {
@@ -307,16 +357,29 @@ mod tests {
             time_limit: None,
             seed: 1,
             thief,
+            keep_every: Duration::from_ms(1),
         }
     }
 
     #[test]
     fn what_is_measured_can_be_written_and_read() {
-        let mut seen = 0;
-        let progress = |progress: CpuProgress| seen = progress.trials_all;
+        let (mut seen, mut kept) = (0, None);
+        let progress = |progress: CpuProgress| {
+            seen = progress.trials_all;
+            kept = progress.so_far.or(kept.take());
+        };
         let found = profile(&params(None), progress, &AtomicBool::new(false)).unwrap();
         assert_eq!(seen, 25);
-        assert!(found.tally.trials() >= 25 && !found.is_cancelled);
+        assert!(found.tally.trials() >= 25 && found.end == CpuProfileEnd::Complete);
+        // Nothing was lost had somebody killed it: heard of every 100 ms of more than 500.
+        let kept = kept.unwrap();
+        assert!(kept.conditions.trials > Some(0) && CpuProfile::parse(&kept.to_toml()).is_ok());
+        assert!(
+            kept.points
+                .iter()
+                .zip(&found.profile.points)
+                .all(|(kept, all)| kept.stolen_max <= all.stolen_max)
+        );
         assert_eq!(CpuProfile::parse(&found.profile.to_toml()).unwrap(), found.profile);
         let is_granted = found.real_time.is_some_and(|it| it.scheduling.is_ok());
         assert_eq!(found.profile.conditions.priority.is_some(), is_granted);
@@ -341,6 +404,14 @@ mod tests {
         }
         let outside = took.checked_sub(found.tally.measured()).unwrap();
         assert!(found.tally.stolen() + outside >= report.executed, "{found:?}");
+    }
+
+    #[test]
+    fn the_end_of_its_time_is_no_interruption() {
+        let time_limit = Some(Duration::from_ms(150));
+        let params = CpuProfileParams { time_limit, trials: u64::MAX, ..params(None) };
+        let found = profile(&params, |_| (), &AtomicBool::new(false)).unwrap();
+        assert_eq!(found.end, CpuProfileEnd::TimeOver);
     }
 
     #[test]

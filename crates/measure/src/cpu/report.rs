@@ -23,6 +23,19 @@ pub(super) fn measurement(
     thief: Option<ThiefReport>,
     measured_at: SystemTime,
 ) -> CpuMeasurement {
+    let profile = profile(params, &found, thief, measured_at);
+    let warnings = warnings(params, &found, thief);
+    let Found { tally, steps, real_time, host, cut, took, end, .. } = found;
+    CpuMeasurement { profile, tally, steps, real_time, host, cut, thief, took, end, warnings }
+}
+
+/// What was found until now, with the conditions under which it was.
+pub(super) fn profile(
+    params: &CpuProfileParams,
+    found: &Found,
+    thief: Option<ThiefReport>,
+    measured_at: SystemTime,
+) -> CpuProfile {
     let points = found.tally.points().to_vec();
     let conditions = CpuConditions {
         cpu: params.cpu,
@@ -30,30 +43,15 @@ pub(super) fn measurement(
         trials: Some(found.tally.trials()),
         when: Some(instant(measured_at)),
         place: Some(place()),
-        how: Some(how(params, &found)),
-        host: host_lines(params, &found, thief),
+        how: Some(how(params, found)),
+        host: host_lines(params, found, thief),
     };
-    let profile = CpuProfile {
+    CpuProfile {
         name: params.name.clone(),
         conditions,
         demand_fit: Some(fit::demand_fit(&points)),
         load_fit: Some(fit::load_fit(&points)),
         points,
-    };
-    let warnings = warnings(params, &found, thief);
-    let Found { tally, steps, real_time, host, cut, took, .. } = found;
-    let is_cancelled = tally.trials() < params.trials;
-    CpuMeasurement {
-        profile,
-        tally,
-        steps,
-        real_time,
-        host,
-        cut,
-        thief,
-        took,
-        is_cancelled,
-        warnings,
     }
 }
 
@@ -175,8 +173,10 @@ fn warnings(params: &CpuProfileParams, found: &Found, thief: Option<ThiefReport>
     if found.cut > 0 {
         warnings.push(format!(
             "{} stretches ended early: more gaps than there is room for; the longest intervals \
-             have fewer trials",
-            found.cut
+             have fewer trials, and {} of {} lengths none: they are left out",
+            found.cut,
+            found.tally.unseen(),
+            params.intervals.count
         ));
     }
     if thief.is_some_and(|it| it.priority.is_none()) {

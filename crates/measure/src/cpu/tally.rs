@@ -13,6 +13,8 @@ pub struct Tally {
     /// Intervals of the longest length, end to end.
     trials: u64,
     stretches: u64,
+    /// The longest of them: no longer interval was seen.
+    longest: Duration,
     measured: Duration,
     stolen: Duration,
     gaps: u64,
@@ -28,6 +30,7 @@ impl Tally {
             points: lengths.iter().map(point).collect(),
             trials: 0,
             stretches: 0,
+            longest: Duration::ZERO,
             measured: Duration::ZERO,
             stolen: Duration::ZERO,
             gaps: 0,
@@ -46,6 +49,7 @@ impl Tally {
         let longest = self.points.last().map_or(1, |point| point.interval.ns());
         self.trials += trace.length().ns() / longest.max(1);
         self.stretches += 1;
+        self.longest = self.longest.max(trace.length());
         self.measured += trace.length();
         self.stolen += trace.stolen();
         self.gaps += trace.gaps().len() as u64;
@@ -59,9 +63,15 @@ impl Tally {
         }
     }
 
-    /// The longest stolen time at each length, as measured.
+    /// The longest stolen time at each length, as measured; nothing of lengths that no stretch had
+    /// room for.
     pub fn points(&self) -> &[StolenPoint] {
-        &self.points
+        &self.points[..self.points.partition_point(|point| point.interval <= self.longest)]
+    }
+
+    /// The lengths that no stretch had room for.
+    pub fn unseen(&self) -> usize {
+        self.points.len() - self.points().len()
     }
 
     /// How many intervals of the longest length fit into the stretches, end to end: the least
@@ -129,5 +139,15 @@ mod tests {
         assert_eq!((tally.trials(), tally.stretches(), tally.gaps()), (3, 2, 3));
         assert_eq!((tally.wake_up_max(), tally.gap_max()), (ns(7), ns(3)));
         assert_eq!((tally.measured(), tally.stolen()), (ns(60), ns(12)));
+    }
+
+    /// A length of which nothing was seen is not one of which nothing was stolen.
+    #[test]
+    fn what_was_never_seen_is_no_point() {
+        let ns = Duration::from_ns;
+        let mut tally = Tally::new(&[ns(5), ns(20), ns(21)]);
+        assert_eq!((tally.points().len(), tally.unseen()), (0, 3));
+        tally.add(&stretch(100, &[(104, 108)], 120));
+        assert_eq!((tally.points().len(), tally.unseen()), (2, 1));
     }
 }
