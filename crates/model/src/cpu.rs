@@ -19,7 +19,7 @@ pub(crate) use file_raw::{RawCpu, RawCpuPart, RawCpuServer, RawCpuTask, RawCpuWo
 pub(crate) use interference::RawCpuInterference;
 pub use interference::{CpuInterference, InterferenceBound};
 pub use profile::{
-    CpuConditions, CpuProfile, DemandFit, LoadFit, StolenPoint, WHOLE_PPB, running_max,
+    CpuConditions, CpuProfile, DemandFit, LoadFit, StolenPoint, WHOLE_PPB, corners, running_max,
 };
 pub use server::{Background, CpuServer, ServerKind, ServerParams, ServerParamsError};
 pub use task::{CpuTask, Priority, TaskArrivals};

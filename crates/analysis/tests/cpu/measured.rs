@@ -47,26 +47,30 @@ fn every_bound_covers_the_thief() {
     }
 }
 
-/// A thief of 200 in 1,000, measured every 700: between two lengths the lines are below it, by no
-/// more than their slope times the step. The points are not.
+/// Between two lengths that were measured a line through the points may be below the thief: such a
+/// profile is refused, and what is accepted is above it in every window.
 #[test]
-fn lines_need_a_margin_between_the_lengths_that_were_measured() {
-    let text = "name = \"coarse\"\n[conditions]\ncpu = 1\n[stolen]\n\
-                interval_ns = [700, 1400, 2100, 2800, 3500]\nns_max = [200, 400, 500, 600, 800]\n\
-                [fit.demand]\nutilization_ppb = 200_000_000\noffset_ns = 120\n\
-                [fit.load]\nutilization_ppb = 200_000_000\nperiod_ns = 750\n";
-    let profile = CpuProfile::parse(text).unwrap();
-    let covers = |bound, margin| {
-        let measured = MeasuredDemand::new(&profile, bound, Duration::from_ns(margin)).unwrap();
-        (1..5_000).all(|window| {
-            let thief = window / 1_000 * 200 + (window % 1_000).min(200);
-            measured.demand_ns(window).unwrap() >= thief
-        })
+fn lines_hold_between_the_lengths_that_were_measured() {
+    let text = |offset_ns: u64, period_ns: u64| {
+        format!(
+            "name = \"coarse\"\n[conditions]\ncpu = 1\n[stolen]\n\
+             interval_ns = [700, 1400, 2100, 2800, 3500]\nns_max = [200, 400, 500, 600, 800]\n\
+             [fit.demand]\nutilization_ppb = 200_000_000\noffset_ns = {offset_ns}\n\
+             [fit.load]\nutilization_ppb = 228_571_429\nperiod_ns = {period_ns}\n"
+        )
     };
-    assert!(covers(InterferenceBound::Points, 0));
-    for line in [InterferenceBound::Demand, InterferenceBound::Load] {
-        assert!(!covers(line, 0));
-        assert!(covers(line, 700 / 5));
+    // Through the points, and so below 200 stolen in 200.
+    for (offset_ns, period_ns) in [(120, 2_000), (220, 227), (1_000, 226)] {
+        let error = CpuProfile::parse(&text(offset_ns, period_ns)).unwrap_err();
+        assert!(error.message.contains("between the intervals"), "{error:?}");
+    }
+    let profile = CpuProfile::parse(&text(220, 2_000)).unwrap();
+    for bound in [InterferenceBound::Points, InterferenceBound::Demand, InterferenceBound::Load] {
+        let measured = MeasuredDemand::new(&profile, bound, Duration::ZERO).unwrap();
+        for window in 1..=3_500 {
+            let thief = window / 1_000 * 200 + (window % 1_000).min(200);
+            assert!(measured.demand_ns(window).unwrap() >= thief, "{bound:?} {window}");
+        }
     }
 }
 

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Bounds through measured points: a line above the demand, a hyperbola above the load.
 //!
-//! Both are exact in integers and never below a point, so that a profile with them is accepted, nor
-//! below what may have been stolen in an interval between two points ([`corners`]). Neither is a proof beyond what was measured: the line rests on the slope of the hull, the
-//! hyperbola on the last point. The longest interval must be much longer than the period of the thief.
+//! Both are exact in integers, and never below a point or what may have been stolen in an interval
+//! between two ([`corners`]), so that a profile with them is accepted. Neither is a proof beyond what
+//! was measured: the line rests on the slope of the hull, the hyperbola on the last point. The longest interval must be much longer than the period of the thief.
 
 use model::Duration;
-use model::cpu::{DemandFit, LoadFit, StolenPoint, WHOLE_PPB, running_max};
+use model::cpu::{DemandFit, LoadFit, StolenPoint, WHOLE_PPB, corners, running_max};
 
 /// What a fit says of the thief, as a sporadic task: execution and period. None where nothing is
 /// stolen in the long run, or everything.
@@ -47,22 +47,6 @@ pub fn demand_fit(points: &[StolenPoint]) -> DemandFit {
     };
     fit.offset_ns = corners.iter().map(above).max().unwrap_or(0);
     fit
-}
-
-/// The shortest interval in which as much may have been stolen as was at each point, and the last
-/// point: whatever line is above these is above the demand in every interval up to the longest.
-///
-/// A window that is longer by x loses at most x more. So with y stolen in D and y' in the next
-/// longer D', as much as y' takes an interval of D + y' - y at least, and more than y' nothing takes
-/// until D'.
-fn corners(raised: &[StolenPoint]) -> Vec<StolenPoint> {
-    let mut before = StolenPoint { interval: Duration::ZERO, stolen_max: Duration::ZERO };
-    let corners = raised.iter().map(|&point| {
-        let earliest = before.interval + (point.stolen_max - before.stolen_max);
-        before = point;
-        StolenPoint { interval: earliest.min(point.interval), ..point }
-    });
-    corners.chain(raised.last().copied()).collect()
 }
 
 /// The points at the corners of the least concave curve above all and the origin.

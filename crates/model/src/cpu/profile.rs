@@ -135,6 +135,26 @@ pub fn running_max(points: &[StolenPoint]) -> Vec<StolenPoint> {
     raised.collect()
 }
 
+/// Of points that never fall: the shortest interval in which as much may have been stolen as was at
+/// each, and the last point. Whatever line is above these is above the demand in every interval up
+/// to the longest, not only in those that were measured.
+///
+/// A window that is longer by x loses at most x more. So with y stolen in D and y' in the next
+/// longer D', as much as y' takes an interval of D + y' - y at least, and more than y' nothing takes
+/// until D'.
+///
+/// # Panics
+/// Where a point is below the one before, or has more stolen than its interval.
+pub fn corners(raised: &[StolenPoint]) -> Vec<StolenPoint> {
+    let mut before = StolenPoint { interval: Duration::ZERO, stolen_max: Duration::ZERO };
+    let corners = raised.iter().map(|&point| {
+        let earliest = before.interval + (point.stolen_max - before.stolen_max);
+        before = point;
+        StolenPoint { interval: earliest.min(point.interval), ..point }
+    });
+    corners.chain(raised.last().copied()).collect()
+}
+
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct RawProfile {
@@ -165,7 +185,8 @@ impl CpuProfile {
     /// Reads the text of a processor profile.
     ///
     /// # Errors
-    /// The first fault, with its place and what to write instead; a fit below a point among them.
+    /// The first fault, with its place and what to write instead; among them a fit below a point,
+    /// or below what may be between two ([`corners`]).
     pub fn parse(text: &str) -> Result<Self, FileError> {
         let raw: RawProfile = toml::from_str(text).map_err(|error| FileError::from_toml(&error))?;
         if raw.name.is_empty() || raw.name.chars().any(char::is_control) {
@@ -221,7 +242,8 @@ impl CpuProfile {
         running_max(&self.points)
     }
 
-    /// What is wrong with a fit: it is below a point, or takes more than the processor.
+    /// What is wrong with a fit: it is below what may have been stolen in an interval up to the
+    /// longest, measured or not, or takes more than the processor.
     fn check_fit(&self, fit: DemandFit) -> Result<(), String> {
         if fit.utilization_ppb > WHOLE_PPB {
             return Err(format!("a utilisation of {} ppb, more than 1", fit.utilization_ppb));
@@ -230,11 +252,17 @@ impl CpuProfile {
             let demand = fit.demand_ns(point.interval.ns());
             demand.is_some_and(|demand| demand < point.stolen_max.ns())
         };
-        match self.running_max().iter().find(is_below) {
+        let raised = self.running_max();
+        if let Some(StolenPoint { interval, stolen_max }) = raised.iter().find(is_below) {
+            return Err(format!(
+                "the fit is below what was measured: {stolen_max} were stolen in {interval}"
+            ));
+        }
+        match corners(&raised).iter().find(is_below) {
             None => Ok(()),
-            Some(point) => Err(format!(
-                "the fit is below what was measured: {} were stolen in {}",
-                point.stolen_max, point.interval
+            Some(StolenPoint { interval, stolen_max }) => Err(format!(
+                "the fit is below what may be between the intervals that were measured: \
+                 {stolen_max} stolen in {interval}"
             )),
         }
     }
