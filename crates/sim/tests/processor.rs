@@ -14,7 +14,7 @@ const fn us(us: u64) -> Duration {
 }
 
 fn run(workload: &CpuWorkload, ticks: u64) -> CpuRun {
-    simulate(&CpuParams { workload, duration: us(ticks), seed: 1 }, &mut ())
+    simulate(&CpuParams::new(workload, us(ticks), 1), &mut ())
 }
 
 fn task(name: &str, execution: u64, period: u64, priority: u32) -> CpuTask {
@@ -128,7 +128,7 @@ fn no_time_is_lost_or_used_twice() {
     for kind in ServerKind::ALL {
         let workload = busy_processor(kind);
         let mut sums = Sums::default();
-        let params = CpuParams { workload: &workload, duration: us(500_000), seed: 3 };
+        let params = CpuParams::new(&workload, us(500_000), 3);
         let run = simulate(&params, &mut sums);
         assert_eq!(run.busy, sums.executed + run.switching, "{kind}");
         assert!(run.work[0].responses.count() > 5_000, "{kind}");

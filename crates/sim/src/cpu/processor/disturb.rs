@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! Sections and thieves: when they come, and what they do to whoever has the processor.
+
+use model::cpu::{CpuServer, CpuTask, CpuWorkload, Priority, Scheduling};
+use model::{Duration, Time};
+
+use super::{Before, Processor, Running};
+use crate::cpu::ready::Urgency;
+use crate::cpu::{CpuObserver, Timing};
+
+/// Whether any thread may be blocked.
+pub(super) fn is_blocking(workload: &CpuWorkload) -> bool {
+    let of_tasks = workload.tasks.iter().map(|task| task.blocking);
+    of_tasks.chain(workload.servers.iter().map(|server| server.blocking)).any(|it| !it.is_zero())
+}
+
+/// The longest section of a task, or without one of an outsider, that keeps waiting everything more
+/// urgent than its owner up to the thread `victim`, tasks numbered before servers.
+fn section_max(workload: &CpuWorkload, owner: Option<&CpuTask>, victim: usize) -> Duration {
+    let ceiling = priority_of(workload, victim);
+    let is_waiting = |priority: Priority, deadline: Option<Duration>| match workload.scheduling {
+        Scheduling::FixedPriority => {
+            priority <= ceiling && owner.is_none_or(|owner| priority > owner.priority)
+        }
+        // Whoever may be due before the owner; of a server nothing less is known.
+        Scheduling::Edf => {
+            owner.zip(deadline).is_none_or(|(owner, deadline)| deadline < owner.deadline)
+        }
+    };
+    let of_task = |task: &CpuTask| {
+        let from_release = task.deadline.checked_sub(task.jitter).unwrap_or_default();
+        is_waiting(task.priority, Some(from_release)).then_some(task.blocking)
+    };
+    let of_server = |it: &CpuServer| is_waiting(it.priority, None).then_some(it.blocking);
+    let of_tasks = workload.tasks.iter().filter_map(of_task);
+    of_tasks.chain(workload.servers.iter().filter_map(of_server)).min().unwrap_or_default()
+}
+
+fn priority_of(workload: &CpuWorkload, thread: usize) -> Priority {
+    match workload.tasks.get(thread) {
+        Some(task) => task.priority,
+        None => workload.servers[thread - workload.tasks.len()].priority,
+    }
+}
+
+impl<O: CpuObserver> Processor<'_, O> {
+    /// Something is about to be released: who disturbs at critical instants may do so now.
+    pub(super) fn strike(&mut self) {
+        if self.timing != Timing::Critical {
+            return;
+        }
+        self.block();
+        for index in 0..self.thieves.len() {
+            if self.thieves[index].is_lurking(self.now) && self.random.below(2) == 0 {
+                self.steal(index);
+            }
+        }
+    }
+
+    /// The thread that had the processor before this instant has just begun a section, if it may.
+    pub(super) fn block(&mut self) {
+        if !self.has_sections {
+            return;
+        }
+        let tasks = &self.workload.tasks;
+        let victim = self.random.index(tasks.len() + self.workload.servers.len());
+        let (owner, thread) = match self.before {
+            // The outsider's number is that behind the tasks.
+            Some(Before::Idle) if self.running.is_none() => (None, tasks.len()),
+            Some(Before::Thread(thread)) if self.is_running(thread) && thread < tasks.len() => {
+                (Some(&tasks[thread]), thread)
+            }
+            _ => return,
+        };
+        let mut length = section_max(self.workload, owner, victim);
+        if length.is_zero() || self.tasks[thread].1.is_in_section() {
+            return;
+        }
+        if self.timing == Timing::Random {
+            length = Duration::from_ns(1 + self.random.below(length.ns()));
+        }
+        // Before all that is as urgent, and under EDF before everything.
+        let ceiling = match self.scheduling {
+            Scheduling::FixedPriority => {
+                Urgency::of_priority(priority_of(self.workload, victim), 0)
+            }
+            Scheduling::Edf => Urgency::of_deadline(Time::ZERO, 0),
+        };
+        if owner.is_none() {
+            self.tasks[thread].1.begin_outside(self.now, length);
+            self.running = Some(Running {
+                thread,
+                since: self.now.max(self.stolen_until),
+                switch_left: Duration::ZERO,
+                enforced_at: Time::MAX,
+                stop_at: Time::MAX,
+            });
+        } else {
+            self.account();
+            if self.running.is_some_and(|running| !running.switch_left.is_zero()) {
+                return;
+            }
+            length = length.min(self.tasks[thread].1.remaining);
+        }
+        self.tasks[thread].1.enter(length, ceiling);
+        self.run.sections += 1;
+        self.run.section_max = self.run.section_max.max(length);
+        self.set_stop();
+    }
+
+    /// When the next section begins at random.
+    pub(super) fn set_next_section(&mut self) {
+        let shortest = self.workload.tasks.iter().map(|task| task.period).min();
+        let source = self.work.len() + self.tasks.len() + self.servers.len() + self.thieves.len();
+        let at = match (self.has_sections && self.timing == Timing::Random, shortest) {
+            (true, Some(shortest)) => {
+                self.now + Duration::from_ns(1 + self.random.below(2 * shortest.ns()))
+            }
+            _ => Time::MAX,
+        };
+        self.timeline.set(source, at);
+    }
+
+    /// A thief that strikes at critical instants lets an idle processor be, to have its whole
+    /// burst for the next.
+    pub(super) fn go_on_stealing(&mut self, index: usize) {
+        if self.timing == Timing::Critical && self.running.is_none() {
+            self.thieves[index].rest(self.now);
+            self.set_next_theft(index);
+        } else {
+            self.steal(index);
+        }
+    }
+
+    fn steal(&mut self, index: usize) {
+        let stolen = self.thieves[index].steal(self.now);
+        self.set_next_theft(index);
+        if stolen.is_zero() {
+            return;
+        }
+        self.account();
+        let from = self.stolen_until.max(self.now);
+        self.stolen_until = from + stolen;
+        self.run.stolen += stolen;
+        self.observer.stolen(from, self.stolen_until);
+        if let Some(running) = &mut self.running {
+            running.since = self.stolen_until;
+            let later = |at: Time| at.checked_add(stolen).unwrap_or(Time::MAX);
+            running.stop_at = later(running.stop_at);
+            running.enforced_at = later(running.enforced_at);
+        }
+    }
+
+    fn set_next_theft(&mut self, index: usize) {
+        let source = self.work.len() + self.tasks.len() + self.servers.len() + index;
+        self.timeline.set(source, self.thieves[index].next);
+    }
+}
