@@ -88,10 +88,10 @@ impl<'a, O: CpuObserver> Processor<'a, O> {
         let servers: Vec<_> =
             described.map(|(server, rules)| ServerState::new(server, rules)).collect();
         tasks.push((Priority(0), TaskState::outsider(random())));
-        let Disturbance { timing, thieves, grain } = params.disturbance;
-        let thieves = thieves.iter();
-        let thieves: Vec<_> =
-            thieves.map(|thief| ThiefState::new(thief, timing, grain, random())).collect();
+        let Disturbance { timing, thieves, .. } = params.disturbance;
+        let patience = disturb::patience(workload);
+        let state = |thief| ThiefState::new(thief, &params.disturbance, patience, random());
+        let thieves: Vec<_> = thieves.iter().map(state).collect();
         let random = random();
         let scheduled = work.len() + tasks.len() + servers.len();
         let mut timeline = Timeline::new(scheduled + thieves.len() + 1);

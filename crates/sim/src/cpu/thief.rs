@@ -13,13 +13,10 @@ use model::{Duration, Random, Time};
 use bucket::Bucket;
 use staircase::Staircase;
 
-use super::disturbance::Timing;
+use super::disturbance::{Disturbance, Timing};
 
 /// The longest that is stolen in one piece; the next may follow at once.
 const PIECE_MAX: Duration = Duration::from_ms(100);
-
-/// One in so many times a thief rests, to strike again with its whole burst.
-const REST_IN: u64 = 64;
 
 /// Who steals, and how much.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -101,6 +98,9 @@ pub(super) struct ThiefState {
     allowance: Allowance,
     timing: Timing,
     grain: Duration,
+    /// The longest that it goes on before it rests, to strike again with its whole burst.
+    patience: Duration,
+    rests_at: Time,
     random: Random,
     /// When it stole last, to the end of it.
     stole_until: Time,
@@ -109,11 +109,18 @@ pub(super) struct ThiefState {
 }
 
 impl ThiefState {
-    pub(super) fn new(thief: &Thief, timing: Timing, grain: Duration, random: Random) -> Self {
+    pub(super) fn new(
+        thief: &Thief,
+        disturbance: &Disturbance<'_>,
+        patience: Duration,
+        random: Random,
+    ) -> Self {
         let mut state = Self {
             allowance: thief.allowance.clone(),
-            timing,
-            grain,
+            timing: disturbance.timing,
+            grain: disturbance.grain,
+            patience,
+            rests_at: Time::ZERO,
             random,
             stole_until: Time::ZERO,
             next: Time::MAX,
@@ -131,6 +138,9 @@ impl ThiefState {
 
     /// It strikes, or goes on: how long does it steal from now on?
     pub(super) fn steal(&mut self, now: Time) -> Duration {
+        if self.next == Time::MAX {
+            self.rests_at = now + self.draw_patience();
+        }
         let stolen = self.allowance.available(now).min(PIECE_MAX);
         if stolen.is_zero() {
             self.next = self.allowance.next(now, self.grain);
@@ -138,12 +148,16 @@ impl ThiefState {
         }
         self.allowance.take(now, stolen);
         self.stole_until = now + stolen;
-        if self.random.below(REST_IN) == 0 {
+        if self.stole_until >= self.rests_at {
             self.rest(self.stole_until);
         } else {
             self.next = self.allowance.next(self.stole_until, self.grain);
         }
         stolen
+    }
+
+    fn draw_patience(&mut self) -> Duration {
+        Duration::from_ns(self.random.below(self.patience.ns().max(1)))
     }
 
     /// It stops until it is time to strike again.
@@ -152,7 +166,9 @@ impl ThiefState {
             Timing::Never | Timing::Critical => Time::MAX,
             Timing::Random => {
                 let wait = self.random.below(2 * self.allowance.recovery().ns() + 1);
-                now + Duration::from_ns(wait)
+                let next = now + Duration::from_ns(wait);
+                self.rests_at = next + self.draw_patience();
+                next
             }
         };
     }

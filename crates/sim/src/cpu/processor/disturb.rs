@@ -14,6 +14,14 @@ pub(super) fn is_blocking(workload: &CpuWorkload) -> bool {
     of_tasks.chain(workload.servers.iter().map(|server| server.blocking)).any(|it| !it.is_zero())
 }
 
+/// The longest that a thief goes on at a stretch: several of the longest deadlines, in which what it
+/// hits is most often complete.
+pub(super) fn patience(workload: &CpuWorkload) -> Duration {
+    let of_tasks = workload.tasks.iter().map(|task| task.deadline);
+    let longest = of_tasks.chain(workload.servers.iter().map(|server| server.params.period)).max();
+    longest.unwrap_or_default().checked_mul(4).unwrap_or(Duration::MAX)
+}
+
 /// The longest section of a task, or without one of an outsider, that keeps waiting everything more
 /// urgent than its owner up to the thread `victim`, tasks numbered before servers.
 fn section_max(workload: &CpuWorkload, owner: Option<&CpuTask>, victim: usize) -> Duration {
