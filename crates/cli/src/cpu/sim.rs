@@ -189,16 +189,13 @@ impl CpuResult {
     /// What less urgent threads and thieves did, where there are any.
     fn disturbed(&self) -> String {
         let CpuRun { sections, section_max, stolen, .. } = &self.run;
-        let mut text = String::new();
-        if is_blocking(&self.workload) {
-            text += &match sections {
-                0 => ", no blocking".to_owned(),
-                _ => format!(", {sections} sections of up to {section_max}"),
-            };
-        }
-        if !self.workload.interference.is_empty() {
-            text += &format!(", {stolen} stolen");
-        }
-        text
+        let blocked = match (is_blocking(&self.workload), sections) {
+            (false, _) => String::new(),
+            (true, 0) => ", no blocking".to_owned(),
+            (true, _) => format!(", {sections} sections of up to {section_max}"),
+        };
+        let is_robbed = !self.workload.interference.is_empty();
+        let robbed = if is_robbed { format!(", {stolen} stolen") } else { String::new() };
+        blocked + &robbed
     }
 }

@@ -100,7 +100,7 @@ pub struct CpuRun {
     pub events: u64,
     /// What thieves took.
     pub stolen: Duration,
-    /// How often somebody was kept waiting by a section of a less urgent thread, or could have been.
+    /// Sections of less urgent threads, whether somebody was kept waiting or could have been.
     pub sections: u64,
     /// The longest section.
     pub section_max: Duration,

@@ -209,6 +209,7 @@ impl<'a, O: CpuObserver> Processor<'a, O> {
     }
 
     fn arrive(&mut self, work: usize) {
+        self.strike();
         let (server, arrivals) = &mut self.work[work];
         let index = *server;
         let state = &mut self.servers[index];

@@ -70,47 +70,54 @@ impl<O: CpuObserver> Processor<'_, O> {
         if !self.has_sections {
             return;
         }
-        let tasks = &self.workload.tasks;
-        let victim = self.random.index(tasks.len() + self.workload.servers.len());
-        let (owner, thread) = match self.before {
-            // The outsider's number is that behind the tasks.
-            Some(Before::Idle) if self.running.is_none() => (None, tasks.len()),
-            Some(Before::Thread(thread)) if self.is_running(thread) && thread < tasks.len() => {
-                (Some(&tasks[thread]), thread)
-            }
-            _ => return,
-        };
-        let mut length = section_max(self.workload, owner, victim);
-        if length.is_zero() || self.tasks[thread].1.is_in_section() {
+        let workload = self.workload;
+        let victim = self.random.index(workload.tasks.len() + workload.servers.len());
+        let Some(owner) = self.section_owner() else { return };
+        let longest = section_max(workload, workload.tasks.get(owner), victim);
+        if longest.is_zero() {
             return;
         }
-        if self.timing == Timing::Random {
-            length = Duration::from_ns(1 + self.random.below(length.ns()));
-        }
+        let length = match self.timing {
+            Timing::Random => Duration::from_ns(1 + self.random.below(longest.ns())),
+            Timing::Critical | Timing::Never => longest,
+        };
         // Before all that is as urgent, and under EDF before everything.
-        let ceiling = match self.scheduling {
-            Scheduling::FixedPriority => {
-                Urgency::of_priority(priority_of(self.workload, victim), 0)
-            }
+        let ceiling = match workload.scheduling {
+            Scheduling::FixedPriority => Urgency::of_priority(priority_of(workload, victim), 0),
             Scheduling::Edf => Urgency::of_deadline(Time::ZERO, 0),
         };
-        if owner.is_none() {
-            self.tasks[thread].1.begin_outside(self.now, length);
+        self.enter_section(owner, length, ceiling);
+    }
+
+    /// Who may have begun a section: a task that executes and is in none, or where nobody does the
+    /// outsider, whose number is that behind the tasks.
+    fn section_owner(&mut self) -> Option<usize> {
+        let outsider = self.workload.tasks.len();
+        match self.before? {
+            Before::Idle => self.running.is_none().then_some(outsider),
+            Before::Thread(thread) if thread < outsider && self.is_running(thread) => {
+                self.account();
+                let is_executing = self.running?.switch_left.is_zero();
+                (is_executing && !self.tasks[thread].1.is_in_section()).then_some(thread)
+            }
+            Before::Thread(_) => None,
+        }
+    }
+
+    fn enter_section(&mut self, owner: usize, length: Duration, ceiling: Urgency) {
+        let (_, task) = &mut self.tasks[owner];
+        if self.running.is_none() {
+            task.begin_outside(self.now, length);
             self.running = Some(Running {
-                thread,
+                thread: owner,
                 since: self.now.max(self.stolen_until),
                 switch_left: Duration::ZERO,
                 enforced_at: Time::MAX,
                 stop_at: Time::MAX,
             });
-        } else {
-            self.account();
-            if self.running.is_some_and(|running| !running.switch_left.is_zero()) {
-                return;
-            }
-            length = length.min(self.tasks[thread].1.remaining);
         }
-        self.tasks[thread].1.enter(length, ceiling);
+        let length = length.min(task.remaining);
+        task.enter(length, ceiling);
         self.run.sections += 1;
         self.run.section_max = self.run.section_max.max(length);
         self.set_stop();
