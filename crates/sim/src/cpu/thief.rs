@@ -139,7 +139,7 @@ impl ThiefState {
     /// It strikes, or goes on: how long does it steal from now on?
     pub(super) fn steal(&mut self, now: Time) -> Duration {
         if self.next == Time::MAX {
-            self.rests_at = now + self.draw_patience();
+            self.rests_at = self.draw_rest(now);
         }
         let stolen = self.allowance.available(now).min(PIECE_MAX);
         if stolen.is_zero() {
@@ -156,8 +156,10 @@ impl ThiefState {
         stolen
     }
 
-    fn draw_patience(&mut self) -> Duration {
-        Duration::from_ns(self.random.below(self.patience.ns().max(1)))
+    /// When a strike that begins at `from` ends.
+    fn draw_rest(&mut self, from: Time) -> Time {
+        let patience = Duration::from_ns(self.random.below(self.patience.ns().max(1)));
+        from.checked_add(patience).unwrap_or(Time::MAX)
     }
 
     /// It stops until it is time to strike again.
@@ -167,7 +169,7 @@ impl ThiefState {
             Timing::Random => {
                 let wait = self.random.below(2 * self.allowance.recovery().ns() + 1);
                 let next = now + Duration::from_ns(wait);
-                self.rests_at = next + self.draw_patience();
+                self.rests_at = self.draw_rest(next);
                 next
             }
         };
