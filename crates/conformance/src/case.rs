@@ -67,7 +67,7 @@ pub fn check(case: &Case, server: Box<dyn Server + '_>, is_recorded: bool) -> Ou
         task.deadline = bound.unwrap_or(Duration::from_ns(u64::MAX / 4));
     }
     let mut watch = Watch::new(case, bounds, is_recorded);
-    let params = CpuParams { workload: &workload, duration: case.duration, seed: case.seed };
+    let params = CpuParams::new(&workload, case.duration, case.seed);
     let run = simulate_with(&params, vec![server], &mut watch);
     watch.into_outcome(&run)
 }

@@ -54,7 +54,7 @@ pub struct CpuWorkload {
     pub servers: Vec<CpuServer>,
     /// What the servers execute, in the order of the file.
     pub work: Vec<CpuWork>,
-    /// What takes the processor beside them, as measured: for analyses, and not simulated.
+    /// What takes the processor beside them, as measured.
     pub interference: Vec<CpuInterference>,
 }
 

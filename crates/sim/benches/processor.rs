@@ -61,7 +61,7 @@ fn with_server(kind: ServerKind) -> CpuWorkload {
 
 fn run(workload: &CpuWorkload, seconds: u64) -> CpuRun {
     let duration = Duration::from_ms(1_000 * seconds);
-    simulate(&CpuParams { workload, duration, seed: divan::black_box(1) }, &mut ())
+    simulate(&CpuParams::new(workload, duration, divan::black_box(1)), &mut ())
 }
 
 fn bench(bencher: Bencher, workload: &CpuWorkload, seconds: u64) {

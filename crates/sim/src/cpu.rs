@@ -7,17 +7,20 @@
 //! - Whoever takes the processor first spends one context switch on it; it is nobody's budget.
 //! - A server's budget is enforced `timer_latency` late, always: that is the worst case for
 //!   others. Replenishments and releases are on time, which is the worst case, too.
-//! - A job executes as long as its task says, never shorter. Blocking is for analyses and not
-//!   simulated.
+//! - A job executes as long as its task says, never shorter.
+//! - What is bounded and not scheduled, blocking and thieves, comes as [`Disturbance`] says. A thief
+//!   stops the processor: whoever has it keeps it, and what that costs is in what was measured.
 //! - At one instant completions come first, then arrivals of work, releases of tasks, and alarms
 //!   of servers.
 
 mod arrivals;
+mod disturbance;
 mod metrics;
 mod processor;
 mod ready;
 mod server_state;
 mod task_state;
+mod thief;
 mod timeline;
 mod window;
 
@@ -25,7 +28,9 @@ use model::cpu::CpuWorkload;
 use model::{Duration, Time};
 use policy::server::{self, Server, ServerEvent, Standing};
 
+pub use disturbance::{Disturbance, Timing};
 pub use metrics::{CpuRun, JobMetrics, ServerMetrics};
+pub use thief::Thief;
 pub use window::WindowMax;
 
 use processor::Processor;
@@ -39,6 +44,15 @@ pub struct CpuParams<'a> {
     pub duration: Duration,
     /// Fixes everything random.
     pub seed: u64,
+    /// Sections that block, and thieves.
+    pub disturbance: Disturbance<'a>,
+}
+
+impl<'a> CpuParams<'a> {
+    /// A run that nothing disturbs.
+    pub const fn new(workload: &'a CpuWorkload, duration: Duration, seed: u64) -> Self {
+        Self { workload, duration, seed, disturbance: Disturbance::NONE }
+    }
 }
 
 /// Who executes.
@@ -60,6 +74,11 @@ pub trait CpuObserver {
     /// A job was complete.
     fn completed(&mut self, thread: Thread, arrival: Time, now: Time) {
         let _ = (thread, arrival, now);
+    }
+
+    /// Thieves had the processor.
+    fn stolen(&mut self, from: Time, to: Time) {
+        let _ = (from, to);
     }
 
     /// A server was told something, and this is how it stands since.
@@ -95,6 +114,10 @@ impl<A: CpuObserver, B: CpuObserver> CpuObserver for (A, B) {
         self.0.completed(thread, arrival, now);
         self.1.completed(thread, arrival, now);
     }
+    fn stolen(&mut self, from: Time, to: Time) {
+        self.0.stolen(from, to);
+        self.1.stolen(from, to);
+    }
     fn observed(&mut self, call: &ServerCall<'_>) {
         self.0.observed(call);
         self.1.observed(call);
@@ -107,6 +130,9 @@ impl<O: CpuObserver + ?Sized> CpuObserver for &mut O {
     }
     fn completed(&mut self, thread: Thread, arrival: Time, now: Time) {
         (**self).completed(thread, arrival, now);
+    }
+    fn stolen(&mut self, from: Time, to: Time) {
+        (**self).stolen(from, to);
     }
     fn observed(&mut self, call: &ServerCall<'_>) {
         (**self).observed(call);
@@ -128,7 +154,7 @@ impl<O: CpuObserver + ?Sized> CpuObserver for &mut O {
 /// let mut workload = CpuWorkload::new(Scheduling::FixedPriority);
 /// workload.tasks.push(CpuTask::new("urgent", ms(1), ms(4), Priority(2)));
 /// workload.tasks.push(CpuTask::new("other", ms(2), ms(6), Priority(1)));
-/// let run = simulate(&CpuParams { workload: &workload, duration: ms(12), seed: 1 }, &mut ());
+/// let run = simulate(&CpuParams::new(&workload, ms(12), 1), &mut ());
 /// assert_eq!(run.tasks[1].responses.max(), Some(ms(3)));
 /// ```
 pub fn simulate(params: &CpuParams<'_>, observer: &mut impl CpuObserver) -> CpuRun {

@@ -3,18 +3,18 @@
 //! tick is a microsecond.
 
 use model::cpu::{
-    Arrivals, Background, CpuServer, CpuTask, CpuWork, CpuWorkload, Execution, Priority,
-    Scheduling, ServerKind, ServerParams, TaskArrivals,
+    Arrivals, Background, CpuProfile, CpuServer, CpuTask, CpuWork, CpuWorkload, Execution,
+    InterferenceBound, Priority, Scheduling, ServerKind, ServerParams, TaskArrivals,
 };
 use model::{Duration, Random, Time};
-use sim::cpu::{CpuObserver, CpuParams, CpuRun, Thread, simulate};
+use sim::cpu::{CpuObserver, CpuParams, CpuRun, Disturbance, Thief, Thread, Timing, simulate};
 
 const fn us(us: u64) -> Duration {
     Duration::from_us(us)
 }
 
 fn run(workload: &CpuWorkload, ticks: u64) -> CpuRun {
-    simulate(&CpuParams { workload, duration: us(ticks), seed: 1 }, &mut ())
+    simulate(&CpuParams::new(workload, us(ticks), 1), &mut ())
 }
 
 fn task(name: &str, execution: u64, period: u64, priority: u32) -> CpuTask {
@@ -128,7 +128,7 @@ fn no_time_is_lost_or_used_twice() {
     for kind in ServerKind::ALL {
         let workload = busy_processor(kind);
         let mut sums = Sums::default();
-        let params = CpuParams { workload: &workload, duration: us(500_000), seed: 3 };
+        let params = CpuParams::new(&workload, us(500_000), 3);
         let run = simulate(&params, &mut sums);
         assert_eq!(run.busy, sums.executed + run.switching, "{kind}");
         assert!(run.work[0].responses.count() > 5_000, "{kind}");
@@ -293,4 +293,53 @@ fn under_edf_a_full_processor_misses_nothing() {
         let is_kept = misses(kind) == 0;
         assert_eq!(is_kept, kind.is_like_a_periodic_task(), "{kind}");
     }
+}
+
+/// The longest response, disturbed at critical instants, over many seeds: coins decide whom a
+/// section is for, and whether a thief strikes.
+fn disturbed_max(workload: &CpuWorkload, thieves: &[Thief], task: usize) -> u64 {
+    let disturbance = Disturbance { timing: Timing::Critical, thieves, ..Disturbance::NONE };
+    let response = |seed| {
+        let params = CpuParams { disturbance, ..CpuParams::new(workload, us(90), seed) };
+        response_max(&simulate(&params, &mut ()), task).unwrap()
+    };
+    (0..40).map(response).max().unwrap()
+}
+
+/// A job that comes while a less urgent one executes finds it in a section: it waits as long as
+/// its blocking term says, and no longer than the other has left.
+#[test]
+fn a_section_keeps_the_more_urgent_waiting() {
+    let mut workload = CpuWorkload::new(Scheduling::FixedPriority);
+    workload.tasks.push(task("low", 10, 100, 1));
+    workload.tasks.push(CpuTask { offset: us(3), blocking: us(4), ..task("high", 2, 100, 2) });
+    let runs = |workload: &CpuWorkload, task| disturbed_max(workload, &[], task);
+    assert_eq!((runs(&workload, 0), runs(&workload, 1)), (12, 6));
+    // No longer than what is left of the job.
+    workload.tasks[1].blocking = us(30);
+    assert_eq!(runs(&workload, 1), 9);
+    // Between them another, which nothing may block: then there is no section for either.
+    workload.tasks.push(CpuTask { offset: us(50), ..task("middle", 1, 100, 2) });
+    workload.tasks[1].priority = Priority(3);
+    assert_eq!((runs(&workload, 1), runs(&workload, 2)), (2, 1));
+    // Somebody outside of the workload has one where all may be blocked.
+    for task in &mut workload.tasks {
+        task.blocking = us(5);
+    }
+    workload.tasks[1].offset = us(8);
+    assert_eq!((runs(&workload, 0), runs(&workload, 1), runs(&workload, 2)), (17, 7, 6));
+}
+
+/// A thief takes its whole burst when something is released, and goes on at its rate.
+#[test]
+fn a_thief_takes_its_burst_and_goes_on() {
+    let text = "name = \"thief\"\n[conditions]\ncpu = 0\n[stolen]\ninterval_ns = [1_000]\n\
+                ns_max = [1_000]\n[fit.demand]\nutilization_ppb = 250_000_000\n\
+                offset_ns = 3_000\n";
+    let profile = CpuProfile::parse(text).unwrap();
+    let thieves = Thief::of(&profile, InterferenceBound::Demand, us(6)).unwrap();
+    let mut workload = CpuWorkload::new(Scheduling::FixedPriority);
+    workload.tasks.push(CpuTask { offset: us(5), ..task("only", 30, 1_000, 1) });
+    // The least R with R = 30 + 9 + R / 4 is 52.
+    assert_eq!(disturbed_max(&workload, &thieves, 0), 52);
 }

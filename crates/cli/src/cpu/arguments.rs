@@ -4,7 +4,7 @@
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-use clap::{Args, Subcommand};
+use clap::{Args, Subcommand, ValueEnum};
 use engine::thread_server::Background;
 use measure::cpu::SyntheticThief;
 use model::Duration;
@@ -157,9 +157,24 @@ pub(crate) struct CpuSimArguments {
     /// Fixes everything random.
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub(crate) seed: u64,
+    /// When less urgent threads block (`blocking` of the file), and thieves steal what its
+    /// `[[cpu_interference]]` allows.
+    #[arg(long, value_name = "WHEN", value_enum, default_value_t = Disturb::Critical)]
+    pub(crate) disturb: Disturb,
     /// Print one JSON object.
     #[arg(long)]
     pub(crate) json: bool,
+}
+
+/// When what is bounded and not scheduled comes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Disturb {
+    /// Just before something is released, as much as allowed
+    Critical,
+    /// At random
+    Random,
+    /// Never
+    Never,
 }
 
 #[derive(Debug, Args)]

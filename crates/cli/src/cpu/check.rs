@@ -17,7 +17,7 @@ pub(crate) struct CpuReport {
 
 /// Runs the command.
 pub(super) fn check(arguments: &CpuCheckArguments) -> Result<Answer, Failure> {
-    let report = CpuReport::of(input::read_measured(&arguments.workload)?);
+    let report = CpuReport::of(input::read(&arguments.workload)?);
     if arguments.json {
         outln!("{:#}", report.to_json());
     } else {

@@ -3,10 +3,11 @@
 
 use std::path::Path;
 
-use analysis::cpu::MeasuredDemand;
+use analysis::cpu::{MeasuredDemand, MissingFit};
 use model::FileError;
 use model::cpu::{CpuInterference, CpuProfile, CpuWorkload};
 use model::workload_file::MachineFile;
+use sim::cpu::Thief;
 
 use crate::failure::Failure;
 use crate::input::read_text;
@@ -17,18 +18,12 @@ pub(crate) struct Processor {
     pub(crate) workload: CpuWorkload,
     /// One for each interference of the workload.
     pub(crate) measured: Vec<MeasuredDemand>,
+    /// Who steals as much as that, in a simulation.
+    pub(crate) thieves: Vec<Thief>,
 }
 
-/// Reads the processor part of a workload file.
-pub(super) fn read(path: &Path) -> Result<CpuWorkload, Failure> {
-    let text = read_text(path, "workload file")?;
-    let in_file = |error: FileError| Failure::in_file(path, text.clone(), &error);
-    let machine = MachineFile::parse(&text).map_err(in_file)?;
-    machine.cpu.ok_or_else(|| in_file(without_processor()))
-}
-
-/// The same with its profiles.
-pub(super) fn read_measured(path: &Path) -> Result<Processor, Failure> {
+/// Reads the processor part of a workload file, and the profiles that it names.
+pub(super) fn read(path: &Path) -> Result<Processor, Failure> {
     let text = read_text(path, "workload file")?;
     let in_file = |error: FileError| Failure::in_file(path, text.clone(), &error);
     let machine = MachineFile::parse(&text).map_err(in_file)?;
@@ -55,6 +50,10 @@ pub(crate) fn with_profiles(
         let error = FileError::new(interference.span.clone(), message, help);
         Failure::in_file(path, text.to_owned(), &error)
     };
+    let without_fit = |interference: &CpuInterference, error: &MissingFit| {
+        let help = "write bound = \"points\", which every profile has";
+        in_file(interference, error.to_string(), help)
+    };
     let read = |interference: &CpuInterference| {
         let file = folder.join(&interference.file);
         let profile = text_file::read(&file).map_err(|error| {
@@ -63,11 +62,14 @@ pub(crate) fn with_profiles(
         })?;
         let profile = CpuProfile::parse(&profile)
             .map_err(|error| Failure::in_file(&file, profile.clone(), &error))?;
-        MeasuredDemand::new(&profile, interference.bound, interference.margin).map_err(|error| {
-            let help = "write bound = \"points\", which every profile has";
-            in_file(interference, error.to_string(), help)
-        })
+        let (bound, margin) = (interference.bound, interference.margin);
+        let measured = MeasuredDemand::new(&profile, bound, margin)
+            .map_err(|error| without_fit(interference, &error))?;
+        let thieves = Thief::of(&profile, bound, margin)
+            .ok_or_else(|| without_fit(interference, &MissingFit { bound }))?;
+        Ok((measured, thieves))
     };
-    let measured = workload.interference.iter().map(read).collect::<Result<_, _>>()?;
-    Ok(Processor { workload, measured })
+    let read: Vec<_> = workload.interference.iter().map(read).collect::<Result<_, Failure>>()?;
+    let (measured, thieves): (_, Vec<_>) = read.into_iter().unzip();
+    Ok(Processor { workload, measured, thieves: thieves.concat() })
 }

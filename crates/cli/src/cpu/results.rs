@@ -18,6 +18,8 @@ pub(super) struct CpuResult {
     /// The kind that all servers were made, if the command line named one.
     pub(super) kind: Option<ServerKind>,
     pub(super) workload: CpuWorkload,
+    /// Sections and thieves were simulated.
+    pub(super) is_disturbed: bool,
     pub(super) run: CpuRun,
     pub(super) wall_ns: u64,
 }
@@ -42,6 +44,9 @@ impl CpuResult {
             "switching_ns": run.switching.ns(),
             "switches": run.switches,
             "events": run.events,
+            "sections": run.sections,
+            "section_ns_max": run.section_max.ns(),
+            "stolen_ns": run.stolen.ns(),
             "wall_ns": self.wall_ns,
         })
     }
@@ -127,6 +132,13 @@ pub(super) fn print(results: &[CpuResult]) {
     }
     for result in results {
         show::labelled("Totals", &format!("{}: {}", result.label(), result.totals()));
+    }
+    if results.iter().any(CpuResult::is_blocking_missing) {
+        show::labelled(
+            "Note",
+            "nothing blocked: a section keeps waiting all that is more urgent than its owner, up to \
+             its ceiling, and some of that has no `blocking`",
+        );
     }
 }
 

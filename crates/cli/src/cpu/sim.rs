@@ -6,10 +6,10 @@ use std::time::Instant;
 use model::Duration;
 use model::cpu::{CpuServer, CpuWorkload, Scheduling, ServerKind, ServerParams};
 use serde_json::json;
-use sim::cpu::{CpuParams, CpuRun, simulate};
+use sim::cpu::{CpuParams, CpuRun, Disturbance, Thief, Timing, simulate};
 
-use super::arguments::CpuSimArguments;
-use super::input;
+use super::arguments::{CpuSimArguments, Disturb};
+use super::input::{self, Processor};
 use super::results::{self, CpuResult};
 use crate::Answer;
 use crate::failure::Failure;
@@ -17,7 +17,7 @@ use crate::show::{self, outln};
 
 /// Runs the command.
 pub(super) fn sim(arguments: &CpuSimArguments) -> Result<Answer, Failure> {
-    let workload = input::read(&arguments.workload)?;
+    let Processor { workload, thieves, .. } = input::read(&arguments.workload)?;
     let workloads = match &arguments.server[..] {
         [] => vec![(None, workload)],
         _ if workload.servers.is_empty() => {
@@ -28,13 +28,14 @@ pub(super) fn sim(arguments: &CpuSimArguments) -> Result<Answer, Failure> {
         }
         kinds => kinds.iter().map(|&kind| with_kind(&workload, kind)).collect::<Result<_, _>>()?,
     };
-    let results: Vec<CpuResult> =
-        workloads.into_iter().map(|(kind, workload)| run(kind, workload, arguments)).collect();
+    let run = |(kind, workload)| run(kind, workload, &thieves, arguments);
+    let results: Vec<CpuResult> = workloads.into_iter().map(run).collect();
     if arguments.json {
         let object = json!({
             "scheduling": results[0].workload.scheduling.name(),
             "seed": arguments.seed,
             "duration_ns": arguments.duration.ns(),
+            "disturb": disturb_name(arguments.disturb),
             "runs": results.iter().map(CpuResult::to_json).collect::<Vec<_>>(),
         });
         outln!("{object:#}");
@@ -62,13 +63,26 @@ fn with_kind(
     Ok((Some(kind), workload))
 }
 
-fn run(kind: Option<ServerKind>, workload: CpuWorkload, arguments: &CpuSimArguments) -> CpuResult {
+/// Thieves go on as soon as they may steal so much: less is not worth the time that it takes.
+const GRAIN: Duration = Duration::from_us(1);
+
+fn run(
+    kind: Option<ServerKind>,
+    workload: CpuWorkload,
+    thieves: &[Thief],
+    arguments: &CpuSimArguments,
+) -> CpuResult {
     let start = Instant::now();
-    let params =
-        CpuParams { workload: &workload, duration: arguments.duration, seed: arguments.seed };
-    let run = simulate(&params, &mut ());
+    let timing = match arguments.disturb {
+        Disturb::Critical => Timing::Critical,
+        Disturb::Random => Timing::Random,
+        Disturb::Never => Timing::Never,
+    };
+    let disturbance = Disturbance { timing, thieves, grain: GRAIN };
+    let params = CpuParams::new(&workload, arguments.duration, arguments.seed);
+    let run = simulate(&CpuParams { disturbance, ..params }, &mut ());
     let wall_ns = u64::try_from(start.elapsed().as_nanos()).unwrap_or(u64::MAX);
-    CpuResult { kind, workload, run, wall_ns }
+    CpuResult { kind, workload, is_disturbed: timing != Timing::Never, run, wall_ns }
 }
 
 fn print_head(workload: &CpuWorkload, arguments: &CpuSimArguments) {
@@ -83,15 +97,35 @@ fn print_head(workload: &CpuWorkload, arguments: &CpuSimArguments) {
     show::labelled("Processor", &format!("{what}; {costs}"));
     let seed = arguments.seed;
     show::labelled("Seed", &format!("{seed}: the same command gives the same figures"));
-    let of_tasks = workload.tasks.iter().map(|task| task.blocking);
-    let of_servers = workload.servers.iter().map(|server| server.blocking);
-    if of_tasks.chain(of_servers).any(|blocking| !blocking.is_zero()) {
-        show::labelled("Note", "blocking is not simulated: it is for analyses");
+    let when = match arguments.disturb {
+        Disturb::Critical => "at critical instants, as much as allowed",
+        Disturb::Random => "at random",
+        Disturb::Never => "not simulated",
+    };
+    if is_blocking(workload) {
+        show::labelled("Blocking", &format!("sections of less urgent threads, {when}"));
     }
     if !workload.interference.is_empty() {
-        show::labelled("Note", "measured interference is not simulated: it is for analyses");
+        let files =
+            workload.interference.iter().map(|it| format!("`{}` by `{}`", it.file, it.bound));
+        let files = files.collect::<Vec<_>>().join(", ");
+        show::labelled("Interference", &format!("thieves within {files}, {when}"));
     }
     outln!();
+}
+
+fn is_blocking(workload: &CpuWorkload) -> bool {
+    let of_tasks = workload.tasks.iter().map(|task| task.blocking);
+    let of_servers = workload.servers.iter().map(|server| server.blocking);
+    of_tasks.chain(of_servers).any(|blocking| !blocking.is_zero())
+}
+
+fn disturb_name(disturb: Disturb) -> &'static str {
+    match disturb {
+        Disturb::Critical => "critical",
+        Disturb::Random => "random",
+        Disturb::Never => "never",
+    }
 }
 
 /// Says which server took more than its kind may; whether one did.
@@ -99,7 +133,9 @@ fn report_broken_promises(results: &[CpuResult]) -> bool {
     let mut is_broken = false;
     for result in results {
         let servers = result.workload.servers.iter().zip(&result.run.servers);
-        for (server, metrics) in servers.filter(|(server, _)| is_top(&result.workload, server)) {
+        let is_disturbed = result.run.sections > 0 || !result.run.stolen.is_zero();
+        let is_undelayed = |server: &CpuServer| !is_disturbed && is_top(&result.workload, server);
+        for (server, metrics) in servers.filter(|(server, _)| is_undelayed(server)) {
             let allowed = in_a_period_max(&result.workload, server);
             let highest = metrics.window.highest();
             if server.params.kind.is_like_a_periodic_task() && highest > allowed {
@@ -147,6 +183,28 @@ impl CpuResult {
             String::new()
         };
         let switching: Duration = *switching;
-        format!("busy {busy}, {switches} switches that took {switching}, {events} events{ended}")
+        let disturbed = self.disturbed();
+        format!(
+            "busy {busy}, {switches} switches that took {switching}{disturbed}, {events} \
+             events{ended}"
+        )
+    }
+
+    /// Whether sections were simulated, and none was possible.
+    pub(super) fn is_blocking_missing(&self) -> bool {
+        self.is_disturbed && is_blocking(&self.workload) && self.run.sections == 0
+    }
+
+    /// What less urgent threads and thieves did, where there are any.
+    fn disturbed(&self) -> String {
+        let CpuRun { sections, section_max, stolen, .. } = &self.run;
+        let blocked = match (is_blocking(&self.workload), sections) {
+            (false, _) => String::new(),
+            (true, 0) => ", no blocking".to_owned(),
+            (true, _) => format!(", {sections} sections of up to {section_max}"),
+        };
+        let is_robbed = !self.workload.interference.is_empty();
+        let robbed = if is_robbed { format!(", {stolen} stolen") } else { String::new() };
+        blocked + &robbed
     }
 }

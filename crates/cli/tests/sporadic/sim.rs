@@ -132,3 +132,69 @@ fn the_example_runs() {
     assert!(taken <= 200_000_000, "a tenth of 2 s: {server}");
     assert!(sim["runs"][0]["work"][0]["jobs"].as_u64() > Some(12_000));
 }
+
+/// A job of `urgent` comes while `other` executes; a thief takes 9 ms at once, and a quarter.
+const DISTURBED: &str = r#"
+[[cpu_interference]]
+file = "thief.cpu.toml"
+margin = "6ms"
+[[cpu_task]]
+name = "urgent"
+execution = "2ms"
+period = "200ms"
+offset = "3ms"
+blocking = "4ms"
+priority = 2
+[[cpu_task]]
+name = "other"
+execution = "30ms"
+period = "200ms"
+priority = 1
+"#;
+
+const THIEF: &str = "name = \"thief\"\n[conditions]\ncpu = 1\n[stolen]\n\
+                     interval_ns = [1_000_000]\nns_max = [1_000_000]\n[fit.demand]\n\
+                     utilization_ppb = 250_000_000\noffset_ns = 3_000_000\n";
+
+/// Blocking and interference as the file has them, at their worst: 2 + 4 + 9 + 5 = 20 for the one,
+/// and the least R = 30 + 2 + 9 + R / 4 for the other, 54.7. `cpu check` promises no more.
+#[test]
+fn blocking_and_interference_are_simulated_and_said() {
+    let folder = Folder::new();
+    folder.file("w.toml", DISTURBED);
+    let (code, _, error) = folder.run(&["cpu", "sim", "w.toml"]);
+    assert!(code == 2 && error.contains("cannot read the processor profile"), "{error}");
+    folder.file("thief.cpu.toml", THIEF);
+    let longest = |disturb: &str| {
+        let (code, sim) =
+            folder.json(&["cpu", "sim", "w.toml", "--duration", "10s", "--disturb", disturb]);
+        assert_eq!((code, sim["disturb"].as_str()), (0, Some(disturb)));
+        let run = sim["runs"][0].clone();
+        let of_task = |task: usize| run["tasks"][task]["response_ns_max"].as_u64().unwrap();
+        (of_task(0), of_task(1), run)
+    };
+    let (urgent, other, run) = longest("critical");
+    let (_, check) = folder.json(&["cpu", "check", "w.toml"]);
+    let bound = |task: usize| check["tasks"][task]["response_ns_max"].as_u64().unwrap();
+    assert_eq!((bound(0), bound(1)), (20_000_000, 54_666_667));
+    assert!(bound(0) - 10_000 < urgent && urgent <= bound(0), "{urgent}");
+    assert!(bound(1) - 10_000 < other && other <= bound(1), "{other}");
+    assert!(run["sections"].as_u64() > Some(10) && run["section_ns_max"] == 4_000_000);
+    assert!(run["stolen_ns"].as_u64() > Some(500_000_000));
+    let at_random = longest("random");
+    assert!(at_random.0 > 2_000_000 && at_random.0 <= bound(0) && at_random.1 <= bound(1));
+    let (urgent, other, run) = longest("never");
+    assert_eq!((urgent, other), (2_000_000, 32_000_000));
+    assert_eq!((run["sections"].as_u64(), run["stolen_ns"].as_u64()), (Some(0), Some(0)));
+    let text = || folder.run(&["cpu", "sim", "w.toml", "--duration", "10s"]).1;
+    let said = text();
+    assert!(said.contains("sections of less urgent threads, at critical instants"), "{said}");
+    assert!(said.contains("thieves within `thief.cpu.toml` by `demand`"), "{said}");
+    assert!(said.contains("sections of up to 4ms") && said.contains(" stolen"), "{said}");
+    // Between the two a third that nothing may block.
+    let third = "[[cpu_task]]\nname = \"third\"\nexecution = \"1ms\"\nperiod = \"200ms\"\n\
+                 offset = \"100ms\"\npriority = 2\n";
+    folder.file("w.toml", &(DISTURBED.replace("priority = 2", "priority = 3") + third));
+    let said = text();
+    assert!(said.contains("nothing blocked"), "{said}");
+}

@@ -99,6 +99,12 @@ pub struct CpuRun {
     pub switches: u64,
     /// Releases, completions, exhaustions, replenishments and preemptions.
     pub events: u64,
+    /// What thieves took.
+    pub stolen: Duration,
+    /// Sections of less urgent threads, whether somebody was kept waiting or could have been.
+    pub sections: u64,
+    /// The longest section.
+    pub section_max: Duration,
     /// More jobs of a task waited than there is room for; the run ended early.
     pub is_overloaded: bool,
 }
@@ -128,6 +134,9 @@ impl CpuRun {
             switching: Duration::ZERO,
             switches: 0,
             events: 0,
+            stolen: Duration::ZERO,
+            sections: 0,
+            section_max: Duration::ZERO,
             is_overloaded: false,
         }
     }

@@ -2,11 +2,12 @@
 //! The event loop: time jumps to what happens next, then the most urgent thread executes.
 //!
 //! Threads and sources of events are numbered: tasks first, then servers; and work, tasks,
-//! servers. Who executes is accounted for when something of its own happens, not at every event.
+//! servers, thieves, sections. Behind the tasks comes the outsider. Who executes is accounted for when something of its own happens, not at every event.
 
+mod disturb;
 mod execution;
 
-use model::cpu::{Background, Scheduling};
+use model::cpu::{Background, CpuWorkload, Priority, Scheduling};
 use model::{Duration, Random, Time};
 use policy::server::{Server, ServerEvent};
 
@@ -15,14 +16,15 @@ use super::metrics::CpuRun;
 use super::ready::{Ready, Urgency};
 use super::server_state::{Mode, ServerJob, ServerState};
 use super::task_state::TaskState;
+use super::thief::ThiefState;
 use super::timeline::Timeline;
-use super::{CpuObserver, CpuParams, ServerCall};
+use super::{CpuObserver, CpuParams, Disturbance, ServerCall, Timing};
 
 /// Who has the processor.
 #[derive(Debug, Clone, Copy)]
 struct Running {
     thread: usize,
-    /// Accounted for up to here.
+    /// Accounted for up to here; later than now while thieves have the processor.
     since: Time,
     /// What is left of the context switch.
     switch_left: Duration,
@@ -34,20 +36,37 @@ struct Running {
 
 /// A run in progress.
 pub(super) struct Processor<'a, O> {
+    workload: &'a CpuWorkload,
     scheduling: Scheduling,
     switch: Duration,
     timer_latency: Duration,
+    timing: Timing,
+    has_sections: bool,
     work: Vec<(usize, WorkArrivals)>,
-    tasks: Vec<(model::cpu::Priority, TaskState)>,
+    tasks: Vec<(Priority, TaskState)>,
     servers: Vec<ServerState<'a>>,
+    thieves: Vec<ThiefState>,
+    /// Thieves have the processor until then.
+    stolen_until: Time,
+    /// How the processor was just before this instant; none if somebody stopped at it.
+    before: Option<Before>,
     timeline: Timeline,
     ready: Ready,
     running: Option<Running>,
     now: Time,
     end: Time,
     turn: u64,
+    random: Random,
     run: CpuRun,
     observer: &'a mut O,
+}
+
+/// How the processor was just before an instant.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Before {
+    Idle,
+    /// This thread had it, and had not come to an end.
+    Thread(usize),
 }
 
 impl<'a, O: CpuObserver> Processor<'a, O> {
@@ -60,7 +79,7 @@ impl<'a, O: CpuObserver> Processor<'a, O> {
         let mut streams = (1..).map(|stream| Random::new(params.seed, stream));
         let mut random = || streams.next().expect("there is always another stream");
         let tasks = workload.tasks.iter();
-        let tasks: Vec<_> =
+        let mut tasks: Vec<_> =
             tasks.map(|task| (task.priority, TaskState::new(task, random()))).collect();
         let work = workload.work.iter();
         let work: Vec<_> =
@@ -68,29 +87,48 @@ impl<'a, O: CpuObserver> Processor<'a, O> {
         let described = workload.servers.iter().zip(servers);
         let servers: Vec<_> =
             described.map(|(server, rules)| ServerState::new(server, rules)).collect();
-        let mut timeline = Timeline::new(work.len() + tasks.len() + servers.len());
+        tasks.push((Priority(0), TaskState::outsider(random())));
+        let Disturbance { timing, thieves, .. } = params.disturbance;
+        let patience = disturb::patience(workload);
+        let state = |thief| ThiefState::new(thief, &params.disturbance, patience, random());
+        let thieves: Vec<_> = thieves.iter().map(state).collect();
+        let random = random();
+        let scheduled = work.len() + tasks.len() + servers.len();
+        let mut timeline = Timeline::new(scheduled + thieves.len() + 1);
         for (source, (_, arrivals)) in work.iter().enumerate() {
             timeline.set(source, arrivals.next());
         }
         for (source, (_, task)) in (work.len()..).zip(&tasks) {
             timeline.set(source, task.releases.next());
         }
-        Self {
+        for (source, thief) in (scheduled..).zip(&thieves) {
+            timeline.set(source, thief.next);
+        }
+        let mut processor = Self {
+            workload,
             scheduling: workload.scheduling,
             switch: workload.switch,
             timer_latency: workload.timer_latency,
+            timing,
+            has_sections: timing != Timing::Never && disturb::is_blocking(workload),
             ready: Ready::with_room(tasks.len() + servers.len()),
             work,
             tasks,
             servers,
+            thieves,
+            stolen_until: Time::ZERO,
+            before: Some(Before::Idle),
             timeline,
             running: None,
             now: Time::ZERO,
             end: Time::ZERO + params.duration,
             turn: 0,
+            random,
             run: CpuRun::new(workload),
             observer,
-        }
+        };
+        processor.set_next_section();
+        processor
     }
 
     pub(super) fn run(mut self) -> CpuRun {
@@ -103,6 +141,10 @@ impl<'a, O: CpuObserver> Processor<'a, O> {
                 break;
             }
             self.now = next;
+            self.before = match self.running {
+                None => Some(Before::Idle),
+                Some(running) => (stop_at > next).then_some(Before::Thread(running.thread)),
+            };
             if stop_at <= next {
                 self.stop();
             }
@@ -125,14 +167,20 @@ impl<'a, O: CpuObserver> Processor<'a, O> {
             self.run.events += 1;
             let task = source.wrapping_sub(self.work.len());
             let server = task.wrapping_sub(self.tasks.len());
+            let thief = server.wrapping_sub(self.servers.len());
             if source < self.work.len() {
                 self.arrive(source);
             } else if task < self.tasks.len() {
                 if !self.release(task) {
                     return false;
                 }
-            } else {
+            } else if server < self.servers.len() {
                 self.alarm(server);
+            } else if thief < self.thieves.len() {
+                self.go_on_stealing(thief);
+            } else {
+                self.block();
+                self.set_next_section();
             }
         }
     }
@@ -143,6 +191,7 @@ impl<'a, O: CpuObserver> Processor<'a, O> {
     }
 
     fn release(&mut self, task: usize) -> bool {
+        self.strike();
         let turn = self.next_turn();
         let (priority, state) = &mut self.tasks[task];
         let has_room = state.release();
@@ -160,6 +209,7 @@ impl<'a, O: CpuObserver> Processor<'a, O> {
     }
 
     fn arrive(&mut self, work: usize) {
+        self.strike();
         let (server, arrivals) = &mut self.work[work];
         let index = *server;
         let state = &mut self.servers[index];
@@ -292,7 +342,7 @@ impl<'a, O: CpuObserver> Processor<'a, O> {
             self.run.switches += 1;
             self.running = Some(Running {
                 thread,
-                since: self.now,
+                since: self.now.max(self.stolen_until),
                 switch_left: self.switch,
                 enforced_at: Time::MAX,
                 stop_at: Time::MAX,
@@ -336,6 +386,7 @@ impl<'a, O: CpuObserver> Processor<'a, O> {
         for job in self.servers.iter().flat_map(|server| &server.jobs) {
             self.run.work[job.work].abandon(self.now.since(job.arrival));
         }
+        self.run.stolen = self.run.stolen - self.stolen_until.since(self.now);
         self.run.duration = self.now - Time::ZERO;
         self.run
     }

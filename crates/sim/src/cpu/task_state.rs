@@ -3,7 +3,7 @@
 
 use std::collections::VecDeque;
 
-use model::cpu::CpuTask;
+use model::cpu::{CpuTask, Priority};
 use model::{Duration, Random, Time};
 
 use super::arrivals::TaskReleases;
@@ -11,6 +11,14 @@ use super::ready::Urgency;
 
 /// Jobs of one task that may wait; more is an overload that no run need go through.
 const JOBS_MAX: usize = 65_536;
+
+/// A part of a job in which only what is above its ceiling preempts it.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Section {
+    left: Duration,
+    /// How urgent the job is outside.
+    outside: Option<Urgency>,
+}
 
 /// A task in a run.
 #[derive(Debug, Clone)]
@@ -24,6 +32,7 @@ pub(super) struct TaskState {
     pub(super) remaining: Duration,
     /// While it has a job.
     pub(super) urgency: Option<Urgency>,
+    section: Option<Section>,
 }
 
 impl TaskState {
@@ -35,7 +44,47 @@ impl TaskState {
             jobs: VecDeque::new(),
             remaining: Duration::ZERO,
             urgency: None,
+            section: None,
         }
+    }
+
+    /// The job that executes is in a section of this length, as urgent as its ceiling.
+    pub(super) fn enter(&mut self, length: Duration, ceiling: Urgency) {
+        self.section = Some(Section { left: length, outside: self.urgency });
+        self.urgency = Some(ceiling);
+    }
+
+    pub(super) fn is_in_section(&self) -> bool {
+        self.section.is_some()
+    }
+
+    /// What the job has left to execute before something about it changes.
+    pub(super) fn until_change(&self) -> Duration {
+        self.section.map_or(self.remaining, |section| section.left)
+    }
+
+    /// The job has executed for so long.
+    pub(super) fn execute(&mut self, executed: Duration) {
+        self.remaining = self.remaining - executed;
+        let Some(section) = &mut self.section else { return };
+        section.left = section.left - executed;
+        if section.left.is_zero() {
+            self.urgency = section.outside;
+            self.section = None;
+        }
+    }
+
+    /// A thread that is not in the workload, less urgent than all that is: it executes nothing but
+    /// sections.
+    pub(super) fn outsider(random: Random) -> Self {
+        let never = CpuTask::new("", Duration::ZERO, Duration::MAX, Priority(0));
+        Self::new(&CpuTask { offset: Duration::MAX, ..never }, random)
+    }
+
+    /// An outsider's section begins.
+    pub(super) fn begin_outside(&mut self, now: Time, length: Duration) {
+        self.jobs.push_back(now);
+        self.remaining = length;
     }
 
     /// A job is released; whether there is room for it.

@@ -53,7 +53,7 @@ pub(crate) fn task(name: &str, execution: u64, period: u64, priority: u32) -> Cp
 }
 
 pub(crate) fn run(workload: &CpuWorkload, duration: u64, seed: u64) -> CpuRun {
-    simulate(&CpuParams { workload, duration: ticks(duration), seed }, &mut ())
+    simulate(&CpuParams::new(workload, ticks(duration), seed), &mut ())
 }
 
 /// The stretches in which the server executed within its budget, in ticks.
@@ -76,7 +76,7 @@ impl CpuObserver for Stretches {
 /// The stretches of a run.
 pub(crate) fn stretches(workload: &CpuWorkload, duration: u64) -> Vec<(u64, u64)> {
     let mut stretches = Stretches::default();
-    let params = CpuParams { workload, duration: ticks(duration), seed: 1 };
+    let params = CpuParams::new(workload, ticks(duration), 1);
     simulate(&params, &mut stretches);
     stretches.0
 }

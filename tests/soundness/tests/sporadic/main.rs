@@ -2,6 +2,7 @@
 //! Promises of a processor with sporadic servers against its simulation: no response of a task,
 //! and none of the work behind a server, exceeds its bound.
 
+mod disturbed;
 mod generate;
 mod patterns;
 mod promises;

@@ -65,7 +65,7 @@ impl Small {
                 continue;
             }
             let workload = self.workload(Arrivals::At(at.into_iter().map(NS).collect()));
-            let params = CpuParams { workload: &workload, duration: NS(200), seed: 1 };
+            let params = CpuParams::new(&workload, NS(200), 1);
             let run = simulate(&params, &mut ());
             worst = worst.max(run.work[0].responses.max().unwrap_or_default());
             patterns += 1;

@@ -34,7 +34,7 @@ fn pair(row: &CpuThreadAssessment, metrics: &JobMetrics) -> Option<(Duration, Du
 /// The first response beyond its bound, in words.
 fn first_broken(workload: &CpuWorkload, seed: u64, compared: &mut Compared) -> Option<String> {
     let assessment = assess(workload, &[]);
-    let params = CpuParams { workload, duration: Duration::from_ns(6_000), seed };
+    let params = CpuParams::new(workload, Duration::from_ns(6_000), seed);
     let run = simulate(&params, &mut ());
     for (index, (row, metrics)) in assessment.tasks.iter().zip(&run.tasks).enumerate() {
         let Some((bound, longest)) = pair(row, metrics) else { continue };
@@ -137,7 +137,7 @@ fn posix_servers_break_promises() {
         for server in &mut kept.servers {
             server.params = ServerParams { kind: ServerKind::PosixSporadic, ..server.params };
         }
-        let params = CpuParams { workload: &kept, duration: Duration::from_ns(6_000), seed };
+        let params = CpuParams::new(&kept, Duration::from_ns(6_000), seed);
         let run = simulate(&params, &mut ());
         let is_broken = |(row, metrics): (&CpuThreadAssessment, &JobMetrics)| {
             pair(row, metrics).is_some_and(|(bound, longest)| longest > bound)
@@ -161,7 +161,7 @@ fn a_supply_without_its_first_wait_is_caught() {
     for seed in 0..1_500 {
         let workload = workload(&mut random, &[ServerKind::Sporadic], Costs::None);
         let assessment = assess(&workload, &[]);
-        let params = CpuParams { workload: &workload, duration: Duration::from_ns(6_000), seed };
+        let params = CpuParams::new(&workload, Duration::from_ns(6_000), seed);
         let run = simulate(&params, &mut ());
         let works = workload.work.iter().zip(&assessment.work).zip(&run.work);
         for ((work, row), metrics) in works {

@@ -14,20 +14,23 @@ impl<O: CpuObserver> Processor<'_, O> {
     /// Who executes is accounted for up to now.
     pub(super) fn account(&mut self) {
         let Some(running) = &mut self.running else { return };
-        let elapsed = self.now - running.since;
+        // Zero while thieves have the processor.
+        let elapsed = self.now.since(running.since);
         let switching = elapsed.min(running.switch_left);
         let from = running.since + switching;
         running.switch_left = running.switch_left - switching;
-        running.since = self.now;
+        running.since = running.since.max(self.now);
         self.run.busy += elapsed;
         self.run.switching += switching;
-        let executed = self.now - from;
+        let executed = elapsed - switching;
         if executed.is_zero() {
             return;
         }
         if let Some((_, task)) = self.tasks.get_mut(running.thread) {
-            task.remaining = task.remaining - executed;
-            self.observer.executed(Thread::Task(running.thread), from, self.now, true);
+            task.execute(executed);
+            if running.thread < self.workload.tasks.len() {
+                self.observer.executed(Thread::Task(running.thread), from, self.now, true);
+            }
             return;
         }
         let index = running.thread - self.tasks.len();
@@ -54,6 +57,9 @@ impl<O: CpuObserver> Processor<'_, O> {
         if let Some((_, task)) = self.tasks.get(running.thread) {
             if task.remaining.is_zero() {
                 self.complete_of_task(running.thread);
+            } else {
+                // Its section is over.
+                self.set_stop();
             }
             return;
         }
@@ -70,8 +76,10 @@ impl<O: CpuObserver> Processor<'_, O> {
     fn complete_of_task(&mut self, index: usize) {
         let (_, task) = &mut self.tasks[index];
         let arrival = task.complete();
-        self.run.tasks[index].complete(self.now - arrival);
-        self.observer.completed(Thread::Task(index), arrival, self.now);
+        if let Some(metrics) = self.run.tasks.get_mut(index) {
+            metrics.complete(self.now - arrival);
+            self.observer.completed(Thread::Task(index), arrival, self.now);
+        }
         let Some(&next) = task.jobs.front() else {
             task.urgency = None;
             self.running = None;
@@ -106,7 +114,7 @@ impl<O: CpuObserver> Processor<'_, O> {
         if let Some(index) = running.thread.checked_sub(self.tasks.len()) {
             let state = &self.servers[index];
             if !state.standing.budget.is_zero() {
-                let starts = self.now + running.switch_left;
+                let starts = running.since + running.switch_left;
                 // A server from elsewhere may say any budget: beyond all time it is not enforced.
                 let executes = state.standing.budget.checked_add(self.timer_latency);
                 let ends = executes.and_then(|executes| starts.checked_add(executes));
@@ -120,11 +128,12 @@ impl<O: CpuObserver> Processor<'_, O> {
     fn set_stop_of_job(&mut self) {
         let Some(running) = &mut self.running else { return };
         let remaining = if let Some((_, task)) = self.tasks.get(running.thread) {
-            task.remaining
+            task.until_change()
         } else {
             let jobs = &self.servers[running.thread - self.tasks.len()].jobs;
             jobs.front().map_or(Duration::ZERO, |job| job.remaining)
         };
-        running.stop_at = (self.now + running.switch_left + remaining).min(running.enforced_at);
+        running.stop_at =
+            (running.since + running.switch_left + remaining).min(running.enforced_at);
     }
 }
