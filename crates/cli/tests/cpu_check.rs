@@ -161,7 +161,7 @@ fn faults_are_shown_with_their_place() {
         (DISK.to_owned(), "the workload says nothing of a processor"),
     ];
     folder.file("idle.cpu.toml", PROFILE);
-    folder.file("low.cpu.toml", &PROFILE.replace("400_000", "399_999"));
+    folder.file("low.cpu.toml", &PROFILE.replace("400_000", "300_000"));
     for (text, message) in refusals {
         folder.file("w.toml", &text);
         let (code, _, stderr) = folder.run(&["cpu", "check", "w.toml"]);
