@@ -263,7 +263,7 @@ def tidegate(row, options, processes, sockets):
     command = shlex.split(printed[-1])
     if processes > 1:
         command = for_many_connections(command)
-    with server(command, [socket], options.output / f"{label}.log"):
+    with server(command, [socket, f"{socket}.ctl"], options.output / f"{label}.log"):
         effort = by_nbd(socket, "effort")
 
         def exports():
