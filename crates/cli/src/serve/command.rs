@@ -172,7 +172,8 @@ fn threads(prepared: &Prepared, file: &Path) -> Result<u64, Failure> {
 
 /// The plugin: where the environment says, beside this program, or in `../lib/tidegate`.
 fn plugin() -> Result<PathBuf, Failure> {
-    if let Some(path) = std::env::var_os("TIDEGATE_PLUGIN") {
+    // Set to nothing it is as if it were not set.
+    if let Some(path) = std::env::var_os("TIDEGATE_PLUGIN").filter(|path| !path.is_empty()) {
         return absolute(Path::new(&path));
     }
     let program = std::env::current_exe().map_err(|error| Failure::environment(&error))?;
