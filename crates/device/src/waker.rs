@@ -67,8 +67,8 @@ impl Waker {
         self.bell.state.compare_exchange(0, ASLEEP, Ordering::AcqRel, Ordering::Acquire).is_ok()
     }
 
-    /// Is awake, and hears it: it must be rung again for the next wake-up. Only to be called before looking at
-    /// what there is to do: what was put down before a ring is seen then. After a look it would
+    /// Is awake, and hears it: it must be rung again for the next wake-up. Only to be called before
+    /// looking at what there is to do: what was put down before a ring is seen then. After a look it would
     /// take away the ring of what came since.
     pub fn hear(&self) {
         self.bell.state.swap(0, Ordering::AcqRel);

@@ -3,7 +3,8 @@
 //!
 //! Both are exact in integers, and never below a point or what may have been stolen in an interval
 //! between two ([`corners`]), so that a profile with them is accepted. Neither is a proof beyond what
-//! was measured: the line rests on the slope of the hull, the hyperbola on the last point. The longest interval must be much longer than the period of the thief.
+//! was measured: the line rests on the slope of the hull, the hyperbola on the last
+//! point. The longest interval must be much longer than the period of the thief.
 
 use model::Duration;
 use model::cpu::{DemandFit, LoadFit, StolenPoint, WHOLE_PPB, corners, running_max};
@@ -18,7 +19,7 @@ pub type Thief = Option<(Duration, Duration)>;
 /// Each stolen time is first raised to the longest of shorter intervals (Theorem 5.4.1). Among
 /// the lines of slope at least 0 that touch a corner and are below none, nor below 0 at length 0, the
 /// least sum of vertical distances to the points has an edge of the corners' upper hull: that over the
-/// mean of the lengths, since the sum is n times the height there. The slope is rounded up and at most 1.
+/// mean of the lengths, since the sum is n times the height there. The slope is rounded up, at most 1.
 ///
 /// # Source
 /// Dissertation, 5.4, steps 1 and 2. **Corrections:** print calls the line a lower bound on demand;
@@ -85,8 +86,8 @@ fn is_above(first: StolenPoint, second: StolenPoint, third: StolenPoint) -> bool
 ///
 /// # Source
 /// Dissertation, 5.4. **Corrections:** the inequality that is fitted is 5.3.0.9, where print names
-/// 5.3.0.8; demand is raised first, and corners count in place of points, as for the line. If the longest interval is no multiple of the
-/// thief's period, u is a little large and p a little small.
+/// 5.3.0.8; demand is raised first, and corners count in place of points, as for the line. If the
+/// longest interval is no multiple of the thief's period, u is a little large and p a little small.
 ///
 /// # Panics
 /// Without a point.

@@ -56,7 +56,7 @@ pub(super) fn read_busy_poll(
         }
         (_, time) if time > BUSY_POLL_MAX => (
             "a processor would do nothing but look, before each time the service blocks",
-            "write at most \"1ms\"; \"50us\" is what waking takes on most machines",
+            "write at most \"1ms\": a little more than a read takes on the drive is enough",
         ),
         (_, time) => return Ok(time),
     };
