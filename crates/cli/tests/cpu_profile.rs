@@ -96,6 +96,34 @@ fn what_cannot_be_measured_is_refused_by_name() {
     }
 }
 
+/// Goal: the machine as it is can be measured once, for long, and what answers another question is not
+/// taken for it.
+#[test]
+fn a_thief_is_compared_with_a_baseline_that_was_measured_before() {
+    let folder = Folder::new();
+    let (code, idle) = folder.json(&[&SHORT[..], &["idle.cpu.toml"]].concat());
+    assert_eq!(code, 0);
+    let begin = ["cpu", "profile", "--trials=20", "--thief=200us/1ms", "--baseline=idle.cpu.toml"];
+    let with_thief = |more: &[&'static str]| [&begin[..], more].concat();
+    for (more, says) in [
+        (&["--longest=5ms", "--lengths=10", "--cpu=100000"][..], "write --cpu "),
+        (&["--longest=5ms", "--lengths=10", "--priority=39"], "write --priority 40"),
+        (&["--longest=5ms"], "write --lengths 10 --longest 5ms"),
+    ] {
+        if says.contains("priority") && !idle["conditions"]["priority"].is_u64() {
+            continue;
+        }
+        let (code, _, stderr) = folder.run(&with_thief(more));
+        assert!(code == 2 && stderr.contains(says), "{more:?}: {stderr}");
+        assert!(!stderr.contains("Measuring"), "{stderr}");
+    }
+    let (code, found) = folder.json(&with_thief(&["--longest=5ms", "--lengths=10"]));
+    // Whether it is covered is for the host to say.
+    assert!(code < 2, "{found:#}");
+    assert_eq!(found["calibration"]["idle_ns"], idle["demand_ns"]);
+    assert_eq!(found["calibration"]["lines"]["points"], 10);
+}
+
 /// Goal: Ctrl-C in a long measurement leaves a profile of what there is, and scripts are told.
 #[test]
 fn an_interrupted_measurement_is_written() {

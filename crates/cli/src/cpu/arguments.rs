@@ -90,6 +90,10 @@ pub(crate) struct CpuProfileArguments {
     /// together must cover the second, which is the result.
     #[arg(long, value_name = "TIME/TIME", value_parser = thief)]
     pub(crate) thief: Option<SyntheticThief>,
+    /// The machine as it is, measured before, in place of the first of the two measurements: of the
+    /// same processor, priority and intervals, and better for long.
+    #[arg(long, value_name = "FILE", requires = "thief")]
+    pub(crate) baseline: Option<PathBuf>,
     /// What the profile is called; cpu and the processor's number if this is left out.
     #[arg(long, value_name = "NAME")]
     pub(crate) name: Option<String>,

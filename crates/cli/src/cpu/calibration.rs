@@ -2,10 +2,15 @@
 //! Whether a thief that is known is measured as theory says (figure 5.8): its bound and what the
 //! machine takes without it must cover what is measured with it.
 
+use std::path::Path;
+
 use analysis::cpu::{DemandBound, Ratio, Source};
-use measure::cpu::SyntheticThief;
+use measure::cpu::{CpuProfileParams, SyntheticThief};
 use model::Duration;
 use model::cpu::{CpuProfile, StolenPoint, running_max};
+
+use crate::failure::Failure;
+use crate::input::read_text;
 
 /// What was found.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -27,8 +32,44 @@ pub(super) struct Calibration {
 pub(super) struct Coverage {
     pub(super) covered: usize,
     pub(super) all: usize,
+    /// Those whose bound is the whole interval or more: no measurement could exceed it.
+    pub(super) by_any: usize,
     /// By how much the worst point exceeds its bound.
     pub(super) excess_max: Duration,
+}
+
+/// Reads what the machine takes without the thief: a profile that answers the question of these
+/// parameters.
+pub(super) fn baseline(path: &Path, params: &CpuProfileParams) -> Result<CpuProfile, Failure> {
+    let text = read_text(path, "processor profile")?;
+    let profile =
+        CpuProfile::parse(&text).map_err(|error| Failure::in_file(path, text.clone(), &error))?;
+    match other_question(&profile, params) {
+        None => Ok(profile),
+        Some((what, help)) => {
+            Err(Failure::input(format!("{} is no baseline: {what}", path.display()), help))
+        }
+    }
+}
+
+/// How the profile was measured otherwise, and what to write for the same.
+fn other_question(profile: &CpuProfile, params: &CpuProfileParams) -> Option<(String, String)> {
+    let (cpu, priority) = (profile.conditions.cpu, profile.conditions.priority);
+    if cpu != params.cpu {
+        return Some((format!("it is of processor {cpu}"), format!("write --cpu {cpu}")));
+    }
+    // Without any, all others are in it: more than is asked for, and the measurement warned of it.
+    if let Some(priority) = priority.filter(|_| priority != params.priority.map(u32::from)) {
+        let what = format!("it was measured at priority {priority}");
+        return Some((what, format!("write --priority {priority}")));
+    }
+    let lengths = params.intervals.lengths().unwrap_or_default();
+    if lengths.into_iter().eq(profile.points.iter().map(|point| point.interval)) {
+        return None;
+    }
+    let (count, longest) = (profile.points.len(), profile.points.last()?.interval);
+    let what = format!("it has {count} lengths of intervals up to {longest}");
+    Some((what, format!("write --lengths {count} --longest {longest}")))
 }
 
 impl Calibration {
@@ -43,16 +84,19 @@ impl Calibration {
             without.demand_fit.and_then(|fit| fit.demand_ns(idle.interval.ns()))
         };
         let coverage = |bound, idle_ns: &dyn Fn(&StolenPoint) -> u64| {
-            let excess = idle.iter().zip(measured).map(|(idle, measured)| {
-                let demand = source.demand(bound, measured.interval).and_then(Ratio::ceil);
+            let bound_ns = |idle: &StolenPoint| {
+                let demand = source.demand(bound, idle.interval).and_then(Ratio::ceil);
                 let demand = demand.and_then(|ns| u64::try_from(ns).ok()).unwrap_or(u64::MAX);
-                let bound = demand.saturating_add(idle_ns(idle));
-                Duration::from_ns(measured.stolen_max.ns().saturating_sub(bound))
+                demand.saturating_add(idle_ns(idle))
+            };
+            let excess = idle.iter().zip(measured).map(|(idle, measured)| {
+                Duration::from_ns(measured.stolen_max.ns().saturating_sub(bound_ns(idle)))
             });
             let excess: Vec<Duration> = excess.collect();
             Coverage {
                 covered: excess.iter().filter(|excess| excess.is_zero()).count(),
                 all: excess.len(),
+                by_any: idle.iter().filter(|idle| bound_ns(idle) >= idle.interval.ns()).count(),
                 excess_max: excess.into_iter().max().unwrap_or(Duration::ZERO),
             }
         };
@@ -66,20 +110,27 @@ impl Calibration {
         }
     }
 
-    /// Whether both bounds together cover all that was measured: figure 5.8.
+    /// Whether both bounds together cover all that was measured (figure 5.8), and could have been
+    /// exceeded.
     pub(super) fn is_covered(&self) -> bool {
-        self.lines.covered == self.lines.all
+        self.lines.covered == self.lines.all && self.lines.by_any < self.lines.all
     }
 }
 
 impl Coverage {
     /// In a sentence.
     pub(super) fn says(&self) -> String {
-        let Self { covered, all, excess_max } = self;
-        if covered == all {
-            return format!("all {all} points are covered");
+        let Self { covered, all, by_any, excess_max } = self;
+        if covered < all {
+            return format!(
+                "{covered} of {all} points are covered, the worst exceeds it by {excess_max}"
+            );
         }
-        format!("{covered} of {all} points are covered, the worst exceeds it by {excess_max}")
+        if by_any == all {
+            return "it is the whole of every interval, which says nothing; a longer --longest might"
+                .to_owned();
+        }
+        format!("all {all} points are covered, {by_any} because it is the whole interval")
     }
 }
 
@@ -97,24 +148,42 @@ mod tests {
         [1, 10].into_iter().zip(stolen_us).map(point).collect()
     }
 
-    #[test]
-    fn what_exceeds_both_together_is_found() {
-        let ms = Duration::from_ms;
-        let thief = SyntheticThief { execution: ms(2), period: ms(10) };
-        let without = CpuProfile {
+    fn idle() -> CpuProfile {
+        CpuProfile {
             name: "idle".to_owned(),
             conditions: model::cpu::CpuConditions::default(),
             points: points([100, 50]),
             demand_fit: Some(DemandFit { utilization_ppb: 10_000_000, offset_ns: 100_000 }),
             load_fit: None,
-        };
+        }
+    }
+
+    #[test]
+    fn what_exceeds_both_together_is_found() {
+        let ms = Duration::from_ms;
+        let thief = SyntheticThief { execution: ms(2), period: ms(10) };
+        let without = idle();
         let found = |measured| Calibration::of(thief, &without, &points(measured));
         // In 10 ms: 2 by the refined bound, 3.6 by the line; 0.1 without the thief.
         assert_eq!(found([1_000, 2_100]).refined.covered, 2);
         let above = found([1_000, 2_101]);
         assert_eq!((above.refined.covered, above.refined.excess_max), (1, Duration::from_us(1)));
         assert_eq!((above.linear.covered, found([1_000, 3_701]).linear.covered), (2, 1));
+        // The shorter of both cannot be exceeded: 1.76 in 1 ms.
+        assert_eq!((above.linear.by_any, above.refined.by_any), (1, 1));
         // The line says 0.2 in 10 ms without the thief.
         assert!(found([1_000, 3_800]).is_covered() && !found([1_000, 3_801]).is_covered());
+    }
+
+    #[test]
+    fn a_bound_that_nothing_can_exceed_covers_nothing() {
+        let ms = Duration::from_ms;
+        let thief = SyntheticThief { execution: ms(2), period: ms(10) };
+        let without = CpuProfile {
+            demand_fit: Some(DemandFit { utilization_ppb: 1_000_000_000, offset_ns: 0 }),
+            ..idle()
+        };
+        let found = Calibration::of(thief, &without, &points([1_000, 10_000]));
+        assert!(!found.is_covered() && found.lines.says().contains("says nothing"));
     }
 }

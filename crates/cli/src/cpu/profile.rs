@@ -14,7 +14,7 @@ use model::cpu::CpuProfile;
 
 use super::arguments::CpuProfileArguments;
 use super::calibration::Calibration;
-use super::{profile_charts, profile_json, profile_text};
+use super::{calibration, profile_charts, profile_json, profile_text};
 use crate::Answer;
 use crate::failure::Failure;
 use crate::interrupt;
@@ -44,11 +44,13 @@ pub(super) fn profile(arguments: &CpuProfileArguments) -> Result<Answer, Failure
     let mut output = Output::prepare(arguments)?;
     let params = params(arguments)?;
     params.intervals.lengths().map_err(|error| Failure::unusable(&error))?;
+    let baseline = arguments.baseline.as_deref().map(|path| calibration::baseline(path, &params));
+    let baseline = baseline.transpose()?;
     let interrupted = interrupt::flag(output.kept.says())?;
     print_head(&params);
     let (measured, calibration) = match params.thief {
         None => (measure(&params, &mut output.kept, &interrupted)?, None),
-        Some(thief) => calibrate(thief, &params, &mut output.kept, &interrupted)?,
+        Some(thief) => calibrate(thief, &params, baseline, &mut output.kept, &interrupted)?,
     };
     for warning in &measured.warnings {
         eprintln!("{:<12} {warning}", "Warning");
@@ -59,22 +61,28 @@ pub(super) fn profile(arguments: &CpuProfileArguments) -> Result<Answer, Failure
     Ok(if is_whole && is_covered { Answer::Yes } else { Answer::No })
 }
 
-/// Without the thief, and with it; whoever interrupts the first has that alone.
+/// Without the thief, unless that is known, and with it; whoever interrupts the first has that alone.
 fn calibrate(
     thief: SyntheticThief,
     params: &CpuProfileParams,
+    baseline: Option<CpuProfile>,
     kept: &mut Kept,
     interrupted: &AtomicBool,
 ) -> Result<(CpuMeasurement, Option<Calibration>), Failure> {
-    let without = CpuProfileParams { thief: None, ..params.clone() };
-    let mut idle = measure(&without, kept, interrupted)?;
-    if idle.end == CpuProfileEnd::Cancelled {
-        let warning = "interrupted before the thief began: this is the machine without it";
-        idle.warnings.push(warning.to_owned());
-        return Ok((idle, None));
-    }
+    let without = if let Some(known) = baseline {
+        known
+    } else {
+        let without = CpuProfileParams { thief: None, ..params.clone() };
+        let mut idle = measure(&without, kept, interrupted)?;
+        if idle.end == CpuProfileEnd::Cancelled {
+            let warning = "interrupted before the thief began: this is the machine without it";
+            idle.warnings.push(warning.to_owned());
+            return Ok((idle, None));
+        }
+        idle.profile
+    };
     let measured = measure(params, kept, interrupted)?;
-    let calibration = Calibration::of(thief, &idle.profile, &measured.profile.points);
+    let calibration = Calibration::of(thief, &without, &measured.profile.points);
     Ok((measured, Some(calibration)))
 }
 

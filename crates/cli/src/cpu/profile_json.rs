@@ -76,6 +76,7 @@ fn coverage(coverage: Coverage) -> Value {
     json!({
         "covered": coverage.covered,
         "points": coverage.all,
+        "by_any": coverage.by_any,
         "excess_ns_max": coverage.excess_max.ns(),
     })
 }
