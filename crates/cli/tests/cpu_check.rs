@@ -138,6 +138,11 @@ fn measured_interference_counts_above_every_task() {
         "{text}"
     );
     assert!(text.contains("measured at priority 50: whatever runs"), "{text}");
+    assert!(!text.contains("without a real-time priority"), "{text}");
+    assert_eq!(PROFILE.matches("priority = 50\n").count(), 1);
+    folder.file("idle.cpu.toml", &PROFILE.replace("priority = 50\n", ""));
+    let (_, text, _) = folder.run(&["cpu", "check", "w.toml"]);
+    assert!(text.contains("`idle` was measured without a real-time priority"), "{text}");
 }
 
 #[test]

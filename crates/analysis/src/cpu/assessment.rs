@@ -279,5 +279,11 @@ fn notes(
              {lowest} and {at} and is not in this file is not counted"
         ));
     }
+    if measured.priority().is_none() {
+        notes.push(format!(
+            "`{name}` was measured without a real-time priority: it counts ordinary threads, and \
+             says nothing about what a real-time task loses; measure it again as root"
+        ));
+    }
     notes
 }

@@ -11,17 +11,19 @@
 //! All that asks for durability in one batch shares one flush behind it, so that a batch costs
 //! b(n) and at most one flush more, whoever asked: that is what the proof charges.
 
+mod arrivals;
+mod departures;
 mod switch;
 mod trims;
 
 use std::collections::{BTreeMap, HashMap, VecDeque};
 
 use device::{IoBuffer, IoError};
-use model::{Class, Lba, Op, Outcome, Request, RequestId, Tag, Time};
+use model::{Request, RequestId, Time};
 use policy::{Decision, Event, NoticeKind, Policy};
 
 use super::backing::{Backing, Move, Moved};
-use super::call::{Answered, Call, CallError, CallKind, CallPart};
+use super::call::{Answered, Call, CallError, CallPart};
 use super::offer::{ExportId, Member};
 use super::rounds::Rounds;
 use super::shares::Shares;
@@ -211,167 +213,6 @@ impl<B: Backing> Core<B> {
         self.watch.statistics(now, exports)
     }
 
-    /// Takes note of what came back; the instant at which that was.
-    fn take_back(&mut self) -> Time {
-        let mut moved = std::mem::take(&mut self.moved);
-        self.backing.reap(&mut moved);
-        // Read after reaping: what came back did so before this instant.
-        let now = self.backing.now();
-        for Moved { id, data, result } in moved.drain(..) {
-            if let Some(members) = self.rounds.flushed(id) {
-                let result = self.settle_flush(now, result);
-                for id in members {
-                    self.complete(now, id, result);
-                }
-                continue;
-            }
-            if self.trims.front() == Some(&id) {
-                self.trimmed(id);
-                continue;
-            }
-            let part = self.parts.get_mut(&id).expect("the store returns what it was given");
-            part.data = data;
-            part.result = result;
-            if part.request.fua {
-                if let Some(flush) = self.rounds.written(id) {
-                    self.backing.flush(flush);
-                }
-            } else {
-                self.complete(now, id, Ok(()));
-            }
-        }
-        self.moved = moved;
-        self.watch.look(now);
-        now
-    }
-
-    /// What came of a flush. None is good after one that failed, also if it was asked for or sent
-    /// before that: the failure is told once, and what was to be durable may have gone with it.
-    fn settle_flush(&mut self, now: Time, result: Result<(), IoError>) -> Result<(), CallError> {
-        if self.is_flush_broken {
-            return Err(CallError::FlushBroken);
-        }
-        if let Err(error) = result {
-            self.is_flush_broken = true;
-            self.watch.flush_failed(now, error);
-        }
-        result.map_err(CallError::from)
-    }
-
-    /// A new call: its parts go as far as they may.
-    fn open(&mut self, now: Time, mut call: Call) {
-        if self.tenants.get(&call.export).is_none_or(|tenant| tenant.is_closed) {
-            call.answer.give(Err(CallError::Removed), call.parts);
-            return;
-        }
-        let is_durable =
-            matches!(call.kind, CallKind::Flush | CallKind::Write { is_durable: true });
-        if is_durable && self.is_flush_broken {
-            call.answer.give(Err(CallError::FlushBroken), call.parts);
-            return;
-        }
-        if call.kind == CallKind::Trim && !self.may_trim() {
-            // A trim is advice, and nobody's contract is to suffer from it.
-            call.answer.give(Ok(Answered::default()), call.parts);
-            return;
-        }
-        let (export, kind, released) = (call.export, call.kind, call.released);
-        let parts: Vec<(Lba, model::Bytes, Option<IoBuffer>)> =
-            call.parts.iter_mut().map(|part| (part.start, part.size, part.data.take())).collect();
-        let parts_left = parts.len();
-        let place = self.free_calls.pop().unwrap_or_else(|| {
-            self.calls.push(None);
-            self.calls.len() - 1
-        });
-        self.calls[place] = Some(OpenCall { call, parts_left, result: Ok(Answered::best()) });
-        for (index, (start, size, data)) in parts.into_iter().enumerate() {
-            let id = RequestId(self.next_id);
-            self.next_id += 1;
-            let tenant = self.tenants.get_mut(&export).expect("it is open");
-            tenant.statistics.outstanding += 1;
-            tenant.statistics.flushes += u64::from(is_durable);
-            let op = if kind == CallKind::Read { Op::Read } else { Op::Write };
-            let request = Request {
-                id,
-                task: tenant.task,
-                class: Class::BestEffort,
-                released,
-                eligible: released,
-                due: None,
-                op,
-                start,
-                size,
-                fua: is_durable,
-                optional: false,
-                tag: Tag::Simple,
-            };
-            let (is_flush, is_trim) = (kind == CallKind::Flush, kind == CallKind::Trim);
-            let admission = Admission { class: Class::BestEffort, eligible: released, due: None };
-            // A flush covers what was answered before it: it waits for nothing.
-            let is_free = is_flush || tenant.ordering.admit(id, op, start, size);
-            let (offered, result) = (None, Ok(()));
-            let call = place;
-            let part =
-                Part { request, call, index, admission, offered, is_flush, is_trim, data, result };
-            self.parts.insert(id, part);
-            if is_free {
-                self.release(now, released, id, export);
-            }
-        }
-    }
-
-    /// A request that nothing overlaps any more, since that instant: only now the contract
-    /// counts, for a tenant's own order delays nobody but itself.
-    fn release(&mut self, now: Time, since: Time, id: RequestId, export: ExportId) {
-        if self.parts[&id].is_trim {
-            self.trim(id);
-            return;
-        }
-        let tenant = self.tenants.get_mut(&export).expect("an export outlives its requests");
-        let part = self.parts.get_mut(&id).expect("it is outstanding");
-        let admission = tenant.admit(since, part.request.op);
-        part.admission = admission;
-        let request = &mut part.request;
-        (request.class, request.due) = (admission.class, admission.due);
-        (request.released, request.eligible) = (since, admission.eligible);
-        let size = request.size;
-        if admission.class == Class::BestEffort {
-            self.shares.push(export, id, size);
-        } else if tenant.shown < self.room {
-            tenant.shown += 1;
-            self.offer(now, id);
-        } else {
-            tenant.line.push_back(id);
-        }
-    }
-
-    fn offer(&mut self, now: Time, id: RequestId) {
-        let request = self.number(id);
-        let is_behind = !self.held.is_empty();
-        if is_behind || self.policy.observe(now, Event::Release(request)).is_err() {
-            self.held.push_back(id);
-        }
-    }
-
-    /// Gives a request its place among those that are offered.
-    fn number(&mut self, id: RequestId) -> Request {
-        let part = self.parts.get_mut(&id).expect("it is outstanding");
-        part.offered = Some(self.offers);
-        self.offers += 1;
-        part.request
-    }
-
-    /// A request of a contract is done with: the next in its tenant's line is to be offered.
-    fn advance_line(&mut self, export: ExportId) {
-        let tenant = self.tenants.get_mut(&export).expect("an export outlives its requests");
-        if let Some(next) = tenant.line.pop_front() {
-            self.number(next);
-            self.held.push_back(next);
-        } else {
-            tenant.shown -= 1;
-        }
-    }
-
     /// Fills the window with best effort, and offers again what there was no room for.
     fn show(&mut self, now: Time) {
         while let Some(&id) = self.held.front() {
@@ -428,52 +269,6 @@ impl<B: Backing> Core<B> {
         self.backing.submit(&mut self.batch);
         if let Some(flush) = self.rounds.close() {
             self.backing.flush(flush);
-        }
-    }
-
-    /// A request is done with, `also` being what came of the flush behind it.
-    fn complete(&mut self, now: Time, id: RequestId, also: Result<(), CallError>) {
-        let part = self.parts.remove(&id).expect("completed once");
-        let result = part.result.map_err(CallError::from).and(also);
-        let outcome = if result.is_ok() { Outcome::Done } else { Outcome::Failed };
-        self.watch.completed(now, &part.request, outcome);
-        self.tell(now, Event::Complete { id, outcome });
-        let export = self.calls[part.call].as_ref().expect("a call outlives its parts").call.export;
-        if part.request.class == Class::BestEffort {
-            self.shown -= 1;
-        } else {
-            self.advance_line(export);
-        }
-        let tenant = self.tenants.get_mut(&export).expect("an export outlives its requests");
-        tenant.statistics.outstanding -= 1;
-        tenant.statistics.failed += u64::from(result.is_err());
-        if result.is_ok() {
-            tenant.answered(now, part.request.released, part.admission);
-            let bytes = if part.is_flush { 0 } else { part.request.size.get() };
-            tenant.statistics.bytes += bytes;
-        }
-        tenant.ordering.complete(id, |id| self.freed.push((id, export)));
-        let is_within_contract = part.admission.class != Class::BestEffort
-            && part.admission.eligible == part.request.released;
-        let answered =
-            Answered { response: now.since(part.admission.eligible), is_within_contract };
-        self.answer_part(part, result.map(|()| answered));
-    }
-
-    /// Gives the memory back to the call, and with the last part its answer.
-    fn answer_part(&mut self, part: Part, result: Result<Answered, CallError>) {
-        let place = part.call;
-        let open = self.calls[place].as_mut().expect("a call outlives its parts");
-        open.call.parts[part.index].data = part.data;
-        open.result = match (open.result, result) {
-            (Ok(others), Ok(answered)) => Ok(others.and(answered)),
-            (Err(first), _) | (Ok(_), Err(first)) => Err(first),
-        };
-        open.parts_left -= 1;
-        if open.parts_left == 0 {
-            let OpenCall { call, result, .. } = self.calls[place].take().expect("just seen");
-            self.free_calls.push(place);
-            call.answer.give(result, call.parts);
         }
     }
 

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! From a call to what the policy is offered.
+
+use device::IoBuffer;
+use model::{Class, Lba, Op, Request, RequestId, Tag, Time};
+use policy::Event;
+
+use super::super::backing::Backing;
+use super::super::call::{Answered, Call, CallError, CallKind};
+use super::super::offer::ExportId;
+use super::super::tenant::Admission;
+use super::{Core, OpenCall, Part};
+
+impl<B: Backing> Core<B> {
+    /// A new call: its parts go as far as they may.
+    pub(super) fn open(&mut self, now: Time, mut call: Call) {
+        if self.tenants.get(&call.export).is_none_or(|tenant| tenant.is_closed) {
+            call.answer.give(Err(CallError::Removed), call.parts);
+            return;
+        }
+        let is_durable =
+            matches!(call.kind, CallKind::Flush | CallKind::Write { is_durable: true });
+        if is_durable && self.is_flush_broken {
+            call.answer.give(Err(CallError::FlushBroken), call.parts);
+            return;
+        }
+        if call.kind == CallKind::Trim && !self.may_trim() {
+            // A trim is advice, and nobody's contract is to suffer from it.
+            call.answer.give(Ok(Answered::default()), call.parts);
+            return;
+        }
+        let (export, kind, released) = (call.export, call.kind, call.released);
+        let parts: Vec<(Lba, model::Bytes, Option<IoBuffer>)> =
+            call.parts.iter_mut().map(|part| (part.start, part.size, part.data.take())).collect();
+        let parts_left = parts.len();
+        let place = self.free_calls.pop().unwrap_or_else(|| {
+            self.calls.push(None);
+            self.calls.len() - 1
+        });
+        self.calls[place] = Some(OpenCall { call, parts_left, result: Ok(Answered::best()) });
+        for (index, (start, size, data)) in parts.into_iter().enumerate() {
+            let id = RequestId(self.next_id);
+            self.next_id += 1;
+            let tenant = self.tenants.get_mut(&export).expect("it is open");
+            tenant.statistics.outstanding += 1;
+            tenant.statistics.flushes += u64::from(is_durable);
+            let op = if kind == CallKind::Read { Op::Read } else { Op::Write };
+            let request = Request {
+                id,
+                task: tenant.task,
+                class: Class::BestEffort,
+                released,
+                eligible: released,
+                due: None,
+                op,
+                start,
+                size,
+                fua: is_durable,
+                optional: false,
+                tag: Tag::Simple,
+            };
+            let (is_flush, is_trim) = (kind == CallKind::Flush, kind == CallKind::Trim);
+            let admission = Admission { class: Class::BestEffort, eligible: released, due: None };
+            // A flush covers what was answered before it: it waits for nothing.
+            let is_free = is_flush || tenant.ordering.admit(id, op, start, size);
+            let (offered, result) = (None, Ok(()));
+            let call = place;
+            let part =
+                Part { request, call, index, admission, offered, is_flush, is_trim, data, result };
+            self.parts.insert(id, part);
+            if is_free {
+                self.release(now, released, id, export);
+            }
+        }
+    }
+
+    /// A request that nothing overlaps any more, since that instant: only now the contract
+    /// counts, for a tenant's own order delays nobody but itself.
+    pub(super) fn release(&mut self, now: Time, since: Time, id: RequestId, export: ExportId) {
+        if self.parts[&id].is_trim {
+            self.trim(id);
+            return;
+        }
+        let tenant = self.tenants.get_mut(&export).expect("an export outlives its requests");
+        let part = self.parts.get_mut(&id).expect("it is outstanding");
+        let admission = tenant.admit(since, part.request.op);
+        part.admission = admission;
+        let request = &mut part.request;
+        (request.class, request.due) = (admission.class, admission.due);
+        (request.released, request.eligible) = (since, admission.eligible);
+        let size = request.size;
+        if admission.class == Class::BestEffort {
+            self.shares.push(export, id, size);
+        } else if tenant.shown < self.room {
+            tenant.shown += 1;
+            self.offer(now, id);
+        } else {
+            tenant.line.push_back(id);
+        }
+    }
+
+    pub(super) fn offer(&mut self, now: Time, id: RequestId) {
+        let request = self.number(id);
+        let is_behind = !self.held.is_empty();
+        if is_behind || self.policy.observe(now, Event::Release(request)).is_err() {
+            self.held.push_back(id);
+        }
+    }
+
+    /// Gives a request its place among those that are offered.
+    pub(super) fn number(&mut self, id: RequestId) -> Request {
+        let part = self.parts.get_mut(&id).expect("it is outstanding");
+        part.offered = Some(self.offers);
+        self.offers += 1;
+        part.request
+    }
+}

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! From what came back to the answers.
+
+use device::IoError;
+use model::{Class, Outcome, RequestId, Time};
+use policy::Event;
+
+use super::super::backing::{Backing, Moved};
+use super::super::call::{Answered, CallError};
+use super::super::offer::ExportId;
+use super::{Core, OpenCall, Part};
+
+impl<B: Backing> Core<B> {
+    /// Takes note of what came back; the instant at which that was.
+    pub(super) fn take_back(&mut self) -> Time {
+        let mut moved = std::mem::take(&mut self.moved);
+        self.backing.reap(&mut moved);
+        // Read after reaping: what came back did so before this instant.
+        let now = self.backing.now();
+        for Moved { id, data, result } in moved.drain(..) {
+            if let Some(members) = self.rounds.flushed(id) {
+                let result = self.settle_flush(now, result);
+                for id in members {
+                    self.complete(now, id, result);
+                }
+                continue;
+            }
+            if self.trims.front() == Some(&id) {
+                self.trimmed(id);
+                continue;
+            }
+            let part = self.parts.get_mut(&id).expect("the store returns what it was given");
+            part.data = data;
+            part.result = result;
+            if part.request.fua {
+                if let Some(flush) = self.rounds.written(id) {
+                    self.backing.flush(flush);
+                }
+            } else {
+                self.complete(now, id, Ok(()));
+            }
+        }
+        self.moved = moved;
+        self.watch.look(now);
+        now
+    }
+
+    /// What came of a flush. None is good after one that failed, also if it was asked for or sent
+    /// before that: the failure is told once, and what was to be durable may have gone with it.
+    fn settle_flush(&mut self, now: Time, result: Result<(), IoError>) -> Result<(), CallError> {
+        if self.is_flush_broken {
+            return Err(CallError::FlushBroken);
+        }
+        if let Err(error) = result {
+            self.is_flush_broken = true;
+            self.watch.flush_failed(now, error);
+        }
+        result.map_err(CallError::from)
+    }
+
+    /// A request is done with, `also` being what came of the flush behind it.
+    pub(super) fn complete(&mut self, now: Time, id: RequestId, also: Result<(), CallError>) {
+        let part = self.parts.remove(&id).expect("completed once");
+        let result = part.result.map_err(CallError::from).and(also);
+        let outcome = if result.is_ok() { Outcome::Done } else { Outcome::Failed };
+        self.watch.completed(now, &part.request, outcome);
+        self.tell(now, Event::Complete { id, outcome });
+        let export = self.calls[part.call].as_ref().expect("a call outlives its parts").call.export;
+        if part.request.class == Class::BestEffort {
+            self.shown -= 1;
+        } else {
+            self.advance_line(export);
+        }
+        let tenant = self.tenants.get_mut(&export).expect("an export outlives its requests");
+        tenant.statistics.outstanding -= 1;
+        tenant.statistics.failed += u64::from(result.is_err());
+        if result.is_ok() {
+            tenant.answered(now, part.request.released, part.admission);
+            let bytes = if part.is_flush { 0 } else { part.request.size.get() };
+            tenant.statistics.bytes += bytes;
+        }
+        tenant.ordering.complete(id, |id| self.freed.push((id, export)));
+        let is_within_contract = part.admission.class != Class::BestEffort
+            && part.admission.eligible == part.request.released;
+        let answered =
+            Answered { response: now.since(part.admission.eligible), is_within_contract };
+        self.answer_part(part, result.map(|()| answered));
+    }
+
+    /// Gives the memory back to the call, and with the last part its answer.
+    pub(super) fn answer_part(&mut self, part: Part, result: Result<Answered, CallError>) {
+        let place = part.call;
+        let open = self.calls[place].as_mut().expect("a call outlives its parts");
+        open.call.parts[part.index].data = part.data;
+        open.result = match (open.result, result) {
+            (Ok(others), Ok(answered)) => Ok(others.and(answered)),
+            (Err(first), _) | (Ok(_), Err(first)) => Err(first),
+        };
+        open.parts_left -= 1;
+        if open.parts_left == 0 {
+            let OpenCall { call, result, .. } = self.calls[place].take().expect("just seen");
+            self.free_calls.push(place);
+            call.answer.give(result, call.parts);
+        }
+    }
+
+    /// A request of a contract is done with: the next in its tenant's line is to be offered.
+    fn advance_line(&mut self, export: ExportId) {
+        let tenant = self.tenants.get_mut(&export).expect("an export outlives its requests");
+        if let Some(next) = tenant.line.pop_front() {
+            self.number(next);
+            self.held.push_back(next);
+        } else {
+            tenant.shown -= 1;
+        }
+    }
+}
