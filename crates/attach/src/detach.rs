@@ -48,7 +48,9 @@ pub fn holders(place: &Place) -> Holders {
     let used = devices.iter().find_map(|device| in_use::of_device_or_elsewhere(device));
     let openers = devices.iter().flat_map(|device| in_use::openers(device));
     // What is open here was open where this was started from, which counts itself.
-    let openers = openers.filter(|opener| opener.pid != std::process::id()).collect();
+    let openers: Vec<_> = openers.filter(|opener| opener.pid != std::process::id()).collect();
+    // Whoever has it open here is who has it for itself: nobody is to be sought elsewhere.
+    let used = used.filter(|used| *used != Use::Elsewhere || openers.is_empty());
     Holders { used, openers }
 }
 

@@ -49,6 +49,12 @@ pub enum AttachError {
         /// The device, which is gone again.
         device: PathBuf,
     },
+    /// Somebody made the device read-only, and it stays so.
+    #[error("{} is read-only from whoever had it before: run `blockdev --setrw {}`", device.display(), device.display())]
+    ReadOnly {
+        /// The device.
+        device: PathBuf,
+    },
     /// The kernel does not let us.
     #[error("cannot set {} to {value}: {source}", path.display())]
     Setting {

@@ -63,7 +63,15 @@ pub(crate) fn dress(device: &Path, looks: Looks) -> Result<(), AttachError> {
     set("rotational", u32::from(looks.is_rotational).to_string())?;
     set("max_sectors_kb", (looks.request_max.get() >> 10).max(4).to_string())?;
     // The drives have no discard.
-    set("discard_max_bytes", "0".to_owned())
+    set("discard_max_bytes", "0".to_owned())?;
+    // Whoever had the device before may have left it read-only (`blockdev --setro`).
+    if attribute(device, "ro").is_some_and(|ro| ro == "1") {
+        let _ = Command::new("blockdev").arg("--setrw").arg(device).status();
+    }
+    match attribute(device, "ro").filter(|ro| ro == "1") {
+        None => Ok(()),
+        Some(_) => Err(AttachError::ReadOnly { device: device.to_owned() }),
+    }
 }
 
 /// Gives the queue back what the next one who attaches something expects, as far as it may be set.

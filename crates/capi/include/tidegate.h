@@ -77,8 +77,8 @@ extern "C" {
 // Reads a serve file (as `tidegate serve` does), proves what it promises, and begins to serve it
 // to this program. Keys about sockets are not used. `flags`: 0 or TIDEGATE_FORCE.
 //
-// -EINVAL where the file is faulty or does not prove what it promises; -EIO where the store
-// cannot be used.
+// -EINVAL where the file is faulty or does not prove what it promises; -ENOENT, -EACCES or another
+// error of the system where it cannot be read; -EIO where the store cannot be used.
 //
 // Safety: `file` is a string, `engine` a place for the answer.
 int32_t tidegate_open(const char *file, uint32_t flags, struct tidegate_engine **engine);
@@ -90,7 +90,8 @@ int32_t tidegate_open(const char *file, uint32_t flags, struct tidegate_engine *
 int32_t tidegate_close(struct tidegate_engine *engine);
 
 // Asks what the control socket of a server answers: one JSON object there, one back, with
-// "status", "statistics", "admit", "remove", "missed" and "ended" as docs/serve.md has them.
+// "status", "statistics", "check", "admit", "remove", "missed" and "ended" as docs/serve.md has
+// them; "stop" is refused: that is `tidegate_close`.
 // The answer says in "ok" whether it was done; free it with `tidegate_free_text`.
 // Where the call fails, it is NULL.
 //

@@ -36,6 +36,10 @@ pub(crate) enum Command {
     /// Run the workload against a real device or file, with the policy deciding.
     Run(RunArguments),
     /// Put a disk behind block exports, each with a contract, for programs that know nothing of it.
+    #[command(
+        after_help = "Exit codes: 0 served until it was told to stop, 1 not proven, 2 wrong input, 3 the \
+                      environment or nbdkit failed."
+    )]
     Serve(ServeArguments),
     /// Ask a running service, or tell it something, through its control socket.
     Ctl(CtlArguments),

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! `tidegate serve`: prove the contracts of a serve file, then let nbdkit serve with our plugin.
 //!
-//! This process watches over it: its signals and its exit code are nbdkit's. Where the service
+//! This process watches over it: its signals are nbdkit's, and its exit code but for 1. Where the service
 //! manager brings the sockets, it becomes nbdkit instead, since they are given to this process and
 //! no other; the service manager watches then.
 
@@ -10,7 +10,7 @@ mod supervisor;
 
 use std::os::unix::process::CommandExt as _;
 
-use engine::serve::{Prepared, ServeError, what_would_fit};
+use engine::serve::{Prepared, ServeError};
 
 use crate::Answer;
 use crate::arguments::ServeArguments;
@@ -28,8 +28,7 @@ pub(crate) fn serve(arguments: &ServeArguments) -> Result<Answer, Failure> {
         check::print(workload);
     }
     if !prepared.is_proven() {
-        let (workload, _) = prepared.proof().expect("what is not proven was tried");
-        for what in what_would_fit(workload) {
+        for what in prepared.what_would_fit() {
             show::labelled("Would fit", &what);
         }
         if !arguments.force {

@@ -41,7 +41,7 @@ pub enum OpenError {
     },
     /// The file system keeps its data in memory.
     #[error(
-        "{} lies on {file_system}, which keeps its data in memory: there is no device to measure; name a file on a disk",
+        "{} lies on {file_system}, which keeps its data in memory: there is no device behind it; name a file on a disk",
         path.display()
     )]
     MemoryFileSystem {
@@ -85,7 +85,7 @@ pub enum OpenError {
     },
     /// The file has parts that were never written.
     #[error(
-        "{} was never written at byte {offset} of {size}: reading there does not touch the device; make a file with `--create`",
+        "{} was never written at byte {offset} of {size}: reading there does not touch the device; `tidegate profile FILE --create SIZE` makes one that is written",
         path.display()
     )]
     Sparse {
@@ -105,7 +105,7 @@ pub enum OpenError {
         device: String,
     },
     /// There is not one block in it.
-    #[error("{} holds {size}, less than one block of {size_min}: make a file with `--create`", path.display())]
+    #[error("{} holds {size}, less than one block of {size_min}; `tidegate profile FILE --create SIZE` makes a file", path.display())]
     TooSmall {
         /// The path.
         path: PathBuf,

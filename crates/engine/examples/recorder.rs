@@ -62,6 +62,7 @@ fn main() -> Result<ExitCode, Box<dyn Error>> {
 fn record(export: &Export, contract: &ExportContract, end: Instant) -> Result<Recorded, CallError> {
     let size = contract.size_max.get();
     let frame = vec![7; usize::try_from(size).expect("a frame fits into memory")];
+    // At least one: a contract is about requests that its export can have.
     let slots = export.spec().size.get() / size;
     let period = Duration::from_nanos(contract.period.ns());
     let mut recorded = Recorded { frames: 0, missed: 0, longest: Duration::ZERO };

@@ -100,6 +100,9 @@ fn exports_follow_each_other_and_do_not_overlap() {
     let over = BACKUP.replace("size", "offset = \"512MiB\"\nsize");
     let error = parse(&format!("{HEAD}{CAMERA}{over}")).exports(layout(8)).unwrap_err();
     assert_eq!(error.message, "`backup` would overlap `camera`");
+    let small = CAMERA.replace("1GiB", "64KiB");
+    let error = parse(&format!("{HEAD}{small}")).exports(layout(8)).unwrap_err();
+    assert_eq!(error.message, "requests of up to 128KiB in an export of 64KiB");
     let odd = BACKUP.replace("2GiB", "512B");
     let error = parse(&format!("{HEAD}{CAMERA}{odd}")).exports(layout(8)).unwrap_err();
     assert!(error.message.contains("no multiple of 4"), "{error}");
@@ -163,6 +166,13 @@ fn faults_are_named_where_they_stand() {
         (with("simulate = \"ibm-36z15\"\n"), "both a backing", "\"disk.img\""),
         (with("listen = \"0.0.0.0:1\"\n"), "anybody", "\"0.0.0.0:1\""),
         (with("listen = \"0.0.0.0\"\n"), "without a port", "\"0.0.0.0\""),
+        (with("listen = \"127.0.0.1:99999\"\n"), "`99999` is no port", "\"127.0.0.1:99999\""),
+        (with("listen = \"127.0.0.1:0\"\n"), "`0` is no port", "\"127.0.0.1:0\""),
+        (with("listen = \"127.0.0.1:\"\n"), "`` is no port", "\"127.0.0.1:\""),
+        (with("listen = \":10809\"\n"), "without an address", "\":10809\""),
+        (with("listen = \"::1:10809\"\n"), "[::1]:10809", "\"::1:10809\""),
+        (with("listen = \"127.example.org:1\"\n"), "anybody", "\"127.example.org:1\""),
+        (with("socket = \"\"\n"), "without a name", "\"\""),
         (with("socket = \"a\"\nlisten = \"127.0.0.1:1\"\n"), "both a socket", "\"127.0.0.1:1\""),
         (with("[tls]\npsk = \"k\"\n"), "guarded by its permissions", ""),
         (with("metrics = \"0.0.0.0:9464\"\n"), "this machine only", "\"0.0.0.0:9464\""),

@@ -57,7 +57,12 @@ impl Client {
             if line.ends_with('\n') { Ok(line) } else { Err(io::ErrorKind::UnexpectedEof.into()) }
         };
         let line = exchange().map_err(|error| {
-            let why = "it ended, or it does not answer in time";
+            let why = match error.kind() {
+                io::ErrorKind::ConnectionReset | io::ErrorKind::UnexpectedEof => {
+                    "it ended, or this is the socket of its clients: name that of `control`"
+                }
+                _ => "it ended, or it does not answer in time",
+            };
             Failure::environment(&NotReached { path: self.path.clone(), error, why })
         })?;
         Ok(line.trim_end().to_owned())

@@ -26,20 +26,30 @@ fn list(value: &Value) -> &[Value] {
     value.as_array().map_or(&[], Vec::as_slice)
 }
 
-/// Whether everything that was agreed is proved, and still stands.
+/// Whether everything that was agreed is proved, still stands, and was answered.
 pub(super) fn is_guaranteed(status: &Value) -> bool {
-    let is_kept = |export: &Value| {
-        export["contract"].is_null()
-            || (export["bound_ns"].is_u64() && export["is_degraded"] == false)
-    };
-    list(&status["exports"]).iter().all(is_kept)
+    stands(status) && failed(status) == 0
+}
+
+fn with_contract(status: &Value) -> impl Iterator<Item = &Value> {
+    list(&status["exports"]).iter().filter(|export| !export["contract"].is_null())
+}
+
+fn stands(status: &Value) -> bool {
+    let stands = |export: &Value| export["bound_ns"].is_u64() && export["is_degraded"] == false;
+    with_contract(status).all(stands)
+}
+
+/// Requests of exports with a contract that the drive did not carry out.
+fn failed(status: &Value) -> u64 {
+    with_contract(status).map(|export| number(&export["failed"])).sum()
 }
 
 pub(super) fn print_status(status: &Value) {
     labelled("Policy", &text(&status["policy"]));
     labelled("Running for", &elapsed(number(&status["uptime_ns"])));
     labelled("Host", &text(&status["real_time"]["text"]));
-    labelled("Guarantee", guarantee(status));
+    labelled("Guarantee", &guarantee(status));
     outln!();
     let exports = list(&status["exports"]);
     let cells = |of: fn(&Value) -> String| exports.iter().map(of).collect::<Vec<_>>();
@@ -54,17 +64,22 @@ pub(super) fn print_status(status: &Value) {
     out!("{}", show::columns(&columns, 3));
 }
 
-fn guarantee(status: &Value) -> &'static str {
-    let has_contract = |export: &Value| !export["contract"].is_null();
-    if !list(&status["exports"]).iter().any(has_contract) {
-        "none was asked for"
-    } else if is_guaranteed(status) {
-        "stands: no response takes longer than its bound"
-    } else if status["is_degraded"] == true {
-        "DEGRADED: a bound was exceeded, or the drive broke its table: see `statistics`, and restart"
-    } else {
-        "not proved for every contract"
-    }
+fn guarantee(status: &Value) -> String {
+    let what = match (stands(status), failed(status)) {
+        _ if with_contract(status).next().is_none() => "none was asked for",
+        (true, 0) => "stands: no response takes longer than its bound",
+        (true, count) => {
+            let requests = show::count(usize::try_from(count).unwrap_or(usize::MAX), "request");
+            return format!(
+                "stands for what was answered; {requests} with a contract failed: see the log"
+            );
+        }
+        (false, _) if status["is_degraded"] == true => {
+            "DEGRADED: a bound was exceeded, or the drive broke its table: see `statistics`, and restart"
+        }
+        (false, _) => "not proved for every contract",
+    };
+    what.to_owned()
 }
 
 fn contract(export: &Value) -> String {
@@ -202,4 +217,31 @@ fn print_bounds(answer: &Value) {
     out!("{}", show::columns(&columns, 1));
     outln!();
     outln!("This holds {}.", text(&answer["note"]));
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn what_failed_is_in_the_sentence_about_the_guarantee() {
+        let status = |failed: u64, is_degraded: bool| {
+            let contract = json!({ "contract": {}, "bound_ns": 1, "failed": failed,
+                                   "is_degraded": is_degraded });
+            let other = json!({ "contract": null, "bound_ns": null, "failed": 7,
+                                "is_degraded": false });
+            json!({ "is_degraded": is_degraded, "exports": [contract, other] })
+        };
+        for (failed, is_degraded, is_good, said) in [
+            (0, false, true, "stands: no response"),
+            (1, false, false, "stands for what was answered; 1 request with a contract failed"),
+            (8, true, false, "DEGRADED"),
+        ] {
+            let status = status(failed, is_degraded);
+            assert_eq!(is_guaranteed(&status), is_good, "{status}");
+            assert!(guarantee(&status).starts_with(said), "{}", guarantee(&status));
+        }
+    }
 }

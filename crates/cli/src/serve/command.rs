@@ -2,12 +2,14 @@
 //! The command that serves: nbdkit with the plugin, threads, sockets and keys.
 
 use std::ffi::OsString;
-use std::fmt;
+use std::os::unix::fs::FileTypeExt as _;
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::{fmt, fs, io};
 
 use engine::serve::{PLACES_PER_EXPORT, Prepared, outstanding_max};
+use model::FileError;
 use model::serve_file::{Listen, Tls};
 
 use crate::failure::Failure;
@@ -30,6 +32,9 @@ const CONNECTIONS_UNNAMED: usize = 16;
 /// Exports that may be admitted while it runs without crowding the connections of others.
 const EXPORTS_MORE: usize = 16;
 
+/// What the name of a socket may take (`sun_path`).
+const SOCKET_BYTES_MAX: usize = 107;
+
 /// File names of the plugin: as installed, and as the compiler leaves it.
 const PLUGINS: [&str; 2] = ["nbdkit-tidegate-plugin.so", "libtidegate_nbdkit.so"];
 
@@ -38,12 +43,14 @@ pub(super) struct ServerCommand {
     arguments: Vec<OsString>,
     /// Where a socket will be.
     socket: Option<PathBuf>,
+    /// Where the keys of TLS are.
+    keys: Option<PathBuf>,
 }
 
 impl ServerCommand {
     pub(super) fn of(prepared: &Prepared, file: &Path, is_forced: bool) -> Result<Self, Failure> {
         let mut arguments: Vec<OsString> = vec!["nbdkit".into(), "--foreground".into()];
-        let mut socket = None;
+        let (mut socket, mut keys) = (None, None);
         if !is_activated() {
             match &prepared.file().listen {
                 Listen::Unix(named) => {
@@ -52,6 +59,7 @@ impl ServerCommand {
                         None => file.with_extension("sock"),
                     };
                     let path = absolute(&path)?;
+                    check_control(prepared, file, &path)?;
                     arguments.extend(["--unix".into(), path.clone().into()]);
                     socket = Some(path);
                 }
@@ -68,6 +76,7 @@ impl ServerCommand {
                 Tls::Certificates(named) => ("--tls-certificates", named),
             };
             let path = absolute(&prepared.resolve(named.get_ref()))?;
+            keys = Some(path.clone());
             arguments.extend(["--tls=require".into(), option.into(), path.into()]);
         }
         let threads = threads(prepared, file)?;
@@ -87,7 +96,7 @@ impl ServerCommand {
         let connections = PLACES_PER_EXPORT * exports + CONNECTIONS_MORE;
         arguments.push(format!("connections={connections}").into());
         arguments.push(format!("limit={}", connections + CONNECTIONS_UNNAMED).into());
-        Ok(Self { arguments, socket })
+        Ok(Self { arguments, socket, keys })
     }
 
     pub(super) fn to_command(&self) -> Command {
@@ -104,20 +113,50 @@ impl ServerCommand {
         command
     }
 
-    /// Removes a socket that a killed server left behind, and refuses one that is in use.
-    pub(super) fn prepare_socket(&self) -> Result<(), Failure> {
+    /// Refuses what nbdkit would end for, and removes a socket that a killed server left behind.
+    pub(super) fn prepare(&self) -> Result<(), Failure> {
+        if let Some(keys) = self.keys.as_ref().filter(|keys| !keys.exists()) {
+            return Err(Failure::input(
+                format!("[tls]: there are no keys at {}", keys.display()),
+                "name what is there: a file for psk, a folder for certificates",
+            ));
+        }
+        self.prepare_socket()
+    }
+
+    /// Removes a socket that a killed server left behind; refuses one that is in use, or cannot be
+    /// made. Nothing else is removed.
+    fn prepare_socket(&self) -> Result<(), Failure> {
         let Some(path) = &self.socket else { return Ok(()) };
-        match UnixStream::connect(path) {
-            Ok(_) => Err(Failure::input(
+        let refused = |what: String| {
+            let help = "write another socket = \"PATH\" into the serve file";
+            Err(Failure::input(format!("the socket {} {what}", path.display()), help))
+        };
+        if path.as_os_str().len() > SOCKET_BYTES_MAX {
+            return refused(format!("has a name of more than {SOCKET_BYTES_MAX} bytes"));
+        }
+        let folder = path.parent().unwrap_or(Path::new("/"));
+        match (fs::symlink_metadata(path), UnixStream::connect(path)) {
+            _ if !folder.is_dir() => refused("has no folder to be in".to_owned()),
+            (Ok(found), _) if !found.file_type().is_socket() => {
+                refused("cannot be made: something else is there, and stays".to_owned())
+            }
+            (_, Ok(_)) => Err(Failure::input(
                 format!("a server listens at {} already", path.display()),
                 "stop it first, or write another socket",
             )),
-            Err(error) if error.kind() == std::io::ErrorKind::ConnectionRefused => {
+            (_, Err(error)) if error.kind() == io::ErrorKind::ConnectionRefused => {
                 // Nobody listens: what is left of a server that was killed.
-                std::fs::remove_file(path).map_err(|error| Failure::environment(&error))
+                fs::remove_file(path).map_err(|error| Failure::environment(&error))
             }
-            Err(_) => Ok(()),
+            _ => Ok(()),
         }
+    }
+
+    /// Removes the socket of a server that ended, which nbdkit leaves.
+    pub(super) fn remove_socket(&self) {
+        // Where another one listens already, it is theirs; where it is gone, nothing is left to do.
+        let _ = self.prepare_socket();
     }
 }
 
@@ -142,6 +181,22 @@ impl fmt::Display for ServerCommand {
 pub(super) fn is_activated() -> bool {
     let pid = std::env::var("LISTEN_PID").ok().and_then(|pid| pid.parse::<u32>().ok());
     pid == Some(std::process::id())
+}
+
+/// Clients come in elsewhere than whoever controls it.
+fn check_control(prepared: &Prepared, file: &Path, socket: &Path) -> Result<(), Failure> {
+    let Some(control) = &prepared.file().control else { return Ok(()) };
+    if plain(&absolute(&prepared.resolve(control.get_ref()))?) != plain(socket) {
+        return Ok(());
+    }
+    let help = "write for example control = \"serve.ctl\"";
+    let fault = FileError::new(control.span(), "this is the socket of its clients", help);
+    Err(Failure::in_file(file, prepared.text().to_owned(), &fault))
+}
+
+/// Without what leads nowhere: `.` and double separators.
+fn plain(path: &Path) -> PathBuf {
+    path.components().collect()
 }
 
 /// So many that no request within its contract waits unread.

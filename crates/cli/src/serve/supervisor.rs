@@ -4,7 +4,7 @@
 //! ```text
 //!   serving --SIGABRT--> said, and started again (not more than 5 times in a minute: given up)
 //!      |----SIGTERM, SIGINT, SIGHUP, SIGQUIT--> passed on, and its end is ours
-//!      |----it ends otherwise --> its exit code is ours
+//!      |----it ends otherwise --> its exit code is ours, and 1 is 3: the environment failed
 //! ```
 //! nbdkit 1.32 aborts when a client leaves while requests of it are outstanding
 //! (`raw_send_socket: Assertion 'sock >= 0' failed`), and all clients lose their connection. A
@@ -46,7 +46,13 @@ enum Ended {
     Killed(i32),
 }
 
-/// Serves until somebody says stop or nbdkit ends; gives its exit code.
+/// What nbdkit ends with that could not begin: our own 1 says that a proof failed.
+const NBDKIT_FAILED: i32 = 1;
+
+/// See [`NBDKIT_FAILED`].
+const ENVIRONMENT_FAILED: i32 = 3;
+
+/// Serves until somebody says stop or nbdkit ends; gives its exit code, or 3 where it is 1.
 pub(super) fn run(command: &ServerCommand) -> Result<i32, Failure> {
     let failed = |error: io::Error| Failure::environment(&error);
     // Before it begins: nothing is missed.
@@ -54,13 +60,17 @@ pub(super) fn run(command: &ServerCommand) -> Result<i32, Failure> {
     let mut aborts = Aborts::default();
     let mut told = None;
     loop {
-        command.prepare_socket()?;
+        command.prepare()?;
         let mut server = command.to_supervised().spawn();
         let server =
             server.as_mut().map_err(|error| Failure::environment(&ExecError::of(error)))?;
         let status = wait(server, &mut signals, &mut told).map_err(failed)?;
         match (status.code(), status.signal(), told) {
-            (Some(code), _, _) => return Ok(code),
+            (Some(NBDKIT_FAILED), _, _) => return Ok(ENVIRONMENT_FAILED),
+            (Some(code), _, _) => {
+                command.remove_socket();
+                return Ok(code);
+            }
             // It had not begun to listen to signals, or ended by one while it was to end anyway.
             (None, _, Some(signal)) => {
                 // Fails for signals that cannot be ended by, which these are not.

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! What `tidegate serve` refuses, and what clients find.
 
+use std::fs;
+
 use crate::common::Folder;
 use crate::server::{Server, has, image, tool};
 
@@ -29,6 +31,7 @@ fn contracts_are_proved_before_anything_is_served() {
     let (code, stdout, stderr) = folder.run(&["serve", "s.toml"]);
     assert_eq!(code, 1, "{stderr}");
     assert!(stdout.contains("`camera` with a deadline of"), "{stdout}");
+    assert!(stdout.contains("`camera` with a period of"), "{stdout}");
     assert!(stdout.contains("Nothing is served."), "{stdout}");
     let (_, stdout, stderr) = folder.run(&["serve", "s.toml", "--force", "--print"]);
     assert!(stderr.contains("nothing is promised") || stderr.contains("where it belongs"));
@@ -173,4 +176,35 @@ fn a_socket_in_use_is_refused_and_one_that_was_left_is_not() {
     assert!(socket.exists());
     let Some(server) = Server::start(&folder, SCRATCH, &["nbdinfo", "nbdcopy"]) else { return };
     assert_eq!(server.stop().0, Some(0));
+    assert!(!socket.exists(), "a server that ended leaves none");
+}
+
+/// Goal: no slip in a serve file costs anybody a file, and each is wrong input with its reason.
+#[test]
+fn only_sockets_are_removed_for_a_socket() {
+    let folder = Folder::new();
+    let with = |lines: &str| format!("{lines}{SCRATCH}");
+    if !Server::is_possible(&folder, SCRATCH, &[]) {
+        return;
+    }
+    let precious = folder.file("precious", "data");
+    fs::create_dir(folder.path().join("folder")).unwrap();
+    let long = format!("socket = \"{}\"\n", "x".repeat(108));
+    for (text, said) in [
+        (with("socket = \"precious\"\n"), "something else is there, and stays"),
+        (with("socket = \"folder\"\n"), "something else is there, and stays"),
+        (with("socket = \"s.toml\"\n"), "something else is there, and stays"),
+        (with("socket = \"nowhere/s.sock\"\n"), "has no folder to be in"),
+        (with(&long), "more than 107 bytes"),
+        (with("control = \"s.sock\"\n"), "the socket of its clients"),
+        (with("socket = \"a\"\ncontrol = \"./a\"\n"), "the socket of its clients"),
+        (format!("{}[tls]\npsk = \"gone\"\n", with("listen = \"127.0.0.1:9\"\n")), "no keys at"),
+    ] {
+        folder.file("s.toml", &text);
+        let (code, _, stderr) = folder.run(&["serve", "s.toml"]);
+        let plain = stderr.replace("\n", " ");
+        assert!(code == 2 && plain.contains(said), "{text}: {code} {stderr}");
+        assert_eq!(fs::read_to_string(folder.path().join("s.toml")).unwrap(), text);
+    }
+    assert_eq!(fs::read_to_string(precious).unwrap(), "data");
 }

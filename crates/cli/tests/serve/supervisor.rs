@@ -124,7 +124,7 @@ fn a_backing_that_is_served_is_refused_to_who_writes() {
     let Some(server) = Server::start(&folder, &readers, &[]) else { return };
     folder.file("other.toml", &of("other.sock", ""));
     let (code, _, stderr) = folder.run(&["serve", "other.toml"]);
-    assert_eq!(code, 1, "{stderr}");
+    assert_eq!(code, 3, "{stderr}");
     assert!(stderr.contains("disk.img is served by another service"), "{stderr}");
     folder.file("other.toml", &of("other.sock", "read_only = true\n"));
     let log = fs::File::create(folder.path().join("other.log")).unwrap();
@@ -143,7 +143,7 @@ fn a_store_that_is_served_is_refused() {
     let Some(server) = Server::start(&folder, &text, &[]) else { return };
     folder.file("other.toml", &text.replace("s.sock", "other.sock"));
     let (code, _, stderr) = folder.run(&["serve", "other.toml"]);
-    assert_eq!(code, 1, "{stderr}");
+    assert_eq!(code, 3, "{stderr}");
     assert!(stderr.contains("store.img is served by another service"), "{stderr}");
     assert_eq!(server.stop().0, Some(0));
     let log = fs::File::create(folder.path().join("log")).unwrap();

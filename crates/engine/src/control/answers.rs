@@ -115,7 +115,8 @@ pub(super) fn status(view: &View) -> Result<Value, Fault> {
     let exports = offer.exports().iter().zip(offer.bounds()).enumerate();
     let exports: Vec<Value> = exports
         .map(|(index, (export, bound))| {
-            export_status(export, *bound, look.is_export_degraded(index))
+            let failed = look.seen.exports[index].failed;
+            export_status(export, *bound, look.is_export_degraded(index), failed)
         })
         .collect();
     Ok(json!({
@@ -130,7 +131,12 @@ pub(super) fn status(view: &View) -> Result<Value, Fault> {
     }))
 }
 
-fn export_status(export: &ExportSpec, bound: Option<Duration>, is_degraded: bool) -> Value {
+fn export_status(
+    export: &ExportSpec,
+    bound: Option<Duration>,
+    is_degraded: bool,
+    failed: u64,
+) -> Value {
     json!({
         "name": export.name,
         "offset_bytes": export.offset.get(),
@@ -141,6 +147,7 @@ fn export_status(export: &ExportSpec, bound: Option<Duration>, is_degraded: bool
         "weight": export.share.weight,
         "limit_bytes_per_s": export.share.limit.map(model::Bandwidth::bytes_per_s),
         "is_degraded": is_degraded,
+        "failed": failed,
     })
 }
 
@@ -205,6 +212,7 @@ fn export_statistics(
         "requests_best_effort": seen.best_effort_counts.count(),
         "misses": seen.misses,
         "exceeded": seen.exceeded,
+        "unexplained": seen.unexplained,
         "beyond": seen.beyond,
         "failed": seen.failed,
         "outstanding": seen.outstanding,

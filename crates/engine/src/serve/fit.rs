@@ -17,20 +17,30 @@ const TRIED_FOR: Wall = Wall::from_secs(2);
 /// So often the period is doubled.
 const DOUBLINGS: u32 = 6;
 
-/// Contracts without which all others are proved, and deadlines with which each would be; what to
-/// change where nothing of that is. An entry each.
+/// Contracts without which all others are proved, and what each that is not kept would be with: a
+/// longer deadline, fewer requests, a longer period. An entry each; none where the policy has no
+/// bound whatever is asked for.
 ///
 /// # Complexity
-/// An assessment for each contract, of up to 64.
-pub fn what_would_fit(workload: &Workload) -> Vec<String> {
-    let tasks = &workload.tasks;
+/// An assessment for each contract, of up to 64, and as many as are done in two seconds.
+pub(super) fn of_set(
+    workload: &Workload,
+    exports: &[ExportSpec],
+    is_proven: impl Fn(&[ExportSpec]) -> bool,
+) -> Vec<String> {
+    let (tasks, begun) = (&workload.tasks, Instant::now());
     let assessment = assess(workload, workload.policy);
+    let with_contract = exports.iter().enumerate().filter(|(_, export)| export.contract.is_some());
     let mut found = Vec::new();
-    for (task, assessed) in tasks.iter().zip(&assessment.tasks) {
-        if let Some((response, _)) = assessed.response_max.filter(|_| !assessed.is_deadline_met) {
+    for ((task, assessed), (index, _)) in tasks.iter().zip(&assessment.tasks).zip(with_contract) {
+        if assessed.is_deadline_met {
+            continue;
+        }
+        if let Some((response, _)) = assessed.response_max {
             let deadline = up_to_us(response);
             found.push(format!("`{}` with a deadline of {deadline} or more", task.name));
         }
+        found.extend(changed(exports, index, begun, &is_proven));
     }
     if tasks.len() > 1 && tasks.len() <= CONTRACTS_TRIED_MAX {
         for index in 0..tasks.len() {
@@ -41,9 +51,9 @@ pub fn what_would_fit(workload: &Workload) -> Vec<String> {
             }
         }
     }
-    if found.is_empty() {
+    if found.is_empty() && !matches!(assessment.answer, Answer::NotApplicable { .. }) {
         found.push(
-            "nothing that was tried: fewer requests, longer periods, smaller sizes".to_owned(),
+            "nothing that was tried: fewer requests of one export, a longer period".to_owned(),
         );
     }
     found
@@ -57,10 +67,26 @@ pub(super) fn of_newcomer(
     is_proven: impl Fn(&[ExportSpec]) -> bool,
 ) -> Vec<String> {
     let export = &exports[newcomer];
+    if export.contract.is_none() {
+        return Vec::new();
+    }
+    let mut found = changed(exports, newcomer, Instant::now(), is_proven);
+    found.push(format!("`{}` as best effort", export.name));
+    found
+}
+
+/// With fewer requests or a longer period of the export of that number, which has a contract.
+fn changed(
+    exports: &[ExportSpec],
+    index: usize,
+    begun: Instant,
+    is_proven: impl Fn(&[ExportSpec]) -> bool,
+) -> Vec<String> {
+    let export = &exports[index];
     let Some(contract) = &export.contract else { return Vec::new() };
-    let (mut tried, begun) = (exports.to_vec(), Instant::now());
+    let mut tried = exports.to_vec();
     let mut would = |contract: ExportContract| {
-        tried[newcomer].contract = Some(contract);
+        tried[index].contract = Some(contract);
         begun.elapsed() < TRIED_FOR && is_proven(&tried)
     };
     let mut found = Vec::new();
@@ -80,7 +106,6 @@ pub(super) fn of_newcomer(
             break;
         }
     }
-    found.push(format!("`{}` as best effort", export.name));
     found
 }
 

@@ -32,7 +32,6 @@ use prover::FileProver;
 
 use crate::service::{Arrangement, DeviceBacking, Service, ServiceError, ServiceParams};
 
-pub use fit::what_would_fit;
 pub use places::{Crowded, PLACES_PER_EXPORT, PlaceTaken, Places};
 pub use prover::outstanding_max;
 pub use sidelines::Sidelines;
@@ -54,7 +53,7 @@ pub enum ServeError {
         source: std::io::Error,
     },
     /// A file is faulty.
-    #[error("{}: {error}", path.display())]
+    #[error("{}", place_and_help(path, text, error))]
     Faulty {
         /// Which.
         path: PathBuf,
@@ -104,6 +103,16 @@ pub enum ServeError {
     /// The service cannot begin.
     #[error(transparent)]
     Service(#[from] ServiceError),
+}
+
+/// In one line, for whoever does not show the file's: what is wrong, where, what to write.
+fn place_and_help(path: &Path, text: &str, error: &FileError) -> String {
+    let place = match error.line_and_column(text) {
+        _ if error.span == (0..0) => String::new(),
+        (line, column) => format!(", line {line}, column {column}"),
+    };
+    let help = error.help.as_ref().map_or_else(String::new, |help| format!("; {help}"));
+    format!("{}{place}: {error}{help}", path.display())
 }
 
 /// A serve file with its drive and what can be proved.
@@ -170,6 +179,19 @@ impl Prepared {
     pub fn is_proven(&self) -> bool {
         let is_proven = |(_, assessment): &(Bound, Assessment)| assessment.answer == Answer::Proven;
         !self.file.has_contracts() || self.bound.as_ref().is_some_and(is_proven)
+    }
+
+    /// What would be proved in place of what is not, an entry each.
+    ///
+    /// # Complexity
+    /// Some seconds at most.
+    pub fn what_would_fit(&self) -> Vec<String> {
+        // The store may not be open: where exports lie in it is nothing to the proof.
+        let layout = Layout { size: Bytes::new(u64::MAX), alignment: SIMULATED_ALIGNMENT };
+        let Some((bound, _)) = &self.bound else { return Vec::new() };
+        let Ok(exports) = self.file.exports(layout) else { return Vec::new() };
+        let prover = self.prover(layout);
+        fit::of_set(&bound.workload, &exports, |exports| prover.is_proven(exports))
     }
 
     /// A path that the file names, seen from where it lies.
@@ -292,13 +314,6 @@ impl Prepared {
             Some((bound, _)) => without_contracts(&bound.workload, &mut exports),
             None => prover::unknown_store(),
         };
-        let prover = FileProver {
-            file: self.file.clone(),
-            drive: self.drive.clone(),
-            layout,
-            is_written: self.file.is_written(),
-            callers_max: self.callers_max,
-        };
         Ok(ServiceParams {
             exports,
             arrangement,
@@ -308,8 +323,18 @@ impl Prepared {
             alignment: layout.alignment,
             size_max: self.file.size_max(self.drive.as_ref()),
             drive: self.drive.clone(),
-            prover: Some(Arc::new(prover)),
+            prover: Some(Arc::new(self.prover(layout))),
         })
+    }
+
+    fn prover(&self, layout: Layout) -> FileProver {
+        FileProver {
+            file: self.file.clone(),
+            drive: self.drive.clone(),
+            layout,
+            is_written: self.file.is_written(),
+            callers_max: self.callers_max,
+        }
     }
 }
 
@@ -353,7 +378,7 @@ fn read_drive(
             format!(
                 "`{name}` is neither a built-in drive nor a drive file that can be read: {error}"
             ),
-            "name a file that `tidegate profile -o` wrote",
+            "name a file that `tidegate profile -o` wrote, or a drive that `tidegate drive list` shows",
         ))
     })?;
     DriveFile::parse(&text).map_err(|error| ServeError::Faulty { path, text, error })

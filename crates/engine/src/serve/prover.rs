@@ -105,7 +105,8 @@ impl FileProver {
         }
     }
 
-    fn is_proven(&self, exports: &[ExportSpec]) -> bool {
+    /// Whether every contract of these would be kept.
+    pub(super) fn is_proven(&self, exports: &[ExportSpec]) -> bool {
         let bound = self.drive.as_ref().map(|drive| self.file.with_exports(exports).bind(drive));
         bound.and_then(Result::ok).is_some_and(|bound| {
             assess(&bound.workload, bound.workload.policy).answer == Answer::Proven

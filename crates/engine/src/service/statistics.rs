@@ -91,6 +91,19 @@ pub enum Trouble {
 /// end.
 const STALL: Duration = Duration::from_ms(5_000);
 
+/// A stretch of time in which the service owed answers to contracts.
+///
+/// What is late in it delays all that comes until its end: what has piled up is worked off by then.
+#[derive(Debug, Default)]
+struct BusyInterval {
+    /// Requests within contracts that are not answered.
+    outstanding: u64,
+    /// The longest that one of them waited to be read.
+    waited_max: Duration,
+    /// The drive's lateness before it.
+    late_before: Duration,
+}
+
 /// Watches the drive.
 #[derive(Debug)]
 pub(crate) struct Watch {
@@ -105,6 +118,7 @@ pub(crate) struct Watch {
     progress: Time,
     is_stalled: bool,
     stalls: u64,
+    busy: BusyInterval,
     /// Who hears of trouble, and does not keep this thread waiting.
     heard_by: Option<SyncSender<Trouble>>,
 }
@@ -121,6 +135,7 @@ impl Watch {
             progress: Time::ZERO,
             is_stalled: false,
             stalls: 0,
+            busy: BusyInterval::default(),
             heard_by: None,
         }
     }
@@ -165,6 +180,33 @@ impl Watch {
             let waited = now.since(self.progress);
             self.tell(Trouble::Stall(Stall { at: now, waited, in_flight: self.in_flight }));
         }
+    }
+
+    /// A request within a contract is read that came then.
+    pub(crate) fn promised(&mut self, now: Time, since: Time) {
+        if self.busy.outstanding == 0 {
+            let late_before = self.lateness(now);
+            self.busy = BusyInterval { late_before, ..BusyInterval::default() };
+        }
+        self.busy.outstanding += 1;
+        self.busy.waited_max = self.busy.waited_max.max(now.since(since));
+    }
+
+    /// One of these is done with. Gives how late host and drive were in this busy interval: how
+    /// long requests waited to be read, and by how much batches were longer than the table says.
+    pub(crate) fn kept(&mut self, now: Time) -> Duration {
+        self.busy.outstanding -= 1;
+        // What is sent after a batch that is late, and joins it, ends its account.
+        let late = self.lateness(now).checked_sub(self.busy.late_before).unwrap_or_default();
+        self.busy.waited_max + late
+    }
+
+    /// By how much batches were too long so far, the one on the drive too.
+    fn lateness(&self, now: Time) -> Duration {
+        let Some(batches) = &self.batches else { return Duration::ZERO };
+        let late_from = batches.late_from().unwrap_or(now);
+        let overdue = if late_from < now { now.since(late_from) } else { Duration::ZERO };
+        batches.overrun_sum + overdue
     }
 
     /// The first flush failed.

@@ -72,6 +72,14 @@ fn write_contract(
     if let Some(bound) = bound {
         write!(f, ", proved {}", rounded(bound))?;
     }
+    if seen.exceeded > 0 {
+        let late = seen.exceeded - seen.unexplained;
+        write!(
+            f,
+            "; {} above it, {late} of them by no more than drive and host were late",
+            seen.exceeded
+        )?;
+    }
     if seen.beyond > 0 {
         write!(f, "; {} beyond the contract", seen.beyond)?;
     }

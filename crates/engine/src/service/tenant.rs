@@ -29,6 +29,10 @@ pub struct ExportStatistics {
     pub misses: u64,
     /// Requests within the contract that were answered later than what was proved then.
     pub exceeded: u64,
+    /// Those of them that were later than what was proved and how late drive and host were in the
+    /// same busy interval: how long requests waited to be read, and by how much batches exceeded
+    /// the drive's table. None, unless the proof is wrong.
+    pub unexplained: u64,
     /// Requests beyond the contract.
     pub beyond: u64,
     /// Requests that failed.
@@ -51,6 +55,7 @@ impl Default for ExportStatistics {
             tokens: 0,
             misses: 0,
             exceeded: 0,
+            unexplained: 0,
             beyond: 0,
             failed: 0,
             outstanding: 0,
@@ -140,8 +145,14 @@ impl Tenant {
         ExportStatistics { tokens, ..self.statistics.clone() }
     }
 
-    /// A request that was admitted so was answered.
-    pub(crate) fn answered(&mut self, now: Time, released: Time, admission: Admission) {
+    /// A request that was admitted so was answered; drive and host were so `late` meanwhile.
+    pub(crate) fn answered(
+        &mut self,
+        now: Time,
+        released: Time,
+        admission: Admission,
+        late: Duration,
+    ) {
         if admission.class == Class::BestEffort {
             let response = now.since(released);
             self.statistics.responses.record(response);
@@ -156,6 +167,9 @@ impl Tenant {
             self.statistics.responses.record(bounded);
         }
         self.statistics.misses += u64::from(bounded > contract.deadline);
-        self.statistics.exceeded += u64::from(self.bound.is_some_and(|bound| bounded > bound));
+        if let Some(bound) = self.bound.filter(|&bound| bounded > bound) {
+            self.statistics.exceeded += 1;
+            self.statistics.unexplained += u64::from(bounded > bound + late);
+        }
     }
 }

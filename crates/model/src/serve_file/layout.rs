@@ -8,7 +8,7 @@ use toml::Spanned;
 
 use super::raw::RawExport;
 use super::written::Written;
-use crate::export::{ExportPlace, ExportSpec, NewExport};
+use crate::export::{Contract, ExportPlace, ExportSpec, NewExport};
 use crate::file_error::FileError;
 use crate::units::Bytes;
 
@@ -114,6 +114,9 @@ impl Layout {
                 next = next.max(offset + size);
             }
             let (offset, size) = (Bytes::new(offset), Bytes::new(size));
+            if let Some(fault) = larger_than(size, spec.contract.as_ref()) {
+                return Err(FileError { span: wanted.name_span(), ..fault });
+            }
             placed.push(ExportSpec { offset, size, ..spec.clone() });
         }
         Ok(placed)
@@ -142,7 +145,8 @@ impl Layout {
                 "give it another offset, or none: then it gets the first gap that holds it",
             ));
         }
-        Ok(new.at(Bytes::new(offset), Bytes::new(size)))
+        let (offset, size) = (Bytes::new(offset), Bytes::new(size));
+        larger_than(size, new.contract.as_ref()).map_or_else(|| Ok(new.at(offset, size)), Err)
     }
 
     /// The first offset from which on so many bytes are nobody's; behind all others where no gap
@@ -210,6 +214,17 @@ impl Layout {
         }
         Ok((offset, bytes))
     }
+}
+
+/// A contract about requests that an export of this size cannot have.
+fn larger_than(size: Bytes, contract: Option<&Contract>) -> Option<FileError> {
+    let size_max =
+        contract.map(|contract| contract.size_max).filter(|size_max| *size_max > size)?;
+    Some(FileError::new(
+        0..0,
+        format!("requests of up to {size_max} in an export of {size}"),
+        format!("write size_max = \"{size}\" at most, or a larger size"),
+    ))
 }
 
 /// Whether an export is the whole store, which is then only read.

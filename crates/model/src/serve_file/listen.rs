@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Where the data are and where clients come in, as it is written.
 
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::ops::Range;
 
 use toml::Spanned;
@@ -98,6 +98,11 @@ pub(super) fn read_listen(
             "both a socket and an address to listen at",
             "keep one of the two",
         )),
+        (Some(socket), None, None) if socket.get_ref().is_empty() => Err(FileError::new(
+            socket.span(),
+            "a socket without a name",
+            "write for example socket = \"serve.sock\", or leave the line out",
+        )),
         (socket, None, None) => Ok(Listen::Unix(socket)),
         (_, None, Some(_)) => Err(FileError::new(
             tls_span.unwrap_or_default(),
@@ -105,16 +110,7 @@ pub(super) fn read_listen(
             "leave [tls] out, or write listen = \"ADDRESS:PORT\"",
         )),
         (None, Some(address), tls) => {
-            let is_loopback = ["127.", "localhost:", "[::1]:"]
-                .iter()
-                .any(|prefix| address.get_ref().starts_with(prefix));
-            if !address.get_ref().contains(':') {
-                return Err(FileError::new(
-                    address.span(),
-                    "an address without a port",
-                    "write for example listen = \"127.0.0.1:10809\"",
-                ));
-            }
+            let is_loopback = check_address(&address)?;
             if tls.is_none() && !is_loopback {
                 return Err(FileError::new(
                     address.span(),
@@ -125,6 +121,31 @@ pub(super) fn read_listen(
             Ok(Listen::Tcp { address, tls })
         }
     }
+}
+
+/// Whether only this machine reaches the address, which has a host and a port from 1 on.
+fn check_address(address: &Named) -> Result<bool, FileError> {
+    let fault = |message: &str, help: String| Err(FileError::new(address.span(), message, help));
+    let text = address.get_ref();
+    let Some((host, port)) = text.rsplit_once(':') else {
+        let help = format!("write for example listen = \"{text}:10809\"");
+        return fault("an address without a port", help);
+    };
+    if !port.parse::<u16>().is_ok_and(|port| port > 0) {
+        let help = format!("write 1 to 65535, for example listen = \"{host}:10809\"");
+        return fault(&format!("`{port}` is no port"), help);
+    }
+    let bare = host.strip_prefix('[').and_then(|host| host.strip_suffix(']'));
+    if bare.is_none() && host.contains([':', '[', ']']) {
+        let help = "write an IPv6 address in brackets, for example listen = \"[::1]:10809\"";
+        return fault("it is not said where the address ends", help.to_owned());
+    }
+    if host.is_empty() {
+        let help = format!("write for example listen = \"127.0.0.1:{port}\"");
+        return fault("a port without an address", help);
+    }
+    let ip = bare.unwrap_or(host).parse::<IpAddr>();
+    Ok(host == "localhost" || ip.is_ok_and(|ip| ip.is_loopback()))
 }
 
 /// Where the service is controlled from: not where its clients come in.

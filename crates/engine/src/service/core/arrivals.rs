@@ -91,7 +91,10 @@ impl<B: Backing> Core<B> {
         let size = request.size;
         if admission.class == Class::BestEffort {
             self.shares.push(export, id, size);
-        } else if tenant.shown < self.room {
+            return;
+        }
+        self.watch.promised(now, since);
+        if tenant.shown < self.room {
             tenant.shown += 1;
             self.offer(now, id);
         } else {

@@ -2,7 +2,7 @@
 //! From what came back to the answers.
 
 use device::IoError;
-use model::{Class, Outcome, RequestId, Time};
+use model::{Class, Duration, Outcome, RequestId, Time};
 use policy::Event;
 
 use super::super::backing::{Backing, Moved};
@@ -66,16 +66,18 @@ impl<B: Backing> Core<B> {
         self.watch.completed(now, &part.request, outcome);
         self.tell(now, Event::Complete { id, outcome });
         let export = self.calls[part.call].as_ref().expect("a call outlives its parts").call.export;
+        let mut late = Duration::ZERO;
         if part.request.class == Class::BestEffort {
             self.shown -= 1;
         } else {
             self.advance_line(export);
+            late = self.watch.kept(now);
         }
         let tenant = self.tenants.get_mut(&export).expect("an export outlives its requests");
         tenant.statistics.outstanding -= 1;
         tenant.statistics.failed += u64::from(result.is_err());
         if result.is_ok() {
-            tenant.answered(now, part.request.released, part.admission);
+            tenant.answered(now, part.request.released, part.admission, late);
             let bytes = if part.is_flush { 0 } else { part.request.size.get() };
             tenant.statistics.bytes += bytes;
         }
