@@ -88,6 +88,7 @@ fn what_cannot_be_measured_is_refused_by_name() {
         ("--longest=11s", "the longest interval is 11s"),
         ("--thief=2ms", "2ms/10ms"),
         ("--thief=10ms/2ms", "below the period"),
+        ("--thief=9.9ms/10ms", "less than a fifth of the processor"),
         ("--priority=99", "99"),
         ("--name=\u{7}", "cannot be printed"),
     ] {

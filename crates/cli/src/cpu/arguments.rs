@@ -210,10 +210,7 @@ pub(crate) struct ConformanceArguments {
 fn thief(text: &str) -> Result<SyntheticThief, String> {
     let (execution, period) = text.split_once('/').ok_or("write execution/period: 2ms/10ms")?;
     let thief = SyntheticThief { execution: quantity(execution)?, period: quantity(period)? };
-    if thief.execution.is_zero() || thief.execution >= thief.period {
-        return Err("an execution time above zero and below the period: 2ms/10ms".to_owned());
-    }
-    Ok(thief)
+    thief.checked().map_err(|error| error.to_string())
 }
 
 /// A run that ends long before time does: what is still to come at its end is a time, too.

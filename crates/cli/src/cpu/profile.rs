@@ -135,7 +135,9 @@ fn measure(
     let measured = measure::cpu::profile(params, progress, interrupted);
     bar.finish_and_clear();
     measured.map_err(|error| match error {
-        CpuProfileError::Processor { .. } | CpuProfileError::Plan(_) => Failure::unusable(&error),
+        CpuProfileError::Processor { .. }
+        | CpuProfileError::Plan(_)
+        | CpuProfileError::Thief(_) => Failure::unusable(&error),
         _ => Failure::environment(&error),
     })
 }

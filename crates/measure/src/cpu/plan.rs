@@ -85,6 +85,20 @@ pub fn pause(stretch: Duration, throttling: Option<Throttling>) -> (Duration, Du
     (least, least + least)
 }
 
+/// How long a measurement takes at most, by far: what is to go on no longer than it ends by itself then.
+/// Stretches and pauses as they are planned, or the time that was given for it if that is less; twice
+/// that, and ten seconds.
+pub fn lasts_max(longest: Duration, trials: u64, time_limit: Option<Duration>) -> Duration {
+    const LONGEST: u128 = 1 << 62;
+    let stretch = stretch(longest);
+    let (_, pause) = pause(stretch, Throttling::read());
+    let stretches = trials.div_ceil((stretch.ns() / longest.ns().max(1)).max(1));
+    let planned = u128::from(stretches) * u128::from((stretch + pause).ns());
+    let given = time_limit.map_or(LONGEST, |it| u128::from(it.ns()) + u128::from((stretch + pause).ns()));
+    let most = planned.min(given).min(LONGEST) * 2 + 10_000_000_000;
+    Duration::from_ns(u64::try_from(most.min(LONGEST)).expect("below 2^62"))
+}
+
 /// Whether a stretch is so long that the kernel throttles a real-time thread within it.
 pub fn is_throttled(stretch: Duration, throttling: Option<Throttling>) -> bool {
     throttling.and_then(|it| it.runtime).is_some_and(|runtime| stretch >= runtime)
@@ -111,6 +125,18 @@ mod tests {
         let of = |ms, count| IntervalRange { longest: Duration::from_ms(ms), count }.lengths();
         assert_eq!(of(50, 0), Err(PlanError::Count { count: 0 }));
         assert!(of(1, 1_001).is_err() && of(20_000, 10).is_err() && of(1, 1_000).is_ok());
+    }
+
+    #[test]
+    fn what_ends_by_itself_ends_after_the_measurement() {
+        let (longest, second) = (Duration::from_ms(50), Duration::from_ms(1_000));
+        // 200 trials are 10 s, and at most a fifth more for pauses; 20 s at the least are given.
+        let planned = lasts_max(longest, 200, None);
+        assert!((second * 20..second * 60).contains(&planned), "{planned}");
+        assert!(lasts_max(longest, 200, Some(second)) < planned);
+        assert!((second * 12..second * 20).contains(&lasts_max(longest, u64::MAX, Some(second))));
+        assert!(lasts_max(longest, u64::MAX, None) > second * 1_000_000);
+        assert!(lasts_max(longest, u64::MAX, Some(Duration::MAX)) > second * 1_000_000);
     }
 
     /// Whatever is above it also rests no less than the kernel asks for, in every second.
