@@ -94,7 +94,8 @@ pub fn lasts_max(longest: Duration, trials: u64, time_limit: Option<Duration>) -
     let (_, pause) = pause(stretch, Throttling::read());
     let stretches = trials.div_ceil((stretch.ns() / longest.ns().max(1)).max(1));
     let planned = u128::from(stretches) * u128::from((stretch + pause).ns());
-    let given = time_limit.map_or(LONGEST, |it| u128::from(it.ns()) + u128::from((stretch + pause).ns()));
+    let given =
+        time_limit.map_or(LONGEST, |it| u128::from(it.ns()) + u128::from((stretch + pause).ns()));
     let most = planned.min(given).min(LONGEST) * 2 + 10_000_000_000;
     Duration::from_ns(u64::try_from(most.min(LONGEST)).expect("below 2^62"))
 }

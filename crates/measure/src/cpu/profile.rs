@@ -175,7 +175,8 @@ pub fn profile(
     let (found, thief) = thread::scope(|scope| {
         let thief = params.thief.map(|thief| {
             let above = params.priority.map(|priority| priority + 1);
-            let lasts_max = plan::lasts_max(params.intervals.longest, params.trials, params.time_limit);
+            let lasts_max =
+                plan::lasts_max(params.intervals.longest, params.trials, params.time_limit);
             let end = ThiefEnd { is_over, is_cancelled: cancelled, lasts_max };
             scope.spawn(move || thief.run(on, above, end))
         });
@@ -432,10 +433,8 @@ mod tests {
             CpuProfileError::Processor { cpu: 1_000, .. }
         ));
         assert!(matches!(with(&|it| it.intervals.count = 0), CpuProfileError::Plan(_)));
-        let greedy = SyntheticThief {
-            execution: Duration::from_us(9_900),
-            period: Duration::from_ms(10),
-        };
+        let greedy =
+            SyntheticThief { execution: Duration::from_us(9_900), period: Duration::from_ms(10) };
         assert!(matches!(with(&|it| it.thief = Some(greedy)), CpuProfileError::Thief(_)));
         let stopped = with(&|_| ());
         assert!(matches!(stopped, CpuProfileError::NothingMeasured { .. }), "{stopped}");

@@ -202,7 +202,8 @@ mod tests {
             let report = alone.join().unwrap();
             assert!(report.ended_early && report.jobs == 1, "{report:?}");
             for flag in [over, cancelled] {
-                let told = scope.spawn(|| hour.run(&here(), None, end(Duration::from_ms(1_000_000))));
+                let told =
+                    scope.spawn(|| hour.run(&here(), None, end(Duration::from_ms(1_000_000))));
                 flag.store(true, Ordering::Relaxed);
                 assert!(!told.join().unwrap().ended_early);
                 flag.store(false, Ordering::Relaxed);
