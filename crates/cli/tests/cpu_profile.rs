@@ -131,9 +131,8 @@ fn a_thief_is_compared_with_a_baseline_that_was_measured_before() {
     // Whoever was below all others measured another question, and points alone have no line.
     let text = fs::read_to_string(folder.path().join("idle.cpu.toml")).unwrap();
     let (same, no_fit) = (&["--longest=5ms", "--lengths=10"], text.split("[fit").next().unwrap());
-    let unlike = |line: &str| line.starts_with("priority = ") || line.starts_with("where = ");
-    let unasked: String =
-        text.lines().filter(|line| !unlike(line)).map(|line| format!("{line}\n")).collect();
+    let is_priority = |line: &&str| line.starts_with("priority = ");
+    let unasked: String = text.split_inclusive('\n').filter(|line| !is_priority(line)).collect();
     let refused = |baseline: &str, says: &str| {
         folder.file("other.cpu.toml", baseline);
         let mut options = with_thief(same);

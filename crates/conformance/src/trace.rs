@@ -92,7 +92,7 @@ impl TraceLine {
             if told { self.replenishments_ns.clone() } else { expected.replenishments_ns.clone() };
         let has_work = self.event != EventName::Block;
         let alarm_ns = if has_work { self.alarm_ns } else { expected.alarm_ns };
-        Self { replenishments_ns, alarm_ns, ..self.clone() } == *expected
+        Self { alarm_ns, replenishments_ns, ..self.clone() } == *expected
     }
 }
 

@@ -148,21 +148,18 @@ fn measure(
     interrupted: &AtomicBool,
 ) -> Result<CpuMeasurement, Failure> {
     let bar = bar("trials");
-    let what = if params.thief.is_some() { "with the thief" } else { "" };
-    bar.set_message(what);
+    let unit = if params.trials == UNLIMITED { "seconds" } else { "trials" };
+    let what = if params.thief.is_some() { " with the thief" } else { "" };
+    bar.set_message(format!("{unit}{what}"));
     let begin = Instant::now();
     let progress = |progress: CpuProgress| {
-        match params.time_limit.filter(|_| params.trials == UNLIMITED) {
-            // Trials of no known number: the seconds are known.
-            Some(limit) => {
-                bar.set_length(limit.ns() / 1_000_000_000);
-                bar.set_position(begin.elapsed().as_secs().min(limit.ns() / 1_000_000_000));
-            }
-            None => {
-                bar.set_length(progress.trials_all);
-                bar.set_position(progress.trials.min(progress.trials_all));
-            }
-        }
+        // Of trials without a known number the seconds are known.
+        let seconds = params.time_limit.filter(|_| params.trials == UNLIMITED);
+        let (all, done) = seconds.map_or((progress.trials_all, progress.trials), |limit| {
+            (limit.ns() / 1_000_000_000, begin.elapsed().as_secs())
+        });
+        bar.set_length(all);
+        bar.set_position(done.min(all));
         if let Some(profile) = progress.so_far {
             bar.suspend(|| kept.keep(&profile));
         }

@@ -175,8 +175,9 @@ pub fn profile(
     let (found, thief) = thread::scope(|scope| {
         let thief = params.thief.map(|thief| {
             let above = params.priority.map(|priority| priority + 1);
-            let lasts_max =
-                plan::lasts_max(params.intervals.longest, params.trials, params.time_limit);
+            let (_, pause_max) = pause(params, Throttling::read());
+            let IntervalRange { longest, .. } = params.intervals;
+            let lasts_max = plan::lasts_max(longest, pause_max, params.trials, params.time_limit);
             let end = ThiefEnd { is_over, is_cancelled: cancelled, lasts_max };
             scope.spawn(move || thief.run(on, above, end))
         });
@@ -275,7 +276,7 @@ impl<'a> Hourglass<'a> {
             took: Duration::ZERO,
             end: CpuProfileEnd::Complete,
         };
-        let pause = plan::pause(stretch, throttling);
+        let pause = pause(params, throttling);
         Self { params, clock, run_delay, trace: Trace::with_room(GAPS_MAX), pause, found }
     }
 
@@ -340,6 +341,12 @@ impl<'a> Hourglass<'a> {
         found.host.gaps_like_throttling += gaps_like(&self.trace, found.host.throttling);
         found.tally.add(&self.trace);
     }
+}
+
+/// Between which lengths a pause lies.
+fn pause(params: &CpuProfileParams, throttling: Option<Throttling>) -> (Duration, Duration) {
+    let alone = plan::pause(plan::stretch(params.intervals.longest), throttling);
+    params.thief.map_or(alone, |thief| plan::pause_beside(alone, thief))
 }
 
 /// How many gaps are as long, within a fifth, as a throttled thread waits.
