@@ -474,8 +474,8 @@ mod tests {
             let other = Watch::of(thread).unwrap();
             assert!(other.claim());
             let of = params(thread, ServerKind::Sporadic);
-            let begin = || began.store(true, Ordering::Relaxed);
-            let serve = move || serve(&of, begin, &AtomicBool::new(true));
+            let note = || began.store(true, Ordering::Relaxed);
+            let serve = move || serve(&of, note, &AtomicBool::new(true));
             assert!(scope.spawn(serve).join().unwrap().is_err());
             stop.store(true, Ordering::Relaxed);
             assert!(!began.load(Ordering::Relaxed));

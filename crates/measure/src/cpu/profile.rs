@@ -152,7 +152,8 @@ pub enum CpuProfileError {
 /// Measures until all trials are made, the time is over, or `cancelled`; then what there is counts.
 ///
 /// The calling thread waits, and hears of progress several times a second. Takes
-/// `trials` times the longest interval, and a tenth to a fifth more for pauses; 6 MiB.
+/// `trials` times the longest interval, and a tenth to a fifth more for pauses, longer beside a thief; 6
+/// MiB.
 ///
 /// # Errors
 /// When nothing was measured.
