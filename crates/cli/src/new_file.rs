@@ -21,10 +21,20 @@ pub(crate) struct NewFile {
 impl NewFile {
     /// Checks that there is nothing, and that something can be there.
     pub(crate) fn prepare(named: &Path) -> Result<Self, Failure> {
-        let path = real_path_of_new(named)?;
+        Self::prepare_or_help(named, "name a new file")
+    }
+
+    /// The same; `help` says what to do where something is there.
+    pub(crate) fn prepare_or_help(named: &Path, help: &str) -> Result<Self, Failure> {
+        let path = real_path_of_new(named, help)?;
         // Made and removed again: a process that is killed leaves nothing behind.
         temporary_in(folder_of(&path)).map_err(|error| unwritable(named, &error))?;
         Ok(Self { named: named.to_owned(), path })
+    }
+
+    /// Whether both are one file.
+    pub(crate) fn is_same(&self, other: &Self) -> bool {
+        self.path == other.path
     }
 
     /// How the user calls it.
@@ -77,14 +87,15 @@ pub(crate) fn temporary_in(folder: &Path) -> io::Result<NamedTempFile> {
         .tempfile_in(folder)
 }
 
-/// The path itself of a file that does not exist, in a folder that does.
-pub(crate) fn real_path_of_new(path: &Path) -> Result<PathBuf, Failure> {
+/// The path itself of a file that does not exist, in a folder that does; `help` says what to do where
+/// it exists.
+pub(crate) fn real_path_of_new(path: &Path, help: &str) -> Result<PathBuf, Failure> {
     match fs::symlink_metadata(path) {
         Ok(found) if found.is_dir() => return Err(is_folder(path)),
         Ok(_) => {
             return Err(Failure::input(
                 format!("{} exists, and nothing that exists is overwritten", path.display()),
-                "name a new file; a table is added to a drive file with --add",
+                help,
             ));
         }
         Err(error) if error.kind() == io::ErrorKind::NotFound => (),
@@ -127,6 +138,9 @@ mod tests {
         assert_eq!(fs::read_to_string(&path).unwrap(), "first");
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
         assert!(NewFile::prepare(&folder.path().join("missing/a")).is_err());
+        let other = NewFile::prepare(&folder.path().join("b.cpu.toml")).unwrap();
+        let roundabout = NewFile::prepare(&folder.path().join("./b.cpu.toml")).unwrap();
+        assert!(other.is_same(&roundabout) && !other.is_same(&first));
     }
 
     #[test]

@@ -73,7 +73,8 @@ impl OutputFile {
                 "name another file for the result",
             ));
         }
-        let real = if add { real_path_of_existing(path)? } else { real_path_of_new(path)? };
+        let help = "name a new file; a table is added to a drive file with --add";
+        let real = if add { real_path_of_existing(path)? } else { real_path_of_new(path, help)? };
         let folder = folder_of(&real).to_owned();
         let mut output = Self { named: path.to_owned(), folder, path: real, existing: None };
         // Made and removed again: a process that is killed leaves nothing behind.

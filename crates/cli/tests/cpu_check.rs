@@ -189,6 +189,12 @@ fn under_edf_all_meet_their_deadlines_or_none_is_sure_to() {
     let (code, check) = folder.json(&["cpu", "check", "w.toml"]);
     assert_eq!((code, check["tasks"][0]["response_ns_max"].as_u64()), (0, Some(4_000_000)));
     assert!(check["tasks"][0]["loads"]["ceil_ppm"].is_null());
+    // The bound is the deadline: that says nothing of what is left of it.
+    let (_, text, _) = folder.run(&["cpu", "check", "w.toml"]);
+    assert!(check["limited_by"].is_null() && !text.contains("Limited by"), "{text}");
+    let row = text.lines().find(|line| line.trim_start().starts_with("urgent")).unwrap();
+    assert!(row.trim_end().ends_with(" -"), "{text}");
+    assert!(text.contains("3 tasks, 0 servers, 0 sources of work"), "{text}");
     folder.file("w.toml", &edf(&(processor() + &task("more", "6ms", "12ms", 1))));
     let (code, text, _) = folder.run(&["cpu", "check", "w.toml"]);
     assert!(code == 1 && text.contains("NOT PROVEN: 0 of 3"), "{text}");

@@ -23,17 +23,21 @@ const NOBODY: u32 = 65_534;
 const SHORT: [&str; 7] =
     ["cpu", "profile", "--longest=5ms", "--lengths=10", "--trials=20", "--seed=1", "-o"];
 
-/// A command that said the word; what it says later is still to be read.
-fn begun(command: &mut Command, word: &str) -> Child {
+/// A command that said the word, and what it says later is still to be read; or what it said in all,
+/// where it ended before.
+fn begun(command: &mut Command, word: &str) -> Result<Child, String> {
     let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     let stderr = child.stderr.as_mut().unwrap();
     let mut said = String::new();
     while !said.contains(word) {
         let mut letter = [0];
-        assert_eq!(stderr.read(&mut letter).unwrap(), 1, "it ended too early: {said}");
+        if stderr.read(&mut letter).unwrap() == 0 {
+            child.wait().unwrap();
+            return Err(said);
+        }
         said.push(char::from(letter[0]));
     }
-    child
+    Ok(child)
 }
 
 fn numbers(value: &Value) -> Vec<u64> {
@@ -75,6 +79,11 @@ fn nothing_that_exists_is_replaced_and_nothing_is_measured_for_it() {
         assert_eq!(code, 2, "{stderr}");
         assert!(!stderr.contains("Measuring"), "{stderr}");
     }
+    let (_, _, stderr) = folder.run(&[&SHORT[..], &["a.cpu.toml"]].concat());
+    assert!(stderr.contains("name a new file") && !stderr.contains("--add"), "{stderr}");
+    let (code, _, stderr) = folder.run(&[&SHORT[..], &["y", "--svg=./y"]].concat());
+    assert!(code == 2 && stderr.contains("are to be one file, y"), "{stderr}");
+    assert!(!stderr.contains("Measuring"), "{stderr}");
     assert_eq!(fs::read_to_string(folder.path().join("a.cpu.toml")).unwrap(), "mine");
     assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
 }
@@ -88,8 +97,10 @@ fn what_cannot_be_measured_is_refused_by_name() {
         ("--longest=11s", "the longest interval is 11s"),
         ("--thief=2ms", "2ms/10ms"),
         ("--thief=10ms/2ms", "below the period"),
+        ("--thief=9.9ms/10ms", "less than a fifth of the processor"),
         ("--priority=99", "99"),
         ("--name=\u{7}", "cannot be printed"),
+        ("--duration=0ms", "--duration is 0"),
     ] {
         let (code, _, stderr) = folder.run(&["cpu", "profile", "--trials=1", option]);
         assert!(code == 2 && stderr.contains(says), "{option}: {stderr}");
@@ -117,7 +128,27 @@ fn a_thief_is_compared_with_a_baseline_that_was_measured_before() {
         assert!(code == 2 && stderr.contains(says), "{more:?}: {stderr}");
         assert!(!stderr.contains("Measuring"), "{stderr}");
     }
-    let (code, found) = folder.json(&with_thief(&["--longest=5ms", "--lengths=10"]));
+    // Whoever was below all others measured another question, and points alone have no line.
+    let text = fs::read_to_string(folder.path().join("idle.cpu.toml")).unwrap();
+    let (same, no_fit) = (&["--longest=5ms", "--lengths=10"], text.split("[fit").next().unwrap());
+    let is_priority = |line: &&str| line.starts_with("priority = ");
+    let unasked: String = text.split_inclusive('\n').filter(|line| !is_priority(line)).collect();
+    let refused = |baseline: &str, says: &str| {
+        folder.file("other.cpu.toml", baseline);
+        let mut options = with_thief(same);
+        options[4] = "--baseline=other.cpu.toml";
+        let (code, _, stderr) = folder.run(&options);
+        assert!(code == 2 && stderr.contains(says), "{stderr}");
+    };
+    refused(no_fit, "no [fit.demand]");
+    if idle["conditions"]["priority"].is_u64() {
+        refused(&unasked, "measured without a real-time priority");
+    }
+    let elsewhere = text.replacen("where = \"", "where = \"far away, ", 1);
+    folder.file("idle.cpu.toml", &elsewhere);
+    let (code, found) = folder.json(&with_thief(same));
+    let warnings = found["warnings"].to_string();
+    assert!(warnings.contains("the baseline is of far away"), "{warnings}");
     // Whether it is covered is for the host to say.
     assert!(code < 2, "{found:#}");
     assert_eq!(found["calibration"]["idle_ns"], idle["demand_ns"]);
@@ -130,7 +161,7 @@ fn an_interrupted_measurement_is_written() {
     let folder = Folder::new();
     let long =
         ["cpu", "profile", "--longest=5ms", "--trials=1000000", "--json", "-o", "a.cpu.toml"];
-    let child = begun(&mut folder.command(&long), "Measuring");
+    let child = begun(&mut folder.command(&long), "Measuring").unwrap();
     // Long enough for one stretch of 25 ms on any host; where not, the command waits for no file.
     sleep(Duration::from_millis(1_500));
     let kill = Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
@@ -142,14 +173,17 @@ fn an_interrupted_measurement_is_written() {
     assert!(text.contains(&format!("trials = {}\n", found["trials"])), "{text}");
 }
 
-/// Goal: who asks for a time gets what is measured in it, and is not told of an interruption; nothing but
-/// the result is left beside it.
+/// Goal: who asks for a time gets what is measured in all of it, also where the usual number of trials is
+/// reached before, and is not told of an interruption; nothing but the result is left beside it.
 #[test]
 fn the_end_of_its_time_is_an_answer() {
     let folder = Folder::new();
-    let (code, found) =
-        folder.json(&["cpu", "profile", "--longest=5ms", "--duration=200ms", "-o", "a.cpu.toml"]);
+    let options = ["cpu", "profile", "--longest=100us", "--lengths=10", "--duration=200ms"];
+    let (code, found) = folder.json(&[&options[..], &["-o", "a.cpu.toml"]].concat());
     assert_eq!((code, &found["end"]), (0, &Value::from("time over")));
+    // Both: whichever comes first.
+    let (code, both) = folder.json(&[&options[..], &["--trials=1"]].concat());
+    assert_eq!((code, &both["end"]), (0, &Value::from("complete")));
     assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
 }
 
@@ -160,6 +194,7 @@ fn what_was_kept_of_another_measurement_stays() {
     folder.file("a.cpu.toml.partial", "hours");
     let (code, _, stderr) = folder.run(&[&SHORT[..], &["a.cpu.toml"]].concat());
     assert!(code == 2 && stderr.contains("a.cpu.toml.partial exists"), "{stderr}");
+    assert!(stderr.contains("what a killed measurement left: rename or remove it"), "{stderr}");
 }
 
 /// Goal: without permission it measures all the same and says what that costs. Needs root, to
@@ -171,8 +206,12 @@ fn without_permission_it_works_and_warns() {
         eprintln!("skipped: not root");
         return;
     }
-    let mut command = folder.command(&["cpu", "profile", "--longest=5ms", "--trials=5"]);
-    let Ok(output) = command.uid(NOBODY).gid(NOBODY).current_dir("/").output() else {
+    let as_nobody = |more: &[&str]| {
+        let short = ["cpu", "profile", "--longest=5ms", "--trials=5"];
+        let mut command = folder.command(&[&short[..], more].concat());
+        command.uid(NOBODY).gid(NOBODY).current_dir("/").output()
+    };
+    let Ok(output) = as_nobody(&[]) else {
         eprintln!("skipped: the binary is out of nobody's reach");
         return;
     };
@@ -183,6 +222,11 @@ fn without_permission_it_works_and_warns() {
         "{stderr}"
     );
     assert!(!String::from_utf8_lossy(stdout).contains("\npriority ="), "none was granted");
+    // A thief among equals proves nothing, whatever it covers.
+    let thief = as_nobody(&["--thief=1ms/5ms"]).unwrap();
+    let stdout = String::from_utf8_lossy(&thief.stdout);
+    assert_eq!(thief.status.code(), Some(1), "{stdout}");
+    assert!(stdout.contains("says nothing: no thread was above the other"), "{stdout}");
 }
 
 #[test]
@@ -204,6 +248,7 @@ fn a_thread_that_cannot_be_served_is_refused_by_name() {
     ] {
         let (code, _, stderr) = serve(thread, more);
         assert!(code == 2 && stderr.contains(says), "{thread} {more:?}: {code} {stderr}");
+        assert!(!stderr.contains("Serving"), "nothing is announced before: {stderr}");
     }
 }
 
@@ -223,7 +268,18 @@ fn a_process_is_served_and_put_back() {
     };
     let before = policy();
     let options = ["cpu", "serve", "--budget=2ms", "--period=20ms", "--thread", &thread, "--json"];
-    let child = begun(&mut folder.command(&options), "Serving");
+    let child = match begun(&mut folder.command(&options), "Serving") {
+        Ok(child) => child,
+        Err(said) => {
+            greedy.kill().unwrap();
+            greedy.wait().unwrap();
+            assert!(said.contains("the manager needs"), "{said}");
+            eprintln!("skipped: no permission for real-time priorities");
+            return;
+        }
+    };
+    // Nobody serves it a second time, or says so.
+    let (code, _, second) = folder.run(&options);
     sleep(Duration::from_millis(800));
     let told = Command::new("kill").args(["-TERM", &child.id().to_string()]).status().unwrap();
     let output = child.wait_with_output().unwrap();
@@ -231,10 +287,8 @@ fn a_process_is_served_and_put_back() {
     greedy.kill().unwrap();
     greedy.wait().unwrap();
     let stderr = String::from_utf8_lossy(&output.stderr);
-    if output.status.code() == Some(3) && stderr.contains("the manager needs") {
-        eprintln!("skipped: no permission for real-time priorities");
-        return;
-    }
+    assert!(code == 2 && second.contains("is served already"), "{code} {second}");
+    assert!(!second.contains("Serving"), "{second}");
     assert!(told.success() && output.status.code() == Some(0), "{stderr}");
     assert_eq!((&before[..], after), (&["0", "0"].map(str::to_owned)[..], before.clone()));
     let found: Value = serde_json::from_slice(&output.stdout).unwrap();

@@ -20,6 +20,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::trace::{EventName, replenishments};
 
+/// So much of an answer that is none is shown.
+const SHOWN_CHARS: usize = 200;
+
 /// Why the other program cannot be tested.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -42,6 +45,14 @@ pub enum ExternalError {
         answer: String,
         /// What the reader says.
         source: serde_json::Error,
+    },
+    /// It has work and wants to be asked again at once, for ever: it does not conform.
+    #[error("alarm_ns is not after now_ns: the program answers `{answer}` to `{question}`")]
+    Alarm {
+        /// What it was asked.
+        question: String,
+        /// What it said.
+        answer: String,
     },
 }
 
@@ -162,6 +173,23 @@ impl Answer {
     }
 }
 
+impl Question {
+    /// Whether who answers so is asked again at the same instant. Without work nobody asks.
+    fn is_asked_again_at_once(&self, answer: &Answer) -> bool {
+        let Self::Event { now_ns, event, .. } = self else { return false };
+        *event != EventName::Block && answer.alarm_ns.is_some_and(|alarm| alarm <= *now_ns)
+    }
+}
+
+/// The beginning of what a program said: it may be long.
+fn shown(answer: &str) -> String {
+    let answer = answer.trim_end();
+    match answer.char_indices().nth(SHOWN_CHARS) {
+        None => answer.to_owned(),
+        Some((end, _)) => format!("{} .. ({} bytes)", &answer[..end], answer.len()),
+    }
+}
+
 /// The two ends of a conversation, and what went wrong in it.
 struct Line<R, W> {
     reader: R,
@@ -170,19 +198,21 @@ struct Line<R, W> {
 }
 
 impl<R: BufRead, W: Write> Line<R, W> {
-    fn ask(&mut self, question: &Question) -> Result<Answer, ExternalError> {
-        let question = serde_json::to_string(question).map_err(io::Error::from)?;
+    fn ask(&mut self, asked: &Question) -> Result<Answer, ExternalError> {
+        let question = serde_json::to_string(asked).map_err(io::Error::from)?;
         writeln!(self.writer, "{question}")?;
         self.writer.flush()?;
-        let mut answer = String::new();
-        if self.reader.read_line(&mut answer)? == 0 {
+        let mut text = String::new();
+        if self.reader.read_line(&mut text)? == 0 {
             return Err(ExternalError::Ended { question });
         }
-        serde_json::from_str(&answer).map_err(|source| ExternalError::Answer {
-            question,
-            answer: answer.trim_end().to_owned(),
-            source,
-        })
+        match serde_json::from_str::<Answer>(&text) {
+            Err(source) => Err(ExternalError::Answer { question, answer: shown(&text), source }),
+            Ok(answer) if asked.is_asked_again_at_once(&answer) => {
+                Err(ExternalError::Alarm { question, answer: shown(&text) })
+            }
+            Ok(answer) => Ok(answer),
+        }
     }
 
     /// After an error nobody is asked any more: the server has no budget for the rest of the run.

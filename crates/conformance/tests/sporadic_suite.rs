@@ -8,7 +8,8 @@ use std::thread;
 use conformance::external::{External, ExternalError, answer};
 use conformance::{Family, Invariant, Report, Verdict, Violation};
 use model::cpu::{ServerKind, ServerParams};
-use policy::server::{self, Server};
+use model::{Duration, Time};
+use policy::server::{self, Replenishment, Server, ServerEvent, Standing};
 
 fn report(kind: ServerKind, runs: u64) -> Report {
     let mut ours = |params: &ServerParams| -> Box<dyn Server> {
@@ -116,6 +117,79 @@ fn a_program_that_ends_or_babbles_is_said_so() {
     conformance::test(&mut |params| babble.server(params), 1, 0);
     let error = babble.take_error().expect("no answer");
     assert!(error.to_string().starts_with("the program answers `hello` to `{\"new\""), "{error}");
+}
+
+/// A server that names the instant of its next replenishment also without work.
+struct Early(Box<dyn Server>);
+
+impl Server for Early {
+    fn observe(&mut self, now: Time, executed: Duration, event: ServerEvent) {
+        self.0.observe(now, executed, event);
+    }
+
+    fn standing(&self, now: Time) -> Standing {
+        let standing = self.0.standing(now);
+        let mut chunks = Vec::new();
+        self.0.replenishments(&mut chunks);
+        let next = chunks.iter().map(|it| it.at).find(|&at| at > now);
+        Standing {
+            alarm: standing.alarm.or(next.filter(|_| standing.budget.is_zero())),
+            ..standing
+        }
+    }
+
+    fn replenishments(&self, out: &mut Vec<Replenishment>) {
+        self.0.replenishments(out);
+    }
+}
+
+/// Goal: an alarm that nobody needs is no difference.
+#[test]
+fn an_alarm_without_work_is_not_compared() {
+    let mut early =
+        |params: &ServerParams| -> Box<dyn Server> { Box::new(Early(server::build(params))) };
+    let report = conformance::test(&mut early, 1, 20);
+    for (name, verdict) in verdicts(&report) {
+        assert_eq!(*verdict, Verdict::AsExpected, "{name}");
+    }
+}
+
+/// Goal: a program that would be asked for ever is diagnosed with the call. Without that this test
+/// does not end.
+#[test]
+fn an_alarm_that_is_over_is_found_at_once() {
+    let line = "{\"budget_ns\":0,\"alarm_ns\":0}\n".as_bytes();
+    let lines = BufReader::new(iter_reader(line));
+    let hasty = External::new(lines, Vec::new());
+    conformance::test(&mut |params| hasty.server(params), 1, 5);
+    let error = hasty.take_error().expect("an alarm at the instant of the question");
+    assert!(matches!(error, ExternalError::Alarm { .. }), "{error}");
+    let says = error.to_string();
+    assert!(says.starts_with("alarm_ns is not after now_ns") && says.contains("unblock"), "{says}");
+}
+
+/// The same line for ever.
+fn iter_reader(line: &'static [u8]) -> impl io::Read {
+    struct Again(&'static [u8], usize);
+    impl io::Read for Again {
+        fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+            for byte in out.iter_mut() {
+                *byte = self.0[self.1];
+                self.1 = (self.1 + 1) % self.0.len();
+            }
+            Ok(out.len())
+        }
+    }
+    Again(line, 0)
+}
+
+#[test]
+fn a_long_answer_is_cut() {
+    let long = Box::leak(format!("{}\n", "ä".repeat(1 << 20)).into_boxed_str());
+    let babble = External::new(BufReader::new(long.as_bytes()), Vec::new());
+    conformance::test(&mut |params| babble.server(params), 1, 0);
+    let says = babble.take_error().expect("no answer").to_string();
+    assert!(says.len() < 1_000 && says.contains("(2097152 bytes)"), "{says}");
 }
 
 /// A program may answer any number: one that would execute for ever fails, and the suite ends.

@@ -26,5 +26,6 @@ mod window;
 
 pub use keeper::{Keeper, KeeperCounts, KeeperLimits, Order, Sample};
 pub use serve::{
-    Background, ThreadServerEnd, ThreadServerError, ThreadServerParams, ThreadServerReport, serve,
+    Background, NotPutBack, ThreadServerEnd, ThreadServerError, ThreadServerParams,
+    ThreadServerReport, serve,
 };

@@ -29,4 +29,4 @@ pub use profile::{
     profile,
 };
 pub use tally::Tally;
-pub use thief::{SyntheticThief, ThiefReport};
+pub use thief::{SyntheticThief, ThiefError, ThiefReport};

@@ -26,6 +26,16 @@ utilization_ppb = 200_000_000
 period_ns = 10_000_000
 "#;
 
+/// Goal: what the documentation shows is read.
+#[test]
+fn the_profile_of_the_documentation_is_one() {
+    let page = include_str!("../../../docs/cpu-analysis.md");
+    let shown = page.split("```toml\n").find(|text| text.starts_with("name = "));
+    let text = shown.and_then(|text| text.split("```").next()).expect("the page shows a profile");
+    let profile = CpuProfile::parse(text).unwrap();
+    assert!(profile.demand_fit.is_some() && profile.load_fit.is_some());
+}
+
 fn refusal(from: &str, to: &str) -> (String, String) {
     assert!(THIEF.contains(from), "{from}");
     let text = THIEF.replacen(from, to, 1);

@@ -11,6 +11,7 @@ use model::Duration;
 use model::cpu::ServerKind;
 
 use crate::arguments::quantity;
+use crate::failure::Failure;
 
 #[derive(Debug, Args)]
 pub(crate) struct CpuArguments {
@@ -78,11 +79,12 @@ pub(crate) struct CpuProfileArguments {
     /// How many lengths, evenly up to the longest; all are measured at once.
     #[arg(long, value_name = "N", default_value_t = 100)]
     pub(crate) lengths: u32,
-    /// How many of the longest intervals, end to end; there are more of each shorter one.
-    #[arg(long, value_name = "N", default_value_t = 200,
-          value_parser = clap::value_parser!(u64).range(1..))]
-    pub(crate) trials: u64,
-    /// End after so long, however many trials there are; with --thief each of the two measurements.
+    /// How many of the longest intervals, end to end; there are more of each shorter one. Without
+    /// --duration 200.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    pub(crate) trials: Option<u64>,
+    /// Measure for so long; with --trials as well, until the first of both is reached. With --thief each
+    /// of the two measurements.
     #[arg(long, value_name = "TIME", value_parser = quantity::<Duration>)]
     pub(crate) duration: Option<Duration>,
     /// Check the method: measure once as it is, then with a thief of this execution time in this
@@ -207,13 +209,20 @@ pub(crate) struct ConformanceArguments {
     pub(crate) command: Vec<OsString>,
 }
 
+/// Who writes a time of nothing meant another one.
+pub(super) fn refuse_zero(duration: Option<Duration>) -> Result<(), Failure> {
+    match duration {
+        Some(Duration::ZERO) => {
+            Err(Failure::input("--duration is 0", "write how long, or leave it out"))
+        }
+        _ => Ok(()),
+    }
+}
+
 fn thief(text: &str) -> Result<SyntheticThief, String> {
     let (execution, period) = text.split_once('/').ok_or("write execution/period: 2ms/10ms")?;
     let thief = SyntheticThief { execution: quantity(execution)?, period: quantity(period)? };
-    if thief.execution.is_zero() || thief.execution >= thief.period {
-        return Err("an execution time above zero and below the period: 2ms/10ms".to_owned());
-    }
-    Ok(thief)
+    thief.checked().map_err(|error| error.to_string())
 }
 
 /// A run that ends long before time does: what is still to come at its end is a time, too.

@@ -3,9 +3,11 @@
 //! machine takes without it must cover what is measured with it.
 
 use std::path::Path;
+use std::thread;
 
 use analysis::cpu::{DemandBound, Ratio, Source};
-use measure::cpu::{CpuProfileParams, SyntheticThief};
+use device::Scheduling;
+use measure::cpu::{CpuMeasurement, CpuProfileParams, SyntheticThief};
 use model::Duration;
 use model::cpu::{CpuProfile, StolenPoint, running_max};
 
@@ -16,6 +18,8 @@ use crate::input::read_text;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Calibration {
     pub(super) thief: SyntheticThief,
+    /// Whether the thief was above the thread that measured: only then did it take what it should.
+    pub(super) is_above: bool,
     /// The machine without the thief.
     pub(super) idle: Vec<StolenPoint>,
     /// With the line above the demand (5.3.0.6) and the line of the machine without it: one bound and
@@ -44,7 +48,7 @@ pub(super) fn baseline(path: &Path, params: &CpuProfileParams) -> Result<CpuProf
     let text = read_text(path, "processor profile")?;
     let profile =
         CpuProfile::parse(&text).map_err(|error| Failure::in_file(path, text.clone(), &error))?;
-    match other_question(&profile, params) {
+    match other_question(&profile, params, granted(params.priority)) {
         None => Ok(profile),
         Some((what, help)) => {
             Err(Failure::input(format!("{} is no baseline: {what}", path.display()), help))
@@ -52,16 +56,33 @@ pub(super) fn baseline(path: &Path, params: &CpuProfileParams) -> Result<CpuProf
     }
 }
 
-/// How the profile was measured otherwise, and what to write for the same.
-fn other_question(profile: &CpuProfile, params: &CpuProfileParams) -> Option<(String, String)> {
+/// The priority that a thread of this process is given.
+fn granted(wanted: Option<u8>) -> Option<u32> {
+    let is_granted = |priority| {
+        // It ends with that, and nothing else has it.
+        let asked = thread::spawn(move || Scheduling::fifo(priority).apply(None));
+        asked.join().is_ok_and(|answer| answer.is_ok())
+    };
+    wanted.filter(|&priority| is_granted(priority)).map(u32::from)
+}
+
+/// How the profile was measured otherwise, and what to write for the same; `granted` is the priority
+/// of this measurement.
+fn other_question(
+    profile: &CpuProfile,
+    params: &CpuProfileParams,
+    granted: Option<u32>,
+) -> Option<(String, String)> {
     let (cpu, priority) = (profile.conditions.cpu, profile.conditions.priority);
     if cpu != params.cpu {
         return Some((format!("it is of processor {cpu}"), format!("write --cpu {cpu}")));
     }
-    // Without any, all others are in it: more than is asked for, and the measurement warned of it.
-    if let Some(priority) = priority.filter(|_| priority != params.priority.map(u32::from)) {
-        let what = format!("it was measured at priority {priority}");
-        return Some((what, format!("write --priority {priority}")));
+    if priority != granted {
+        return Some(other_priority(priority, granted));
+    }
+    if profile.demand_fit.is_none() {
+        let what = "it has no [fit.demand], the line that is compared";
+        return Some((what.to_owned(), "measure it again with `tidegate cpu profile`".to_owned()));
     }
     let lengths = params.intervals.lengths().unwrap_or_default();
     if lengths.into_iter().eq(profile.points.iter().map(|point| point.interval)) {
@@ -72,11 +93,40 @@ fn other_question(profile: &CpuProfile, params: &CpuProfileParams) -> Option<(St
     Some((what, format!("write --lengths {count} --longest {longest}")))
 }
 
+/// Whoever is less urgent loses more: that is not the machine as it is to this measurement, nor the
+/// other way round.
+fn other_priority(of_baseline: Option<u32>, granted: Option<u32>) -> (String, String) {
+    match (of_baseline, granted) {
+        (None, _) => (
+            "it was measured without a real-time priority, and this measurement has one".to_owned(),
+            "measure it again, with the same permission and --priority".to_owned(),
+        ),
+        (Some(other), None) => (
+            format!("it was measured at priority {other}, and this process is granted none"),
+            "run as root, or raise `ulimit -r`".to_owned(),
+        ),
+        (Some(other), Some(_)) => {
+            (format!("it was measured at priority {other}"), format!("write --priority {other}"))
+        }
+    }
+}
+
 impl Calibration {
     pub(super) fn of(
         thief: SyntheticThief,
         without: &CpuProfile,
+        measured: &CpuMeasurement,
+    ) -> Self {
+        let above = measured.thief.and_then(|it| it.priority).map(u32::from);
+        let is_above = above > measured.profile.conditions.priority;
+        Self::of_points(thief, without, &measured.profile.points, is_above)
+    }
+
+    fn of_points(
+        thief: SyntheticThief,
+        without: &CpuProfile,
         measured: &[StolenPoint],
+        is_above: bool,
     ) -> Self {
         let idle = running_max(&without.points);
         let source = Source::new(thief.execution, thief.period);
@@ -103,6 +153,7 @@ impl Calibration {
         let as_measured = |idle: &StolenPoint| idle.stolen_max.ns();
         Self {
             thief,
+            is_above,
             lines: coverage(DemandBound::Linear, &|idle| line(idle).unwrap_or(as_measured(idle))),
             linear: coverage(DemandBound::Linear, &as_measured),
             refined: coverage(DemandBound::Refined, &as_measured),
@@ -113,7 +164,16 @@ impl Calibration {
     /// Whether both bounds together cover all that was measured (figure 5.8), and could have been
     /// exceeded.
     pub(super) fn is_covered(&self) -> bool {
-        self.lines.covered == self.lines.all && self.lines.by_any < self.lines.all
+        self.is_above && self.lines.covered == self.lines.all && self.lines.by_any < self.lines.all
+    }
+
+    /// What both bounds together cover, in a sentence.
+    pub(super) fn says(&self) -> String {
+        if self.is_above {
+            self.lines.says()
+        } else {
+            "says nothing: no thread was above the other".to_owned()
+        }
     }
 }
 
@@ -136,6 +196,7 @@ impl Coverage {
 
 #[cfg(test)]
 mod tests {
+    use measure::cpu::IntervalRange;
     use model::cpu::DemandFit;
 
     use super::*;
@@ -163,7 +224,7 @@ mod tests {
         let ms = Duration::from_ms;
         let thief = SyntheticThief { execution: ms(2), period: ms(10) };
         let without = idle();
-        let found = |measured| Calibration::of(thief, &without, &points(measured));
+        let found = |measured| Calibration::of_points(thief, &without, &points(measured), true);
         // In 10 ms: 2 by the refined bound, 3.6 by the line; 0.1 without the thief.
         assert_eq!(found([1_000, 2_100]).refined.covered, 2);
         let above = found([1_000, 2_101]);
@@ -183,7 +244,50 @@ mod tests {
             demand_fit: Some(DemandFit { utilization_ppb: 1_000_000_000, offset_ns: 0 }),
             ..idle()
         };
-        let found = Calibration::of(thief, &without, &points([1_000, 10_000]));
+        let found = Calibration::of_points(thief, &without, &points([1_000, 10_000]), true);
         assert!(!found.is_covered() && found.lines.says().contains("says nothing"));
+    }
+
+    /// Goal: where nobody was above the other the thief took what it was given, and being covered is no
+    /// merit.
+    #[test]
+    fn without_a_thread_above_nothing_is_covered() {
+        let ms = Duration::from_ms;
+        let thief = SyntheticThief { execution: ms(2), period: ms(10) };
+        let of = |is_above| Calibration::of_points(thief, &idle(), &points([10, 100]), is_above);
+        assert!(of(true).is_covered() && !of(false).is_covered());
+        assert_eq!(of(false).says(), "says nothing: no thread was above the other");
+    }
+
+    /// Goal: a baseline is of the same question, whoever asks.
+    #[test]
+    fn a_baseline_has_the_priority_of_the_measurement_and_a_line() {
+        let intervals = IntervalRange { longest: Duration::from_ms(10), count: 1 };
+        let params = CpuProfileParams {
+            name: "cpu".to_owned(),
+            cpu: 0,
+            priority: Some(40),
+            intervals,
+            trials: 1,
+            time_limit: None,
+            seed: 1,
+            thief: None,
+            keep_every: Duration::MAX,
+        };
+        let of = |priority| {
+            let mut profile = CpuProfile { points: points([100, 50])[1..].to_vec(), ..idle() };
+            profile.conditions.priority = priority;
+            profile
+        };
+        let fault = |baseline: &CpuProfile, granted| {
+            other_question(baseline, &params, granted).map_or(String::new(), |(what, _)| what)
+        };
+        assert_eq!(fault(&of(Some(40)), Some(40)), "");
+        assert_eq!(fault(&of(None), None), "");
+        assert!(fault(&of(None), Some(40)).contains("without a real-time priority"));
+        assert!(fault(&of(Some(40)), None).contains("is granted none"));
+        assert!(fault(&of(Some(39)), Some(40)).contains("at priority 39"));
+        let without_line = CpuProfile { demand_fit: None, ..of(Some(40)) };
+        assert!(fault(&without_line, Some(40)).contains("no [fit.demand]"));
     }
 }

@@ -44,7 +44,7 @@ impl CpuReport {
         let sources = [
             show::count(workload.tasks.len(), "task"),
             show::count(workload.servers.len(), "server"),
-            show::count(workload.work.len(), "source of work"),
+            format!("{} of work", show::count(workload.work.len(), "source")),
         ];
         show::labelled("Workload", &sources.join(", "));
         for (interference, measured) in workload.interference.iter().zip(&self.processor.measured) {
@@ -85,7 +85,13 @@ impl CpuReport {
             columns.extend([("ceil", load(0)), ("refined", load(1)), ("hyperbolic", load(2))]);
         }
         columns.push(("bound", text(&|row| show::bound(row.assessed.response_max()))));
-        columns.push(("margin", text(&|row| margin(row.assessed))));
+        // Under edf the bound of a task is its deadline, and what is left of that is not known.
+        let is_known = |row: &Row<'_>| !is_edf || row.priority.is_none();
+        let cell = |row: &Row<'_>| match row.assessed.bound {
+            CpuBound::Bounded(_) if !is_known(row) => "-".to_owned(),
+            _ => margin(row.assessed),
+        };
+        columns.push(("margin", text(&cell)));
         out!("{}", show::columns(&columns, 2));
         outln!();
         if is_edf {
@@ -166,7 +172,10 @@ impl CpuReport {
             let response = row.response_max().unwrap_or_default();
             (name, response, row.deadline.unwrap_or_default())
         };
+        let is_edf = self.processor.workload.scheduling == Scheduling::Edf;
         Some(match self.assessment.limit? {
+            // The bound is the deadline itself.
+            CpuLimit::Margin(CpuThread::Task(_)) if is_edf => return None,
             CpuLimit::Margin(thread) => {
                 let (name, response, deadline) = of(thread);
                 let left = show::ms_floor(deadline - response);

@@ -3,6 +3,7 @@
 
 use std::io;
 
+use conformance::external::ExternalError;
 use conformance::{Report, external};
 use model::cpu::{ServerKind, ServerParams};
 use policy::server::{self, Server};
@@ -28,7 +29,13 @@ pub(super) fn conformance(arguments: &ConformanceArguments) -> Result<Answer, Fa
         kinds.into_iter().map(|kind| (kind.to_string(), of_ours(kind, arguments))).collect()
     } else {
         let name = arguments.command[0].to_string_lossy().into_owned();
-        vec![(name, of_program(arguments)?)]
+        match of_program(arguments)? {
+            Ok(report) => vec![(name, report)],
+            Err(fault) => {
+                text::print_fault(&name, &fault, arguments);
+                return Ok(Answer::No);
+            }
+        }
     };
     if arguments.json {
         outln!("{:#}", text::to_json(&reports, arguments.seed));
@@ -48,7 +55,8 @@ fn of_ours(kind: ServerKind, arguments: &ConformanceArguments) -> Report {
     conformance::test(&mut ours, arguments.seed, u64::from(arguments.runs))
 }
 
-fn of_program(arguments: &ConformanceArguments) -> Result<Report, Failure> {
+/// What the suite says of a program, or which answer made it end at once: that does not conform either.
+fn of_program(arguments: &ConformanceArguments) -> Result<Result<Report, ExternalError>, Failure> {
     let name = arguments.command[0].to_string_lossy();
     let (program, external) =
         Program::start(&arguments.command, arguments.time_limit).map_err(|error| {
@@ -67,7 +75,8 @@ fn of_program(arguments: &ConformanceArguments) -> Result<Report, Failure> {
         ));
     }
     match error {
+        Some(fault @ ExternalError::Alarm { .. }) => Ok(Err(fault)),
         Some(error) => Err(Failure::unusable(&error)),
-        None => Ok(report),
+        None => Ok(Ok(report)),
     }
 }

@@ -1,12 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! What the conformance suite found: tables for people, an object for programs.
 
+use conformance::external::ExternalError;
 use conformance::{
     Family, FamilyReport, Invariant, RandomReport, Report, StreamResult, Verdict, Violation,
 };
 use serde_json::{Value, json};
 
+use super::arguments::ConformanceArguments;
 use crate::show::{self, out, outln};
+
+/// The word for a stream whose replenishments are others.
+const DIFFERS: &str = "differs";
 
 /// What each invariant says, in a few words.
 const fn about(invariant: Invariant) -> &'static str {
@@ -40,10 +45,44 @@ pub(super) fn print(reports: &[(String, Report)], seed: u64) {
         let seeds = format!("{runs} random processors, seeds from {seed} on, {events} events");
         show::labelled("Random", &seeds);
     }
-    let differs = "the invariants hold, replenishments are not those of the corrected server";
-    show::labelled("differs", differs);
+    let differs = |(_, report): &(String, Report)| {
+        report.families.iter().any(|family| family_word(family) == DIFFERS)
+    };
+    if reports.iter().any(differs) {
+        let says = "the invariants hold, answers are not those of the corrected server";
+        show::labelled(DIFFERS, says);
+    }
     if let [(_, report)] = reports {
+        print_differences(report);
         print_failures(report);
+    }
+}
+
+/// An answer after which nothing more is asked.
+pub(super) fn print_fault(name: &str, fault: &ExternalError, arguments: &ConformanceArguments) {
+    if arguments.json {
+        let of = json!({ "implementation": name, "conforms": false, "fault": fault.to_string() });
+        outln!("{:#}", json!({ "seed": arguments.seed, "implementations": [of] }));
+    } else {
+        show::labelled("FAILS", &format!("{name}: {fault}"));
+    }
+}
+
+/// The first stream of each family that differs, and the first call in it that does.
+fn print_differences(report: &Report) {
+    let line = |line: &Option<Box<_>>| {
+        line.as_ref().map_or("no call".to_owned(), |line| json!(line).to_string())
+    };
+    for family in report.families.iter().filter(|family| family_word(family) == DIFFERS) {
+        let first = family.streams.iter().find_map(|stream| match &stream.verdict {
+            Verdict::Differs { call, expected, found } => Some((stream, call, expected, found)),
+            _ => None,
+        });
+        let Some((stream, call, expected, found)) = first else { continue };
+        outln!();
+        outln!("{} differs from call {} on", stream.name, call + 1);
+        outln!("  expected {}", line(expected));
+        outln!("  got      {}", line(found));
     }
 }
 
@@ -64,7 +103,7 @@ fn family_word(report: &FamilyReport) -> String {
     } else if report.streams.iter().all(is_expected) {
         "passes".to_owned()
     } else {
-        "differs".to_owned()
+        DIFFERS.to_owned()
     }
 }
 

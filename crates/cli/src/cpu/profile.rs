@@ -3,6 +3,7 @@
 
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
+use std::time::Instant;
 
 use device::affinity::Affinity;
 use measure::cpu::{
@@ -12,7 +13,7 @@ use measure::cpu::{
 use model::Duration;
 use model::cpu::CpuProfile;
 
-use super::arguments::CpuProfileArguments;
+use super::arguments::{CpuProfileArguments, refuse_zero};
 use super::calibration::Calibration;
 use super::{calibration, profile_charts, profile_json, profile_text};
 use crate::Answer;
@@ -25,6 +26,12 @@ use crate::show::{self, out, outln};
 
 /// How much of a long measurement is lost with a process that is killed.
 const KEEP_EVERY: Duration = Duration::from_ms(60_000);
+
+/// Trials, where nobody says for how many or for how long.
+const TRIALS: u64 = 200;
+
+/// As many trials as there is time for.
+const UNLIMITED: u64 = u64::MAX;
 
 /// Where the result goes.
 struct Output {
@@ -41,6 +48,7 @@ struct Kept {
 
 /// Runs the command.
 pub(super) fn profile(arguments: &CpuProfileArguments) -> Result<Answer, Failure> {
+    refuse_zero(arguments.duration)?;
     let mut output = Output::prepare(arguments)?;
     let params = params(arguments)?;
     params.intervals.lengths().map_err(|error| Failure::unusable(&error))?;
@@ -81,8 +89,13 @@ fn calibrate(
         }
         idle.profile
     };
-    let measured = measure(params, kept, interrupted)?;
-    let calibration = Calibration::of(thief, &without, &measured.profile.points);
+    let mut measured = measure(params, kept, interrupted)?;
+    let (there, here) = (&without.conditions.place, &measured.profile.conditions.place);
+    if there != here {
+        let there = there.as_deref().unwrap_or("a machine that it does not name");
+        measured.warnings.push(format!("the baseline is of {there}: not of this machine"));
+    }
+    let calibration = Calibration::of(thief, &without, &measured);
     Ok((measured, Some(calibration)))
 }
 
@@ -101,7 +114,11 @@ fn params(arguments: &CpuProfileArguments) -> Result<CpuProfileParams, Failure> 
         cpu,
         priority: Some(arguments.priority),
         intervals: IntervalRange { longest: arguments.longest, count: arguments.lengths },
-        trials: arguments.trials,
+        trials: match (arguments.trials, arguments.duration) {
+            (Some(trials), _) => trials,
+            (None, Some(_)) => UNLIMITED,
+            (None, None) => TRIALS,
+        },
         time_limit: arguments.duration,
         seed: arguments.seed.unwrap_or_else(seed_of_now),
         thief: arguments.thief,
@@ -111,9 +128,17 @@ fn params(arguments: &CpuProfileArguments) -> Result<CpuProfileParams, Failure> 
 
 fn print_head(params: &CpuProfileParams) {
     let longest = params.intervals.longest;
+    let trials =
+        (params.trials != UNLIMITED).then(|| format!("{} trials of the longest", params.trials));
+    let duration = params.time_limit.map(|limit| format!("at most {limit}"));
+    let ends: Vec<String> = trials.into_iter().chain(duration).collect();
     eprintln!(
-        "{:<12} processor {}, {} lengths up to {longest}, {} trials of the longest, seed {}",
-        "Measuring", params.cpu, params.intervals.count, params.trials, params.seed
+        "{:<12} processor {}, {} lengths up to {longest}, {}, seed {}",
+        "Measuring",
+        params.cpu,
+        params.intervals.count,
+        ends.join(", "),
+        params.seed
     );
 }
 
@@ -123,11 +148,18 @@ fn measure(
     interrupted: &AtomicBool,
 ) -> Result<CpuMeasurement, Failure> {
     let bar = bar("trials");
-    let what = if params.thief.is_some() { "with the thief" } else { "" };
-    bar.set_message(what);
+    let unit = if params.trials == UNLIMITED { "seconds" } else { "trials" };
+    let what = if params.thief.is_some() { " with the thief" } else { "" };
+    bar.set_message(format!("{unit}{what}"));
+    let begin = Instant::now();
     let progress = |progress: CpuProgress| {
-        bar.set_length(progress.trials_all);
-        bar.set_position(progress.trials.min(progress.trials_all));
+        // Of trials without a known number the seconds are known.
+        let seconds = params.time_limit.filter(|_| params.trials == UNLIMITED);
+        let (all, done) = seconds.map_or((progress.trials_all, progress.trials), |limit| {
+            (limit.ns() / 1_000_000_000, begin.elapsed().as_secs())
+        });
+        bar.set_length(all);
+        bar.set_position(done.min(all));
         if let Some(profile) = progress.so_far {
             bar.suspend(|| kept.keep(&profile));
         }
@@ -135,7 +167,9 @@ fn measure(
     let measured = measure::cpu::profile(params, progress, interrupted);
     bar.finish_and_clear();
     measured.map_err(|error| match error {
-        CpuProfileError::Processor { .. } | CpuProfileError::Plan(_) => Failure::unusable(&error),
+        CpuProfileError::Processor { .. }
+        | CpuProfileError::Plan(_)
+        | CpuProfileError::Thief(_) => Failure::unusable(&error),
         _ => Failure::environment(&error),
     })
 }
@@ -145,7 +179,8 @@ impl Kept {
         let beside = output.map(|output| {
             let mut name = output.as_os_str().to_owned();
             name.push(".partial");
-            NewFile::prepare(Path::new(&name))
+            let help = "it is what a killed measurement left: rename or remove it";
+            NewFile::prepare_or_help(Path::new(&name), help)
         });
         Ok(Self { file: beside.transpose()?, is_there: false })
     }
@@ -182,7 +217,13 @@ impl Output {
     fn prepare(arguments: &CpuProfileArguments) -> Result<Self, Failure> {
         let prepare = |path: &Option<_>| path.as_deref().map(NewFile::prepare).transpose();
         let (toml, svg) = (prepare(&arguments.output)?, prepare(&arguments.svg)?);
-        Ok(Self { toml, svg, kept: Kept::prepare(arguments.output.as_deref())? })
+        let kept = Kept::prepare(arguments.output.as_deref())?;
+        let is_svg = |it: &NewFile| svg.as_ref().is_some_and(|svg| svg.is_same(it));
+        if let Some(both) = toml.iter().chain(&kept.file).find(|it| is_svg(it)) {
+            let what = format!("the plots and the profile are to be one file, {}", both.name());
+            return Err(Failure::input(what, "name another file with --svg"));
+        }
+        Ok(Self { toml, svg, kept })
     }
 
     /// Files first: what cannot be put in place is printed, so that no measurement is lost.

@@ -57,6 +57,7 @@ pub(super) fn of(
         "warnings": measured.warnings,
         "calibration": calibration.map(|it| json!({
             "thief": task(Some((it.thief.execution, it.thief.period))),
+            "is_thief_above": it.is_above,
             "idle_ns": it.idle.iter().map(|point| point.stolen_max.ns()).collect::<Vec<_>>(),
             "lines": coverage(it.lines),
             "linear": coverage(it.linear),

@@ -76,11 +76,11 @@ fn print_calibration(calibration: &Calibration) {
     let name = format!("the thief of {} in {}", thief.execution, thief.period);
     labelled(
         "Calibration",
-        &format!(
-            "{name} (5.3.0.6) and the line of the machine without it: {}",
-            calibration.lines.says()
-        ),
+        &format!("{name} (5.3.0.6) and the line of the machine without it: {}", calibration.says()),
     );
+    if !calibration.is_above {
+        return;
+    }
     let says = calibration.linear.says();
     labelled("", &format!("with what was measured without it, not the line above: {says}"));
     labelled("", &format!("with the refined bound (5.3.0.5): {}", calibration.refined.says()));

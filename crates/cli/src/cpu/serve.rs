@@ -13,7 +13,7 @@ use model::Duration;
 use model::cpu::ServerParams;
 use serde_json::json;
 
-use super::arguments::CpuServeArguments;
+use super::arguments::{CpuServeArguments, refuse_zero};
 use crate::Answer;
 use crate::failure::Failure;
 use crate::interrupt;
@@ -24,10 +24,16 @@ pub(super) fn serve(arguments: &CpuServeArguments) -> Result<Answer, Failure> {
     let thread = find(&arguments.thread)?;
     let params = params(arguments, thread)?;
     let stop = interrupt::patient_flag()?;
-    print_head(&params);
+    // What it is before anything is changed, said once nothing more can be refused.
+    let head = head(&params);
+    let begin = move || {
+        eprintln!("{head}");
+        // Whoever waits for the server to begin reads it.
+        let _ = std::io::stderr().flush();
+    };
     // The manager is pinned and above others from then on: a thread of its own.
     let manager = thread::Builder::new().name("manager".to_owned());
-    let served = manager.spawn(move || thread_server::serve(&params, &stop));
+    let served = manager.spawn(move || thread_server::serve(&params, begin, &stop));
     let served = served.map_err(|error| Failure::environment(&error))?.join();
     let report =
         served.unwrap_or_else(|panic| std::panic::resume_unwind(panic)).map_err(failure)?;
@@ -38,11 +44,7 @@ pub(super) fn serve(arguments: &CpuServeArguments) -> Result<Answer, Failure> {
     }
     match report.not_put_back {
         None => Ok(Answer::Yes),
-        Some(reason) => Err(failure(ThreadServerError::Thread {
-            thread: params.thread,
-            what: "put back the scheduling",
-            reason,
-        })),
+        Some(fault) => Err(Failure::environment(&fault)),
     }
 }
 
@@ -57,15 +59,20 @@ fn failure(error: ThreadServerError) -> Failure {
     }
 }
 
-/// What makes a thread again what it is now, for whoever has to.
-fn by_hand(thread: ThreadId) -> Option<String> {
+/// What makes a thread again what it is now, for whoever has to: only what will be changed.
+fn by_hand(params: &ThreadServerParams) -> Option<String> {
+    let thread = params.thread;
     let policy = Scheduling::of(thread).ok()?.by_hand(thread)?;
     let processors = Affinity::of(Some(thread)).ok()?;
+    if Affinity::only(params.cpu).is_some_and(|only| only == processors) {
+        return Some(policy);
+    }
     let processors: Vec<String> = processors.cpus().map(|cpu| cpu.to_string()).collect();
     Some(format!("{policy}; taskset -cp {} {thread}", processors.join(",")))
 }
 
 fn params(arguments: &CpuServeArguments, thread: ThreadId) -> Result<ThreadServerParams, Failure> {
+    refuse_zero(arguments.duration)?;
     let server = ServerParams {
         preemption_charge: arguments.charge,
         ..ServerParams::new(arguments.server, arguments.budget, arguments.period)
@@ -108,22 +115,18 @@ fn find(wanted: &str) -> Result<ThreadId, Failure> {
     }
 }
 
-fn print_head(params: &ThreadServerParams) {
+/// What is said when it begins.
+fn head(params: &ThreadServerParams) -> String {
     let ThreadServerParams { thread, cpu, priority, server, .. } = params;
     let name = thread.name().unwrap_or_default();
     let before = Scheduling::of(*thread).map_or_else(|_| "?".to_owned(), |it| it.to_string());
-    eprintln!(
+    let by_hand = by_hand(params).map_or_else(String::new, |commands| format!(": `{commands}`"));
+    format!(
         "{:<12} thread {thread} ({name}, {before}): {} in each {}, {}, SCHED_FIFO {priority}, \
-         processor {cpu}",
-        "Serving", server.budget, server.period, server.kind
-    );
-    let by_hand = by_hand(*thread).map_or_else(String::new, |commands| format!(": `{commands}`"));
-    eprintln!(
-        "{:<12} Ctrl-C ends it and puts the thread back; after SIGKILL nobody does{by_hand}",
-        "Host"
-    );
-    // Whoever waits for the server to begin reads it.
-    let _ = std::io::stderr().flush();
+         processor {cpu}\n\
+         {:<12} Ctrl-C ends it and puts the thread back; after SIGKILL nobody does{by_hand}",
+        "Serving", server.budget, server.period, server.kind, "Host"
+    )
 }
 
 /// Parts per ten thousand of the time, rounded up.
@@ -193,6 +196,6 @@ fn to_json(params: &ThreadServerParams, report: &ThreadServerReport) -> serde_js
         "lateness_ns_max": report.lateness_max.ns(),
         "looks": counts.looks,
         "manager_ns": report.manager.ns(),
-        "not_put_back": report.not_put_back,
+        "not_put_back": report.not_put_back.map(|fault| fault.to_string()),
     })
 }

@@ -46,6 +46,30 @@ fn programs_are_tested_through_lines() {
 }
 
 #[test]
+fn only_words_that_occur_are_explained_and_the_first_difference_is_shown() {
+    let folder = Folder::new();
+    let of = |kind| folder.run(&["cpu", "conformance", "--runs=0", "--server", kind]).1;
+    let (sporadic, polling) = (of("sporadic"), of("polling"));
+    assert!(!sporadic.contains("differs"), "{sporadic}");
+    assert!(polling.contains("differs      the invariants hold"), "{polling}");
+    let expected = "premature-table-6.1 differs from call 1 on\n  expected {\"now_ns\":0,";
+    assert!(polling.contains(expected) && polling.contains("\n  got      {"), "{polling}");
+}
+
+/// Goal: a program that wants to be asked again at once is told so, and does not conform.
+#[test]
+fn an_alarm_that_is_over_does_not_conform() {
+    let folder = Folder::new();
+    folder.file("hasty.sh", "while read q; do echo '{\"budget_ns\":0,\"alarm_ns\":0}'; done");
+    let hasty = ["cpu", "conformance", "--time-limit=60s", "--", "sh", "hasty.sh"];
+    let (code, text, error) = folder.run(&hasty);
+    assert_eq!(code, 1, "{text}{error}");
+    assert!(text.contains("FAILS        sh: alarm_ns is not after now_ns"), "{text}");
+    let (code, object, _) = folder.run(&["cpu", "conformance", "--json", "--", "sh", "hasty.sh"]);
+    assert!(code == 1 && object.contains("\"conforms\": false"), "{object}");
+}
+
+#[test]
 fn programs_that_cannot_be_tested_are_refused() {
     let folder = Folder::new();
     folder.file("babbler.sh", "read question; echo hello; cat");

@@ -76,7 +76,19 @@ pub struct ThreadServerReport {
     /// How the thread was scheduled before, and is again.
     pub before: Scheduling,
     /// Why it is not again what it was, where it is not; never of a thread that has ended.
-    pub not_put_back: Option<String>,
+    pub not_put_back: Option<NotPutBack>,
+}
+
+/// What of a thread could not be made again what it was.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("cannot put back the {what} of thread {thread}: {reason}")]
+pub struct NotPutBack {
+    /// Which thread.
+    pub thread: ThreadId,
+    /// Its scheduling, or its processors.
+    pub what: &'static str,
+    /// What the kernel says.
+    pub reason: Errno,
 }
 
 /// Why a thread is not served.
@@ -145,6 +157,8 @@ pub enum ThreadServerError {
 /// it was, also after a panic. The calling thread becomes the manager: it is pinned, has a real-time
 /// priority and locked memory afterwards.
 ///
+/// `begin` is called once all that may be refused was granted, before the thread has any budget.
+///
 /// Whoever is killed (SIGKILL) cannot put anything back: the thread keeps what it had last.
 ///
 /// # Errors
@@ -154,6 +168,7 @@ pub enum ThreadServerError {
 /// When the priority is not 1 to 98.
 pub fn serve(
     params: &ThreadServerParams,
+    begin: impl FnOnce(),
     stop: &AtomicBool,
 ) -> Result<ThreadServerReport, ThreadServerError> {
     let kind = params.server.kind;
@@ -174,6 +189,8 @@ pub fn serve(
         return Err(ThreadServerError::Served { thread: params.thread });
     }
     let mut held = HeldThread::take(params)?;
+    held.try_both()?;
+    begin();
     let own = Watch::of(ThreadId::this()).ok();
     let own_executed = || own.as_ref().and_then(|own| own.read().ok()).map(|own| own.executed);
     let (clock, own_before) = (Clock::start(), own_executed());
@@ -199,7 +216,7 @@ pub fn serve(
         lateness_max = lateness_max.max(clock.now().since(look_at));
     };
     let before = held.before;
-    let not_put_back = held.put_back().err().filter(|&error| error != Errno::SRCH);
+    let not_put_back = held.put_back().err().filter(|error| error.reason != Errno::SRCH);
     let manager = own_before.zip(own_executed()).and_then(|(before, now)| now.checked_sub(before));
     Ok(ThreadServerReport {
         end,
@@ -208,7 +225,7 @@ pub fn serve(
         manager: manager.unwrap_or(Duration::ZERO),
         lateness_max,
         before,
-        not_put_back: not_put_back.map(|error| error.to_string()),
+        not_put_back,
     })
 }
 
@@ -242,7 +259,9 @@ fn become_manager(params: &ThreadServerParams) -> Result<(), ThreadServerError> 
 struct HeldThread {
     thread: ThreadId,
     before: Scheduling,
-    processors: Affinity,
+    /// Where it was, if it had to be moved. A thread of the kernel may be bound to its processor, and not even
+    /// be told to stay there.
+    moved_from: Option<Affinity>,
     raised: Scheduling,
     lowered: Scheduling,
     is_raised: Option<bool>,
@@ -263,14 +282,20 @@ impl HeldThread {
         // A thread that it starts meanwhile has no budget, so it gets no priority either.
         let lowered = lowered.with_reset_on_fork();
         let raised = Scheduling::fifo(params.priority).with_reset_on_fork();
-        let (is_raised, is_put_back) = (None, false);
-        let held = Self { thread, before, processors, raised, lowered, is_raised, is_put_back };
         let only = Affinity::only(params.cpu).expect("the manager is there");
-        if held.processors != only {
+        let moved_from = (processors != only).then_some(processors);
+        if moved_from.is_some() {
             only.apply(Some(thread))
                 .map_err(|error| fault(params, "change the processor", &error))?;
         }
-        Ok(held)
+        let (is_raised, is_put_back) = (None, false);
+        Ok(Self { thread, before, moved_from, raised, lowered, is_raised, is_put_back })
+    }
+
+    /// Whether it may be given its priority, and the other one again.
+    fn try_both(&mut self) -> Result<(), ThreadServerError> {
+        self.raise()?;
+        self.lower()
     }
 
     fn raise(&mut self) -> Result<(), ThreadServerError> {
@@ -297,7 +322,7 @@ impl HeldThread {
 
 impl HeldThread {
     /// Makes it what it was, once.
-    fn put_back(&mut self) -> Result<(), Errno> {
+    fn put_back(&mut self) -> Result<(), NotPutBack> {
         if self.is_put_back {
             return Ok(());
         }
@@ -308,7 +333,10 @@ impl HeldThread {
             Errno::PERM => self.before.with_reset_on_fork().apply(thread),
             error => Err(error),
         });
-        scheduled.and(self.processors.apply(thread))
+        let moved = self.moved_from.as_ref().map_or(Ok(()), |processors| processors.apply(thread));
+        let thread = self.thread;
+        let fault = |what| move |reason| NotPutBack { thread, what, reason };
+        scheduled.map_err(fault("scheduling")).and(moved.map_err(fault("processors")))
     }
 }
 
@@ -358,8 +386,9 @@ mod tests {
             scope.spawn(|| busy(&stop, &tell));
             let greedy = told.recv().unwrap();
             let before = (Scheduling::of(greedy).unwrap(), Affinity::of(Some(greedy)).unwrap());
-            let serve =
-                move || serve(&params(greedy, ServerKind::HybridGradual), &AtomicBool::new(false));
+            let serve = move || {
+                serve(&params(greedy, ServerKind::HybridGradual), || (), &AtomicBool::new(false))
+            };
             let served = scope.spawn(serve).join();
             let after = (Scheduling::of(greedy), Affinity::of(Some(greedy)));
             stop.store(true, Ordering::Relaxed);
@@ -392,7 +421,7 @@ mod tests {
             });
             let thread = told.recv().unwrap();
             let kept = params(thread, ServerKind::Sporadic);
-            let served = scope.spawn(move || serve(&kept, &AtomicBool::new(false))).join();
+            let served = scope.spawn(move || serve(&kept, || (), &AtomicBool::new(false))).join();
             stop.store(true, Ordering::Relaxed);
             let is_refused = matches!(served.unwrap(), Err(ThreadServerError::Manager { .. }));
             if is_refused {
@@ -401,6 +430,56 @@ mod tests {
             parent.join().unwrap()
         });
         assert_eq!(started.real_time_priority(), None);
+    }
+
+    /// Goal: processors that were not changed are not touched: threads of the kernel that are bound refuse
+    /// that. Method: somebody else changes them meanwhile, and they stay so. Lowers nothing, so it needs
+    /// no permission.
+    #[test]
+    fn processors_that_were_not_changed_are_left_alone() {
+        let all = Affinity::of(None).unwrap();
+        let kept = |cpus: Affinity| {
+            let all = all.clone();
+            let check = move || {
+                cpus.apply(None).unwrap();
+                let params = params(ThreadId::this(), ServerKind::Sporadic);
+                let last = all.cpus().last().unwrap();
+                let mut held =
+                    HeldThread::take(&ThreadServerParams { cpu: last, ..params }).unwrap();
+                assert_eq!(Affinity::of(None).unwrap(), Affinity::only(last).unwrap());
+                let first = Affinity::only(all.cpus().next().unwrap()).unwrap();
+                first.apply(None).unwrap();
+                held.put_back().unwrap();
+                (Affinity::of(None).unwrap(), first)
+            };
+            thread::spawn(check).join().unwrap()
+        };
+        let (after, elsewhere) = kept(Affinity::only(all.cpus().last().unwrap()).unwrap());
+        assert_eq!(
+            after, elsewhere,
+            "it was on the one processor, and nobody was asked to change that"
+        );
+        let (after, elsewhere) = kept(all.clone());
+        assert!(after == all || elsewhere == all, "one processor alone tells nothing");
+    }
+
+    /// Goal: who is told that a thread is served hears of nothing that is refused.
+    #[test]
+    fn what_is_refused_does_not_begin() {
+        let (stop, began) = (AtomicBool::new(false), &AtomicBool::new(false));
+        let (tell, told) = mpsc::channel();
+        thread::scope(|scope| {
+            scope.spawn(|| busy(&stop, &tell));
+            let thread = told.recv().unwrap();
+            let other = Watch::of(thread).unwrap();
+            assert!(other.claim());
+            let of = params(thread, ServerKind::Sporadic);
+            let note = || began.store(true, Ordering::Relaxed);
+            let serve = move || serve(&of, note, &AtomicBool::new(true));
+            assert!(scope.spawn(serve).join().unwrap().is_err());
+            stop.store(true, Ordering::Relaxed);
+            assert!(!began.load(Ordering::Relaxed));
+        });
     }
 
     #[test]
@@ -412,7 +491,7 @@ mod tests {
             let other = Watch::of(thread).unwrap();
             assert!(other.claim());
             let serve =
-                |params| scope.spawn(move || serve(&params, &AtomicBool::new(false))).join();
+                |params| scope.spawn(move || serve(&params, || (), &AtomicBool::new(false))).join();
             let second = serve(params(thread, ServerKind::Sporadic)).unwrap().unwrap_err();
             let small = ServerParams::new(ServerKind::Sporadic, Duration::from_us(49), ms(20));
             let small = ThreadServerParams { server: small, ..params(thread, small.kind) };
@@ -430,7 +509,8 @@ mod tests {
     #[test]
     fn what_cannot_be_served_is_refused_and_left_alone() {
         let gone = ThreadId::from_raw(i32::MAX).unwrap();
-        let serve = |params| thread::spawn(move || serve(&params, &AtomicBool::new(false))).join();
+        let serve =
+            |params| thread::spawn(move || serve(&params, || (), &AtomicBool::new(false))).join();
         let polling = serve(params(gone, ServerKind::Polling)).unwrap().unwrap_err();
         assert!(matches!(polling, ThreadServerError::Kind { kind: ServerKind::Polling }));
         let gone = serve(params(gone, ServerKind::Sporadic)).unwrap().unwrap_err();

@@ -4,6 +4,8 @@
 use device::realtime::Throttling;
 use model::Duration;
 
+use super::thief::SyntheticThief;
+
 /// Lengths of intervals, evenly spaced.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct IntervalRange {
@@ -85,6 +87,37 @@ pub fn pause(stretch: Duration, throttling: Option<Throttling>) -> (Duration, Du
     (least, least + least)
 }
 
+/// A pause beside a thief, who goes on meanwhile: longer by as much as it takes of it, since the kernel
+/// throttles both together.
+pub fn pause_beside(pause: (Duration, Duration), thief: SyntheticThief) -> (Duration, Duration) {
+    let period = u128::from(thief.period.ns());
+    let rest = u128::from(thief.period.ns().saturating_sub(thief.execution.ns()).max(1));
+    let longer = |it: Duration| {
+        let ns = (u128::from(it.ns()) * period).div_ceil(rest);
+        Duration::from_ns(u64::try_from(ns).unwrap_or(u64::MAX / 4))
+    };
+    (longer(pause.0), longer(pause.1))
+}
+
+/// How long a measurement takes at most, by far: what is to go on no longer than it ends by itself then.
+/// Stretches of the longest interval and pauses as they are planned, or the time that was given for it if
+/// that is less; twice that, and ten seconds.
+pub fn lasts_max(
+    longest: Duration,
+    pause_max: Duration,
+    trials: u64,
+    time_limit: Option<Duration>,
+) -> Duration {
+    const LONGEST_NS: u64 = 1 << 62;
+    let stretch = stretch(longest);
+    let round = u128::from(stretch.ns()) + u128::from(pause_max.ns());
+    let stretches = trials.div_ceil((stretch.ns() / longest.ns().max(1)).max(1));
+    let planned = u128::from(stretches).saturating_mul(round);
+    let given = time_limit.map_or(u128::MAX, |limit| u128::from(limit.ns()) + round);
+    let most = planned.min(given).saturating_mul(2).saturating_add(10_000_000_000);
+    Duration::from_ns(u64::try_from(most).unwrap_or(LONGEST_NS).min(LONGEST_NS))
+}
+
 /// Whether a stretch is so long that the kernel throttles a real-time thread within it.
 pub fn is_throttled(stretch: Duration, throttling: Option<Throttling>) -> bool {
     throttling.and_then(|it| it.runtime).is_some_and(|runtime| stretch >= runtime)
@@ -111,6 +144,34 @@ mod tests {
         let of = |ms, count| IntervalRange { longest: Duration::from_ms(ms), count }.lengths();
         assert_eq!(of(50, 0), Err(PlanError::Count { count: 0 }));
         assert!(of(1, 1_001).is_err() && of(20_000, 10).is_err() && of(1, 1_000).is_ok());
+    }
+
+    #[test]
+    fn what_ends_by_itself_ends_after_the_measurement() {
+        let (longest, second) = (Duration::from_ms(50), Duration::from_ms(1_000));
+        let lasts = |trials, limit| lasts_max(longest, Duration::from_ms(50), trials, limit);
+        // 200 trials are 10 s, and at most a fifth more for pauses; twice that and 10 s are given.
+        assert_eq!(lasts(200, None), second * 34);
+        assert!(lasts(200, Some(second)) < lasts(200, None));
+        assert!((second * 12..second * 20).contains(&lasts(u64::MAX, Some(second))));
+        assert!(lasts(u64::MAX, None) > second * 1_000_000);
+        assert!(lasts(u64::MAX, Some(Duration::MAX)) > second * 1_000_000);
+    }
+
+    /// Goal: the thread that measures and a thief above it rest together as long as the kernel asks for;
+    /// the thief rests only its part of the pauses.
+    #[test]
+    fn beside_a_thief_both_keep_below_the_throttle() {
+        let stretch = stretch(Duration::from_ms(50));
+        for execution in 1..=80 {
+            let thief = SyntheticThief {
+                execution: Duration::from_ms(execution),
+                period: Duration::from_ms(100),
+            };
+            let (least, most) = pause_beside(pause(stretch, Some(USUAL)), thief);
+            let rest = least.ns() * (100 - execution) / 100;
+            assert!(rest * 95 >= (stretch + least).ns() * 5 && most > least, "{execution} {least}");
+        }
     }
 
     /// Whatever is above it also rests no less than the kernel asks for, in every second.

@@ -20,7 +20,7 @@ use super::hourglass::{self, Steps};
 use super::plan::{self, IntervalRange, PlanError};
 use super::report;
 use super::tally::Tally;
-use super::thief::{SyntheticThief, ThiefReport};
+use super::thief::{SyntheticThief, ThiefEnd, ThiefError, ThiefReport};
 use super::trace::Trace;
 
 /// Gaps of one stretch: 24 bytes each. More than one every two microseconds, and it ends early.
@@ -125,6 +125,9 @@ pub enum CpuProfileError {
     /// There are no such intervals.
     #[error(transparent)]
     Plan(#[from] PlanError),
+    /// There is no such thief.
+    #[error(transparent)]
+    Thief(#[from] ThiefError),
     /// The processor is not there, or is not this thread's.
     #[error("the thread cannot run on processor {cpu} ({reason}); this process may use {allowed}")]
     Processor {
@@ -149,7 +152,8 @@ pub enum CpuProfileError {
 /// Measures until all trials are made, the time is over, or `cancelled`; then what there is counts.
 ///
 /// The calling thread waits, and hears of progress several times a second. Takes
-/// `trials` times the longest interval, and a tenth to a fifth more for pauses; 6 MiB.
+/// `trials` times the longest interval, and a tenth to a fifth more for pauses, longer beside a thief; 6
+/// MiB.
 ///
 /// # Errors
 /// When nothing was measured.
@@ -162,6 +166,7 @@ pub fn profile(
     cancelled: &AtomicBool,
 ) -> Result<CpuMeasurement, CpuProfileError> {
     let lengths = params.intervals.lengths()?;
+    params.thief.map(SyntheticThief::checked).transpose()?;
     let affinity = reachable(params.cpu)?;
     let (done, is_over) = (&AtomicU64::new(0), &AtomicBool::new(false));
     let (so_far, mut kept) = (&Mutex::new(None), Instant::now());
@@ -171,7 +176,11 @@ pub fn profile(
     let (found, thief) = thread::scope(|scope| {
         let thief = params.thief.map(|thief| {
             let above = params.priority.map(|priority| priority + 1);
-            scope.spawn(move || thief.run(on, above, is_over))
+            let (_, pause_max) = pause(params, Throttling::read());
+            let IntervalRange { longest, .. } = params.intervals;
+            let lasts_max = plan::lasts_max(longest, pause_max, params.trials, params.time_limit);
+            let end = ThiefEnd { is_over, is_cancelled: cancelled, lasts_max };
+            scope.spawn(move || thief.run(on, above, end))
         });
         let work = || Hourglass::new(params, on, &lengths).run(done, so_far, cancelled);
         let builder = thread::Builder::new().name("hourglass".to_owned());
@@ -268,7 +277,7 @@ impl<'a> Hourglass<'a> {
             took: Duration::ZERO,
             end: CpuProfileEnd::Complete,
         };
-        let pause = plan::pause(stretch, throttling);
+        let pause = pause(params, throttling);
         Self { params, clock, run_delay, trace: Trace::with_room(GAPS_MAX), pause, found }
     }
 
@@ -333,6 +342,12 @@ impl<'a> Hourglass<'a> {
         found.host.gaps_like_throttling += gaps_like(&self.trace, found.host.throttling);
         found.tally.add(&self.trace);
     }
+}
+
+/// Between which lengths a pause lies.
+fn pause(params: &CpuProfileParams, throttling: Option<Throttling>) -> (Duration, Duration) {
+    let alone = plan::pause(plan::stretch(params.intervals.longest), throttling);
+    params.thief.map_or(alone, |thief| plan::pause_beside(alone, thief))
 }
 
 /// How many gaps are as long, within a fifth, as a throttled thread waits.
@@ -426,6 +441,9 @@ mod tests {
             CpuProfileError::Processor { cpu: 1_000, .. }
         ));
         assert!(matches!(with(&|it| it.intervals.count = 0), CpuProfileError::Plan(_)));
+        let greedy =
+            SyntheticThief { execution: Duration::from_us(9_900), period: Duration::from_ms(10) };
+        assert!(matches!(with(&|it| it.thief = Some(greedy)), CpuProfileError::Thief(_)));
         let stopped = with(&|_| ());
         assert!(matches!(stopped, CpuProfileError::NothingMeasured { .. }), "{stopped}");
     }

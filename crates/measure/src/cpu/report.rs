@@ -182,5 +182,9 @@ fn warnings(params: &CpuProfileParams, found: &Found, thief: Option<ThiefReport>
     if thief.is_some_and(|it| it.priority.is_none()) {
         warnings.push("the synthetic thief has no priority above: it may steal little".to_owned());
     }
+    if thief.is_some_and(|it| it.ended_early) {
+        let warning = "the synthetic thief ended before the measurement, which took too long";
+        warnings.push(format!("{warning}: part of this is without it"));
+    }
     warnings
 }

@@ -253,9 +253,10 @@ impl<'a, O: CpuObserver> Processor<'a, O> {
             standing: state.standing,
             server: &*state.server,
         });
-        // A server that asks for this very instant is asked again at the next.
+        // A server that asks for this very instant is asked again at the next; one without work is not.
         let soonest = self.now + Duration::from_ns(1);
-        let alarm = state.standing.alarm.map_or(Time::MAX, |alarm| alarm.max(soonest));
+        let wanted = state.standing.alarm.filter(|_| !state.jobs.is_empty());
+        let alarm = wanted.map_or(Time::MAX, |alarm| alarm.max(soonest));
         self.timeline.set(self.work.len() + self.tasks.len() + index, alarm);
         self.follow(index);
     }
