@@ -202,7 +202,7 @@ fn only_sockets_are_removed_for_a_socket() {
     ] {
         folder.file("s.toml", &text);
         let (code, _, stderr) = folder.run(&["serve", "s.toml"]);
-        let plain = stderr.replace("\n", " ");
+        let plain = stderr.replace('\n', " ");
         assert!(code == 2 && plain.contains(said), "{text}: {code} {stderr}");
         assert_eq!(fs::read_to_string(folder.path().join("s.toml")).unwrap(), text);
     }
