@@ -2,14 +2,17 @@
 # `tidegate cpu profile` beside cyclictest and oslat on one processor, in turns: the latest wake-up
 # and the longest gap that each sees. And its calibration: a known thief, measured (figure 5.8).
 #
-# usage: scripts/cpu_compare.sh TARGET_DIR [ROUNDS [SECONDS]]
+# usage: scripts/cpu_compare.sh TARGET_DIR [ROUNDS [SECONDS [IDLE]]]
 #
+# For the calibration the machine as it is is measured first, for IDLE seconds (60): on a late host
+# much longer than the runs with the thief.
 # Nobody sees the same seconds; on a shared machine the medians of several rounds are what compares.
 set -eu
 
 target=$1
 rounds=${2:-5}
 seconds=${3:-5}
+idle=${4:-60}
 tidegate=$target/release/tidegate
 cpu=$(($(nproc) - 1))
 
@@ -34,12 +37,18 @@ while [ $round -lt "$rounds" ]; do
     round=$((round + 1))
 done
 
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+trap 'exit 130' INT TERM
+shown='^(Line|Hyperbola|Calibration|  +with |Host +(stolen|the hypervisor))'
+echo "the machine as it is, ${idle} s: its line and hyperbola"
+"$tidegate" cpu profile --cpu "$cpu" --priority 40 --duration "${idle}s" -o "$work/idle.cpu.toml" \
+    2>/dev/null | grep -E "$shown" | sed 's/^/  /'
 echo "a thief of 2 ms in 10 ms: e and p by the line, by the hyperbola, and what is covered"
 round=0
 while [ $round -lt "$rounds" ]; do
     "$tidegate" cpu profile --cpu "$cpu" --priority 40 --trials 60 --thief 2ms/10ms --seed $((round + 1)) \
-        2>/dev/null | grep -E '^(Line|Hyperbola|Calibration|  +with |Host +the hypervisor)' |
-        sed 's/^/  /'
+        --baseline "$work/idle.cpu.toml" 2>/dev/null | grep -E "$shown" | sed 's/^/  /' || true
     echo
     round=$((round + 1))
 done
