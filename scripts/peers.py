@@ -108,11 +108,10 @@ def server(command, sockets, log):
     with open(log, "w") as output:
         child = subprocess.Popen([str(part) for part in command], stdout=output, stderr=output)
     try:
-        for _ in range(200):
-            if all(os.path.exists(path) for path in sockets):
-                break
-            if child.poll() is not None:
-                sys.exit(f"peers: {command[0]} ended: {pathlib.Path(log).read_text()}")
+        begun = time.monotonic()
+        while not all(os.path.exists(path) for path in sockets):
+            if child.poll() is not None or time.monotonic() > begun + 60:
+                sys.exit(f"peers: {command[0]} does not serve: {pathlib.Path(log).read_text()}")
             time.sleep(0.05)
         yield child
     finally:
