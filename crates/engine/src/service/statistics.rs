@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! What a service tells about itself while it runs.
 
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
 use std::sync::mpsc::SyncSender;
 
 use device::IoError;
@@ -94,14 +96,60 @@ const STALL: Duration = Duration::from_ms(5_000);
 /// A stretch of time in which the service owed answers to contracts.
 ///
 /// What is late in it delays all that comes until its end: what has piled up is worked off by then.
+/// A request that its contract does not allow yet is owed nothing: who asks for too much makes no
+/// interval longer.
 #[derive(Debug, Default)]
 struct BusyInterval {
-    /// Requests within contracts that are not answered.
-    outstanding: u64,
-    /// The longest that one of them waited to be read.
+    /// Requests that their contracts allow and that are not answered.
+    owed: u64,
+    /// When the others will be allowed, the soonest first.
+    later: BinaryHeap<Reverse<Time>>,
+    /// The longest that a request waited to be read in it.
     waited_max: Duration,
     /// The drive's lateness before it.
     late_before: Duration,
+    /// The drive's lateness when somebody last looked.
+    late_seen: Duration,
+}
+
+impl BusyInterval {
+    /// Until now; the drive was so `late` so far.
+    fn look(&mut self, now: Time, late: Duration) {
+        while self.later.peek().is_some_and(|Reverse(eligible)| *eligible <= now) {
+            self.later.pop();
+            if self.owed == 0 {
+                (self.late_before, self.waited_max) = (self.late_seen, Duration::ZERO);
+            }
+            self.owed += 1;
+        }
+        self.late_seen = late;
+    }
+
+    /// A request that came `since` then, is read now, and is allowed from `eligible` on.
+    fn enter(&mut self, (now, since, eligible): (Time, Time, Time), late: Duration) {
+        self.look(now, late);
+        self.later.push(Reverse(eligible));
+        self.look(now, late);
+        self.waited_max = self.waited_max.max(now.since(since));
+    }
+
+    /// One of these is done with; how late it was in the interval.
+    fn leave(&mut self, now: Time, eligible: Time, late: Duration) -> Duration {
+        self.look(now, late);
+        if eligible <= now {
+            self.owed -= 1;
+        } else {
+            // It was refused before it was owed anything. Another may be allowed at the same instant.
+            let mut is_found = false;
+            self.later.retain(|Reverse(later)| {
+                let is_it = !is_found && *later == eligible;
+                is_found |= is_it;
+                !is_it
+            });
+        }
+        // What is sent after a batch that is late, and joins it, ends its account.
+        self.waited_max + late.checked_sub(self.late_before).unwrap_or_default()
+    }
 }
 
 /// Watches the drive.
@@ -174,6 +222,8 @@ impl Watch {
 
     /// Takes note of a drive from which nothing comes back.
     pub(crate) fn look(&mut self, now: Time) {
+        let late = self.lateness(now);
+        self.busy.look(now, late);
         if self.stalls_at().is_some_and(|at| at <= now) {
             self.is_stalled = true;
             self.stalls += 1;
@@ -182,23 +232,17 @@ impl Watch {
         }
     }
 
-    /// A request within a contract is read that came then.
-    pub(crate) fn promised(&mut self, now: Time, since: Time) {
-        if self.busy.outstanding == 0 {
-            let late_before = self.lateness(now);
-            self.busy = BusyInterval { late_before, ..BusyInterval::default() };
-        }
-        self.busy.outstanding += 1;
-        self.busy.waited_max = self.busy.waited_max.max(now.since(since));
+    /// A request is read that came `since` then, and that its contract allows from `eligible` on.
+    pub(crate) fn promised(&mut self, now: Time, since: Time, eligible: Time) {
+        let late = self.lateness(now);
+        self.busy.enter((now, since, eligible), late);
     }
 
     /// One of these is done with. Gives how late host and drive were in this busy interval: how
     /// long requests waited to be read, and by how much batches were longer than the table says.
-    pub(crate) fn kept(&mut self, now: Time) -> Duration {
-        self.busy.outstanding -= 1;
-        // What is sent after a batch that is late, and joins it, ends its account.
-        let late = self.lateness(now).checked_sub(self.busy.late_before).unwrap_or_default();
-        self.busy.waited_max + late
+    pub(crate) fn kept(&mut self, now: Time, eligible: Time) -> Duration {
+        let late = self.lateness(now);
+        self.busy.leave(now, eligible, late)
     }
 
     /// By how much batches were too long so far, the one on the drive too.
@@ -271,5 +315,36 @@ impl Watch {
             stalls: self.stalls,
             is_overdue: batches.and_then(BatchWatch::late_from).is_some_and(|late| late < now),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Goal: what was late once explains nothing for ever, though one tenant always has a request that
+    /// waits for its token.
+    #[test]
+    fn who_asks_for_too_much_makes_no_busy_interval_longer() {
+        let (at, ms) = (|ms| Time::ZERO + Duration::from_ms(ms), Duration::from_ms);
+        let mut busy = BusyInterval::default();
+        busy.enter((at(2), at(0), at(0)), ms(0));
+        busy.enter((at(2), at(0), at(100)), ms(0));
+        busy.enter((at(2), at(0), at(200)), ms(0));
+        busy.enter((at(2), at(1), at(200)), ms(0));
+        // 2 ms until it was read, and 40 of a batch.
+        assert_eq!(busy.leave(at(50), at(0), ms(40)), ms(42));
+        assert_eq!((busy.owed, busy.later.len()), (0, 3));
+        busy.look(at(90), ms(40));
+        // Since it is allowed nothing was late but 1 ms of a batch.
+        assert_eq!(busy.leave(at(120), at(100), ms(41)), ms(1));
+        // Of two that are allowed at one instant one is refused, and the other is owed its answer.
+        busy.leave(at(130), at(200), ms(41));
+        busy.look(at(210), ms(41));
+        assert_eq!((busy.owed, busy.later.len()), (1, 0));
+        // In one interval what was late for one delays the next.
+        busy.enter((at(220), at(220), at(220)), ms(51));
+        assert_eq!(busy.leave(at(230), at(200), ms(51)), ms(10));
+        assert_eq!(busy.leave(at(240), at(220), ms(51)), ms(10));
     }
 }

@@ -93,7 +93,7 @@ impl<B: Backing> Core<B> {
             self.shares.push(export, id, size);
             return;
         }
-        self.watch.promised(now, since);
+        self.watch.promised(now, since, admission.eligible);
         if tenant.shown < self.room {
             tenant.shown += 1;
             self.offer(now, id);

@@ -71,7 +71,7 @@ impl<B: Backing> Core<B> {
             self.shown -= 1;
         } else {
             self.advance_line(export);
-            late = self.watch.kept(now);
+            late = self.watch.kept(now, part.admission.eligible);
         }
         let tenant = self.tenants.get_mut(&export).expect("an export outlives its requests");
         tenant.statistics.outstanding -= 1;

@@ -167,12 +167,16 @@ impl<B: Backing> Core<B> {
             let call = self.calls[part.call].as_ref().expect("a call outlives its parts");
             call.call.export == export
         };
+        let now = self.backing.now();
         let parts = self.parts.iter().filter(|(_, part)| is_of_it(part));
         let ids: Vec<RequestId> = parts.map(|(&id, _)| id).collect();
         for id in ids {
             let part = self.parts.remove(&id).expect("just seen");
-            let is_shown = part.offered.is_some() && part.request.class == Class::BestEffort;
-            self.shown -= usize::from(is_shown);
+            let is_best_effort = part.request.class == Class::BestEffort;
+            self.shown -= usize::from(part.offered.is_some() && is_best_effort);
+            if !is_best_effort {
+                self.watch.kept(now, part.admission.eligible);
+            }
             self.answer_part(part, Err(CallError::Removed));
         }
     }
