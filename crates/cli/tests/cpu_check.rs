@@ -145,6 +145,22 @@ fn measured_interference_counts_above_every_task() {
     assert!(text.contains("`idle` was measured without a real-time priority"), "{text}");
 }
 
+/// Of windows longer than any that was measured a line is a guess, and points are not.
+#[test]
+fn a_line_beyond_what_was_measured_is_said() {
+    let folder = Folder::new();
+    folder.file("idle.cpu.toml", PROFILE);
+    let said = |period: &str, bound: &str| {
+        let interference = format!("[[cpu_interference]]\nfile = \"idle.cpu.toml\"\n{bound}");
+        folder.file("w.toml", &(task("slow", "1ms", period, 60) + &interference));
+        let (_, text, _) = folder.run(&["cpu", "check", "w.toml"]);
+        text.contains("intervals of up to 10ms") && text.contains("its line is extrapolated")
+    };
+    assert!(said("11ms", ""));
+    assert!(!said("10ms", ""));
+    assert!(!said("11ms", "bound = \"points\""));
+}
+
 #[test]
 fn faults_are_shown_with_their_place() {
     let folder = Folder::new();

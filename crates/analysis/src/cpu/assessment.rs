@@ -265,10 +265,11 @@ fn notes(
         "no more of the processor is taken by others than the bound of `{name}` says, which was \
          measured and not proved"
     )];
-    if deadline_max.is_some_and(|deadline| deadline > measured.longest()) {
+    let is_beyond = deadline_max.is_some_and(|deadline| deadline > measured.longest());
+    if is_beyond && measured.is_extrapolated() {
         notes.push(format!(
             "`{name}` was measured in intervals of up to {}, shorter than some deadline: beyond, \
-             its bound is extrapolated",
+             its line is extrapolated; measure longer ones, or use `bound = \"points\"`",
             measured.longest()
         ));
     }

@@ -72,9 +72,15 @@ impl MeasuredDemand {
         self.priority
     }
 
-    /// The longest interval that was measured: beyond it the bound is extrapolated.
+    /// The longest interval that was measured.
     pub fn longest(&self) -> Duration {
         self.longest
+    }
+
+    /// Whether longer windows than were measured are a guess: a line goes on as if nothing worse
+    /// could come, points count such a window as several.
+    pub fn is_extrapolated(&self) -> bool {
+        matches!(self.shape, Shape::Line(_))
     }
 
     /// What may be stolen in the long run.
