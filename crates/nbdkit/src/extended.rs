@@ -88,8 +88,11 @@ fn description(export: &ExportSpec) -> String {
     match &export.contract {
         None => format!("{access}best effort"),
         Some(ExportContract { requests, period, deadline, size_max, op, .. }) => {
-            let what = op.map_or("reads or writes".to_owned(), |op| format!("{}s", op.name()));
-            format!("{access}{requests} {what} of {size_max} each {period}, within {deadline}")
+            let plural = if *requests == 1 { "" } else { "s" };
+            let what = op.map_or(format!("read{plural} or write"), |op| op.name().to_owned());
+            format!(
+                "{access}{requests} {what}{plural} of {size_max} each {period}, within {deadline}"
+            )
         }
     }
 }

@@ -88,10 +88,12 @@ fn contract(export: &Value) -> String {
     if terms.is_null() {
         return format!("{access}best effort, weight {}", number(&export["weight"]));
     }
-    let what = terms["op"].as_str().map_or("reads or writes".to_owned(), |op| format!("{op}s"));
+    let requests = number(&terms["requests"]);
+    let plural = if requests == 1 { "" } else { "s" };
+    let what = terms["op"].as_str().map_or(format!("read{plural} or write"), str::to_owned);
     let size = Bytes::new(number(&terms["size_bytes_max"]));
     let period = Duration::from_ns(number(&terms["period_ns"]));
-    format!("{access}{} {what} of {size} each {period}", number(&terms["requests"]))
+    format!("{access}{requests} {what}{plural} of {size} each {period}")
 }
 
 fn beyond(export: &Value) -> String {

@@ -97,9 +97,15 @@ impl Snapshot {
 
     fn counters(&self, to: Encoder<'_, '_>) -> fmt::Result {
         type Pick = fn(&ExportStatistics) -> u64;
-        let counters: [(&str, &str, Pick); 5] = [
+        let counters: [(&str, &str, Pick); 7] = [
             ("misses", "Requests within the contract answered after their deadline", |seen| {
                 seen.misses
+            }),
+            ("exceeded", "Requests within the contract answered after their bound", |seen| {
+                seen.exceeded
+            }),
+            ("unexplained", "Those of them that were later than drive and host", |seen| {
+                seen.unexplained
             }),
             ("beyond", "Requests beyond the contract", |seen| seen.beyond),
             ("failed", "Requests that the store failed", |seen| seen.failed),

@@ -175,6 +175,8 @@ fn the_page_is_openmetrics_and_tells_what_was_served() {
     assert_eq!(page.value("tidegate_export_transferred_bytes_total", name), 4096.0);
     assert_eq!(page.value("tidegate_export_transferred_bytes_total", "rest"), 8192.0);
     assert_eq!(page.value("tidegate_export_flushes_total", name), 1.0);
+    let unexplained = page.value("tidegate_export_unexplained_total", name);
+    assert!(unexplained <= page.value("tidegate_export_exceeded_total", name));
     assert_eq!(page.value("tidegate_export_response_seconds_count", name), 1.0);
     assert!(page.value("tidegate_export_response_seconds_sum", "rest") > 0.0);
     let bound_ms = 1000.0 * page.value("tidegate_export_bound_seconds", name);
