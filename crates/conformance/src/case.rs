@@ -60,6 +60,9 @@ impl Outcome {
 }
 
 /// Runs a server through a case; `is_recorded` keeps what happened, for diagrams.
+///
+/// # Panics
+/// When the server has work and wants an alarm that is not after now: it would be asked for ever.
 pub fn check(case: &Case, server: Box<dyn Server + '_>, is_recorded: bool) -> Outcome {
     let bounds = bounds(&case.workload);
     let mut workload = case.workload.clone();

@@ -95,6 +95,9 @@ impl Report {
 }
 
 /// Runs all streams, and random cases of the seeds from `seed` on.
+///
+/// # Panics
+/// Where [`check`] does.
 pub fn test(implementation: &mut Implementation<'_>, seed: u64, runs: u64) -> Report {
     let streams = streams();
     let families = Family::ALL.map(|family| FamilyReport {

@@ -199,7 +199,15 @@ impl CpuObserver for Watch<'_> {
         self.found(Invariant::Response, violation);
     }
 
+    /// # Panics
+    /// When a server with work wants to be told again at once: it would be, for ever.
     fn observed(&mut self, call: &ServerCall<'_>) {
+        let (now, alarm) = (call.now, call.standing.alarm);
+        let is_over = call.event != ServerEvent::Block && alarm.is_some_and(|alarm| alarm <= now);
+        assert!(
+            !is_over,
+            "the alarm of the server under test is not after now: {alarm:?}, {now:?}"
+        );
         if self.is_recorded {
             self.outcome.trace.push(TraceLine::of(call));
         }

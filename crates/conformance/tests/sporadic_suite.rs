@@ -143,6 +143,32 @@ impl Server for Early {
     }
 }
 
+/// Has work, and wants to be asked again at once.
+struct Impatient(Box<dyn Server>);
+
+impl Server for Impatient {
+    fn observe(&mut self, now: Time, executed: Duration, event: ServerEvent) {
+        self.0.observe(now, executed, event);
+    }
+
+    fn standing(&self, now: Time) -> Standing {
+        Standing { alarm: Some(now), ..self.0.standing(now) }
+    }
+
+    fn replenishments(&self, out: &mut Vec<Replenishment>) {
+        self.0.replenishments(out);
+    }
+}
+
+/// Goal: an implementation that would be asked for ever ends the test, and is told why.
+#[test]
+#[should_panic(expected = "the alarm of the server under test is not after now")]
+fn an_alarm_that_is_over_is_refused() {
+    let mut impatient =
+        |params: &ServerParams| -> Box<dyn Server> { Box::new(Impatient(server::build(params))) };
+    conformance::test(&mut impatient, 1, 0);
+}
+
 /// Goal: an alarm that nobody needs is no difference.
 #[test]
 fn an_alarm_without_work_is_not_compared() {
