@@ -140,7 +140,7 @@ pub(crate) struct TopArguments {
 #[group(multiple = false)]
 pub(crate) struct LengthArguments {
     /// Release jobs for so long, for example 60s.
-    #[arg(long, value_name = "TIME", value_parser = quantity::<Duration>)]
+    #[arg(long, value_name = "TIME", value_parser = length)]
     pub(crate) duration: Option<Duration>,
     /// Release so many jobs of each task.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
@@ -422,6 +422,14 @@ pub(crate) fn printable(name: &str) -> Result<String, String> {
         return Err("write a name that can be printed".to_owned());
     }
     Ok(name.to_owned())
+}
+
+/// How long to go on: who writes a time of nothing meant another one.
+pub(crate) fn length(text: &str) -> Result<Duration, String> {
+    match quantity(text)? {
+        Duration::ZERO => Err("no time at all; write how long, or leave it out".to_owned()),
+        length => Ok(length),
+    }
 }
 
 pub(crate) fn quantity<Q: Quantity>(text: &str) -> Result<Q, String> {

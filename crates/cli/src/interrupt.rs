@@ -14,7 +14,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGTSTP};
+use signal_hook::consts::{
+    SIGALRM, SIGHUP, SIGINT, SIGIO, SIGPROF, SIGQUIT, SIGTERM, SIGTSTP, SIGTTIN, SIGTTOU, SIGUSR1,
+    SIGUSR2, SIGVTALRM, SIGXCPU, SIGXFSZ,
+};
 use signal_hook::iterator::Signals;
 use signal_hook::low_level::emulate_default_handler;
 
@@ -53,12 +56,18 @@ pub(crate) fn flag(kept: Option<String>) -> Result<Arc<AtomicBool>, Failure> {
     Ok(interrupted)
 }
 
-/// A flag that every signal by which people end a process sets, and none ends it: for whoever must put
-/// something back, and looks at the flag often. Ctrl-Z is one of them: a manager that is stopped
-/// watches over nothing.
+/// What would end a process or stop it, and can be caught: what people send, and what limits do. Ctrl-Z
+/// is one of them: a manager that is stopped watches over nothing.
+const ENDING: [i32; 15] = [
+    SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGTSTP, SIGTTIN, SIGTTOU, SIGUSR1, SIGUSR2, SIGALRM,
+    SIGVTALRM, SIGPROF, SIGXCPU, SIGXFSZ, SIGIO,
+];
+
+/// A flag that every one of these signals sets, and none of them ends the process: for whoever must put
+/// something back, and looks at the flag often.
 pub(crate) fn patient_flag() -> Result<Arc<AtomicBool>, Failure> {
     let flag = Arc::new(AtomicBool::new(false));
-    for signal in [SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGTSTP] {
+    for signal in ENDING {
         signal_hook::flag::register(signal, Arc::clone(&flag))
             .map_err(|error| Failure::environment(&error))?;
     }

@@ -100,7 +100,7 @@ fn what_cannot_be_measured_is_refused_by_name() {
         ("--thief=9.9ms/10ms", "less than a fifth of the processor"),
         ("--priority=99", "99"),
         ("--name=\u{7}", "cannot be printed"),
-        ("--duration=0ms", "--duration is 0"),
+        ("--duration=0ms", "no time at all"),
     ] {
         let (code, _, stderr) = folder.run(&["cpu", "profile", "--trials=1", option]);
         assert!(code == 2 && stderr.contains(says), "{option}: {stderr}");
@@ -149,6 +149,8 @@ fn a_thief_is_compared_with_a_baseline_that_was_measured_before() {
     let (code, found) = folder.json(&with_thief(same));
     let warnings = found["warnings"].to_string();
     assert!(warnings.contains("the baseline is of far away"), "{warnings}");
+    assert_eq!(found["conditions"]["thief"], "200us/1ms");
+    assert!(idle["conditions"]["thief"].is_null());
     // Whether it is covered is for the host to say.
     assert!(code < 2, "{found:#}");
     assert_eq!(found["calibration"]["idle_ns"], idle["demand_ns"]);
@@ -253,10 +255,16 @@ fn a_thread_that_cannot_be_served_is_refused_by_name() {
 }
 
 /// Goal: a thread of another process is kept within its budget, by the kernel's account, and is
-/// what it was when the server is told to stop. Needs permission; lateness of the host is in what
-/// is reported and allowed for.
+/// what it was when the server is told to stop, or reaches a limit. Needs permission; lateness of the
+/// host is in what is reported and allowed for.
 #[test]
 fn a_process_is_served_and_put_back() {
+    for signal in ["-TERM", "-XCPU"] {
+        is_served_until(signal);
+    }
+}
+
+fn is_served_until(signal: &str) {
     let folder = Folder::new();
     let mut greedy = Command::new("sh").args(["-c", "while :; do :; done"]).spawn().unwrap();
     let thread = greedy.id().to_string();
@@ -281,7 +289,7 @@ fn a_process_is_served_and_put_back() {
     // Nobody serves it a second time, or says so.
     let (code, _, second) = folder.run(&options);
     sleep(Duration::from_millis(800));
-    let told = Command::new("kill").args(["-TERM", &child.id().to_string()]).status().unwrap();
+    let told = Command::new("kill").args([signal, &child.id().to_string()]).status().unwrap();
     let output = child.wait_with_output().unwrap();
     let after = policy();
     greedy.kill().unwrap();

@@ -74,6 +74,8 @@ fn a_run_can_be_given_a_duration() {
     let (code, _, stderr) = folder.run(&["sim", "w.toml", "--duration", "3"]);
     assert_eq!(code, 2);
     assert!(stderr.contains("has no unit"), "{stderr}");
+    let (code, _, stderr) = folder.run(&["sim", "w.toml", "--duration", "0s"]);
+    assert!(code == 2 && stderr.contains("no time at all"), "{stderr}");
 }
 
 #[test]

@@ -10,8 +10,7 @@ use measure::cpu::SyntheticThief;
 use model::Duration;
 use model::cpu::ServerKind;
 
-use crate::arguments::quantity;
-use crate::failure::Failure;
+use crate::arguments::{length, quantity};
 
 #[derive(Debug, Args)]
 pub(crate) struct CpuArguments {
@@ -69,7 +68,7 @@ pub(crate) struct CpuProfileArguments {
     /// The processor; by default the last that this process may use.
     #[arg(long, value_name = "N")]
     pub(crate) cpu: Option<u32>,
-    /// The SCHED_FIFO priority of the thread, 1 to 98: what is less urgent is not measured.
+    /// The SCHED_FIFO priority of the thread, 1 to 98: what is as urgent or less is not measured.
     #[arg(long, value_name = "N", default_value_t = 40,
           value_parser = clap::value_parser!(u8).range(1..=98))]
     pub(crate) priority: u8,
@@ -85,7 +84,7 @@ pub(crate) struct CpuProfileArguments {
     pub(crate) trials: Option<u64>,
     /// Measure for so long; with --trials as well, until the first of both is reached. With --thief each
     /// of the two measurements.
-    #[arg(long, value_name = "TIME", value_parser = quantity::<Duration>)]
+    #[arg(long, value_name = "TIME", value_parser = length)]
     pub(crate) duration: Option<Duration>,
     /// Check the method: measure once as it is, then with a thief of this execution time in this
     /// period, one priority above, for example 2ms/10ms. Theory and the first measurement
@@ -141,7 +140,7 @@ pub(crate) struct CpuServeArguments {
     #[arg(long, value_name = "TIME", default_value = "0ms", value_parser = quantity::<Duration>)]
     pub(crate) charge: Duration,
     /// End after so long.
-    #[arg(long, value_name = "TIME", value_parser = quantity::<Duration>)]
+    #[arg(long, value_name = "TIME", value_parser = length)]
     pub(crate) duration: Option<Duration>,
     /// Print one JSON object at the end.
     #[arg(long)]
@@ -209,16 +208,6 @@ pub(crate) struct ConformanceArguments {
     pub(crate) command: Vec<OsString>,
 }
 
-/// Who writes a time of nothing meant another one.
-pub(super) fn refuse_zero(duration: Option<Duration>) -> Result<(), Failure> {
-    match duration {
-        Some(Duration::ZERO) => {
-            Err(Failure::input("--duration is 0", "write how long, or leave it out"))
-        }
-        _ => Ok(()),
-    }
-}
-
 fn thief(text: &str) -> Result<SyntheticThief, String> {
     let (execution, period) = text.split_once('/').ok_or("write execution/period: 2ms/10ms")?;
     let thief = SyntheticThief { execution: quantity(execution)?, period: quantity(period)? };
@@ -228,7 +217,7 @@ fn thief(text: &str) -> Result<SyntheticThief, String> {
 /// A run that ends long before time does: what is still to come at its end is a time, too.
 fn run_length(text: &str) -> Result<Duration, String> {
     const YEAR: Duration = Duration::from_ms(365 * 24 * 3_600 * 1_000);
-    match quantity(text)? {
+    match length(text)? {
         length if length <= YEAR * 100 => Ok(length),
         _ => Err("a run of more than 100 years; write a shorter one".to_owned()),
     }

@@ -80,6 +80,10 @@ fn other_question(
     if priority != granted {
         return Some(other_priority(priority, granted));
     }
+    if let Some(thief) = &profile.conditions.thief {
+        let what = format!("it was measured with a thief of {thief} and covers whatever one takes");
+        return Some((what, "measure the machine as it is, without --thief".to_owned()));
+    }
     if profile.demand_fit.is_none() {
         let what = "it has no [fit.demand], the line that is compared";
         return Some((what.to_owned(), "measure it again with `tidegate cpu profile`".to_owned()));
@@ -289,5 +293,8 @@ mod tests {
         assert!(fault(&of(Some(39)), Some(40)).contains("at priority 39"));
         let without_line = CpuProfile { demand_fit: None, ..of(Some(40)) };
         assert!(fault(&without_line, Some(40)).contains("no [fit.demand]"));
+        let mut with_thief = of(Some(40));
+        with_thief.conditions.thief = Some("1ms/10ms".to_owned());
+        assert!(fault(&with_thief, Some(40)).contains("with a thief of 1ms/10ms"));
     }
 }

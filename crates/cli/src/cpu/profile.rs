@@ -13,7 +13,7 @@ use measure::cpu::{
 use model::Duration;
 use model::cpu::CpuProfile;
 
-use super::arguments::{CpuProfileArguments, refuse_zero};
+use super::arguments::CpuProfileArguments;
 use super::calibration::Calibration;
 use super::{calibration, profile_charts, profile_json, profile_text};
 use crate::Answer;
@@ -48,7 +48,6 @@ struct Kept {
 
 /// Runs the command.
 pub(super) fn profile(arguments: &CpuProfileArguments) -> Result<Answer, Failure> {
-    refuse_zero(arguments.duration)?;
     let mut output = Output::prepare(arguments)?;
     let params = params(arguments)?;
     params.intervals.lengths().map_err(|error| Failure::unusable(&error))?;

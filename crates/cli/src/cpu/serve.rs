@@ -13,7 +13,7 @@ use model::Duration;
 use model::cpu::ServerParams;
 use serde_json::json;
 
-use super::arguments::{CpuServeArguments, refuse_zero};
+use super::arguments::CpuServeArguments;
 use crate::Answer;
 use crate::failure::Failure;
 use crate::interrupt;
@@ -72,7 +72,6 @@ fn by_hand(params: &ThreadServerParams) -> Option<String> {
 }
 
 fn params(arguments: &CpuServeArguments, thread: ThreadId) -> Result<ThreadServerParams, Failure> {
-    refuse_zero(arguments.duration)?;
     let server = ServerParams {
         preemption_charge: arguments.charge,
         ..ServerParams::new(arguments.server, arguments.budget, arguments.period)
@@ -115,15 +114,26 @@ fn find(wanted: &str) -> Result<ThreadId, Failure> {
     }
 }
 
+/// Budgets of which a tenth or more may be lost to looks that cannot be closer together.
+const SMALL: Duration = Duration::from_us(500);
+
 /// What is said when it begins.
 fn head(params: &ThreadServerParams) -> String {
     let ThreadServerParams { thread, cpu, priority, server, .. } = params;
     let name = thread.name().unwrap_or_default();
     let before = Scheduling::of(*thread).map_or_else(|_| "?".to_owned(), |it| it.to_string());
+    let small = if server.budget < SMALL {
+        format!(
+            "\n{:<12} of so small a budget up to 50us may be lost each time it is used up",
+            "Note"
+        )
+    } else {
+        String::new()
+    };
     let by_hand = by_hand(params).map_or_else(String::new, |commands| format!(": `{commands}`"));
     format!(
         "{:<12} thread {thread} ({name}, {before}): {} in each {}, {}, SCHED_FIFO {priority}, \
-         processor {cpu}\n\
+         processor {cpu}{small}\n\
          {:<12} Ctrl-C ends it and puts the thread back; after SIGKILL nobody does{by_hand}",
         "Serving", server.budget, server.period, server.kind, "Host"
     )

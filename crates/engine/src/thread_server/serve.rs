@@ -189,7 +189,8 @@ pub fn serve(
         return Err(ThreadServerError::Served { thread: params.thread });
     }
     let mut held = HeldThread::take(params)?;
-    held.try_both()?;
+    let refused = |error: Errno| fault(params, "change the scheduling", &error);
+    held.try_both().map_err(refused)?;
     begin();
     let own = Watch::of(ThreadId::this()).ok();
     let own_executed = || own.as_ref().and_then(|own| own.read().ok()).map(|own| own.executed);
@@ -197,14 +198,20 @@ pub fn serve(
     let mut lateness_max = Duration::ZERO;
     let first = look(&watch, clock).map_err(|error| fault(params, "read the times", &error))?;
     let mut keeper = Keeper::new(&params.server, LIMITS, first);
-    held.raise()?;
-    let end = loop {
-        let Ok(sample) = look(&watch, clock) else { break ThreadServerEnd::ThreadGone };
+    held.raise().map_err(refused)?;
+    let mut look_and_move = || {
+        let sample = look(&watch, clock)?;
         let order = keeper.look(sample);
         let moved = if order.is_raised { held.raise() } else { held.lower() };
-        if moved.is_err() {
-            break ThreadServerEnd::ThreadGone;
-        }
+        moved.map_err(io::Error::from).map(|()| (sample, order))
+    };
+    let end = loop {
+        let (sample, order) = match look_and_move() {
+            Ok(seen) => seen,
+            Err(error) if is_gone(&error) => break ThreadServerEnd::ThreadGone,
+            // It may have come to belong to somebody else.
+            Err(error) => return Err(fault(params, "go on with the scheduling", &error)),
+        };
         if stop.load(Ordering::Relaxed) {
             break ThreadServerEnd::Stopped;
         }
@@ -233,6 +240,12 @@ fn look(watch: &Watch, clock: Clock) -> io::Result<Sample> {
     let now = clock.now();
     let progress = watch.read()?;
     Ok(Sample { now, executed: progress.executed, has_work: progress.has_work })
+}
+
+/// Whether that is what the kernel says of a thread that has ended.
+fn is_gone(error: &io::Error) -> bool {
+    error.kind() == io::ErrorKind::NotFound
+        || error.raw_os_error() == Some(Errno::SRCH.raw_os_error())
 }
 
 fn fault(
@@ -293,28 +306,24 @@ impl HeldThread {
     }
 
     /// Whether it may be given its priority, and the other one again.
-    fn try_both(&mut self) -> Result<(), ThreadServerError> {
+    fn try_both(&mut self) -> Result<(), Errno> {
         self.raise()?;
         self.lower()
     }
 
-    fn raise(&mut self) -> Result<(), ThreadServerError> {
+    fn raise(&mut self) -> Result<(), Errno> {
         self.change(true, self.raised)
     }
 
-    fn lower(&mut self) -> Result<(), ThreadServerError> {
+    fn lower(&mut self) -> Result<(), Errno> {
         self.change(false, self.lowered)
     }
 
-    fn change(&mut self, is_raised: bool, to: Scheduling) -> Result<(), ThreadServerError> {
+    fn change(&mut self, is_raised: bool, to: Scheduling) -> Result<(), Errno> {
         if self.is_raised == Some(is_raised) {
             return Ok(());
         }
-        to.apply(Some(self.thread)).map_err(|error| ThreadServerError::Thread {
-            thread: self.thread,
-            what: "change the scheduling",
-            reason: error.to_string(),
-        })?;
+        to.apply(Some(self.thread))?;
         self.is_raised = Some(is_raised);
         Ok(())
     }
@@ -504,6 +513,13 @@ mod tests {
             assert!(is_known, "{second}");
             assert!(matches!(small, ThreadServerError::Budget { .. }), "{small}");
         });
+    }
+
+    /// Goal: a refusal in the middle is not taken for the end of the thread.
+    #[test]
+    fn who_has_ended_is_told_from_who_may_not_be_changed() {
+        assert!(is_gone(&Errno::SRCH.into()) && is_gone(&io::ErrorKind::NotFound.into()));
+        assert!(!is_gone(&Errno::PERM.into()) && !is_gone(&Errno::BUSY.into()));
     }
 
     #[test]

@@ -41,6 +41,7 @@ pub(super) fn profile(
         cpu: params.cpu,
         priority: granted(found.real_time).map(u32::from),
         trials: Some(found.tally.trials()),
+        thief: params.thief.map(|it| format!("{}/{}", it.execution, it.period)),
         when: Some(instant(measured_at)),
         place: Some(place()),
         how: Some(how(params, found)),

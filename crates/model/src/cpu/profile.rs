@@ -46,6 +46,9 @@ pub struct CpuConditions {
     /// The least number of intervals of one length.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub trials: Option<u64>,
+    /// The synthetic thief that ran beside it, as `2ms/10ms`; none: the machine as it is.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub thief: Option<String>,
     /// When.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub when: Option<String>,
@@ -240,6 +243,17 @@ impl CpuProfile {
     /// be stolen in an interval can be stolen in a longer one (Theorem 5.4.1).
     pub fn running_max(&self) -> Vec<StolenPoint> {
         running_max(&self.points)
+    }
+
+    /// What the bound `points` says of each length: the running maximum and `margin`, and no more
+    /// than the length itself.
+    pub fn raised_by(&self, margin: Duration) -> Vec<StolenPoint> {
+        let mut points = self.running_max();
+        for point in &mut points {
+            let raised = point.stolen_max.checked_add(margin).unwrap_or(Duration::MAX);
+            point.stolen_max = raised.min(point.interval);
+        }
+        points
     }
 
     /// What is wrong with a fit: it is below what may have been stolen in an interval up to the
