@@ -11,7 +11,7 @@ use model::cpu::{Arrivals, CpuServer, CpuWork, CpuWorkload, Execution, ServerKin
 
 use super::objection::Objection;
 use super::ratio::Ratio;
-use super::server::activations_max;
+use super::server::chunks_max;
 
 /// Rounds after which the search for the longest backlog, or through its arrivals, is given up.
 const ROUNDS_MAX: usize = 1 << 14;
@@ -91,7 +91,7 @@ impl Supply {
     /// The supply of a server that gets its budget within each period.
     ///
     /// # Bound
-    /// With m activations in a period, preemption charge c and overrun o: budget C - m c, period
+    /// With m chunks, preemption charge c and overrun o: budget C - m c, period
     /// T + m (c + o), debt c + o. A polling or deferrable server owes its overrun and keeps its
     /// period. Coalescing postpones what comes back by less than a period, once in a backlog.
     ///
@@ -104,15 +104,15 @@ impl Supply {
         let params = &server.params;
         let (shifts, periods_more) = match params.kind {
             ServerKind::Polling | ServerKind::Deferrable => (0, 0),
-            ServerKind::Sporadic => (activations_max(server), 0),
-            ServerKind::HybridImmediate | ServerKind::HybridGradual => (activations_max(server), 1),
+            ServerKind::Sporadic => (chunks_max(server), 0),
+            ServerKind::HybridImmediate | ServerKind::HybridGradual => (chunks_max(server), 1),
             ServerKind::PosixSporadic | ServerKind::PosixSporadicStrict => {
                 return Err(Objection::SupplyUnknown { kind: params.kind });
             }
         };
         let used_up = || Objection::BudgetUsedUp { server: server.name.clone() };
         let of_params = || {
-            let activations = activations_max(server);
+            let activations = chunks_max(server);
             let charge_ns = params.preemption_charge.ns();
             let debt_ns = charge_ns.checked_add(workload.timer_latency.ns())?;
             let shift_ns = debt_ns.checked_mul(shifts)?;

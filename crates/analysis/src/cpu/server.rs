@@ -23,12 +23,13 @@ impl ServerLoad {
     /// # Bound
     /// In a window of length D from a critical instant: `ceil(D / T) C + overrun`. A deferrable
     /// server may use the budgets of two periods back to back: jitter T - C. With context switches
-    /// C grows by what its activations cost, `replenishments_max + 1` in each period.
+    /// C grows by what `replenishments_max + 1` activations cost: there may be more of them in a period, of
+    /// a server that leaves so much of its budget.
     ///
     /// # Source
     /// Dissertation, 6.3 and 6.5, with invariants I2 and I3 of docs/sporadic-servers.md; jitter: J.
-    /// Strosnider et al., "The Deferrable Server Algorithm", 1995. Own derivation of the number of
-    /// activations, docs/model.md 19.
+    /// Strosnider et al., "The Deferrable Server Algorithm", 1995. Own derivation of what
+    /// activations cost, docs/model.md 19.
     ///
     /// # Errors
     /// When nothing bounds it; on overflow as well.
@@ -49,7 +50,7 @@ impl ServerLoad {
         }
         let cost = || {
             let each = overhead::of_activation(workload.switch, params.preemption_charge)?;
-            each.checked_mul(activations_max(server) + 1)?.checked_add(params.budget)
+            each.checked_mul(chunks_max(server) + 1)?.checked_add(params.budget)
         };
         let execution = cost().ok_or_else(unbounded)?;
         let source = Source { execution, period: params.period, jitter };
@@ -57,8 +58,9 @@ impl ServerLoad {
     }
 }
 
-/// How often a server may become active in a period, less one for chunks that merge early.
-pub(super) fn activations_max(server: &CpuServer) -> u64 {
+/// The most chunks that a budget is cut into: how often a server with a backlog becomes active in a
+/// period.
+pub(super) fn chunks_max(server: &CpuServer) -> u64 {
     match server.params.kind {
         ServerKind::Polling | ServerKind::Deferrable => 1,
         _ => u64::from(server.params.replenishments_max),

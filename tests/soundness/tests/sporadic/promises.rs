@@ -2,7 +2,10 @@
 //! Bounds against what happens.
 
 use analysis::cpu::{CpuThreadAssessment, assess};
-use model::cpu::{Background, CpuWorkload, Scheduling, ServerKind, ServerParams};
+use model::cpu::{
+    Arrivals, Background, CpuServer, CpuTask, CpuWork, CpuWorkload, Execution, Priority,
+    Scheduling, ServerKind, ServerParams,
+};
 use model::{Duration, Random};
 use sim::cpu::{CpuParams, JobMetrics, simulate};
 
@@ -87,6 +90,58 @@ fn bounds_hold_with_overruns() {
 fn bounds_hold_with_switches_and_charges() {
     let compared = compare(3, WORKLOADS, Costs::All);
     assert!(compared.work > 300, "{compared:?}");
+}
+
+/// A server with most of a period for its budget, small jobs a little more than the rest of it apart,
+/// and a long one behind them; a task below is released with the first.
+fn often_active(random: &mut Random) -> CpuWorkload {
+    let ns = Duration::from_ns;
+    let mut workload = CpuWorkload::new(Scheduling::FixedPriority);
+    (workload.switch, workload.timer_latency) = (ns(1 + random.below(3)), ns(random.below(3)));
+    let kinds = [ServerKind::Sporadic, ServerKind::HybridImmediate, ServerKind::HybridGradual];
+    let budget = 30 + random.below(60);
+    let params = ServerParams {
+        replenishments_max: u32::try_from(1 + random.below(4)).unwrap(),
+        preemption_charge: ns(random.below(2 * workload.switch.ns() + 2)),
+        ..ServerParams::new(kinds[random.index(3)], ns(budget), ns(100))
+    };
+    workload.servers.push(CpuServer::new("often", Priority(2), params));
+    let (count, gap) = (1 + random.below(12), 100 - budget + random.below(6) - 3);
+    let mut at: Vec<u64> = (0..count).map(|job| job * gap + random.below(2)).collect();
+    at.sort_unstable();
+    let execution = 1 + random.below(3);
+    let long = at[at.len() - 1] + random.below(gap + 1);
+    for (name, at, execution) in [("small", at, execution), ("long", vec![long], 2 * budget)] {
+        workload.work.push(CpuWork {
+            name: name.to_owned(),
+            server: 0,
+            arrivals: Arrivals::At(at.into_iter().map(ns).collect()),
+            execution: Execution::Fixed(ns(execution)),
+            deadline: None,
+            offset: Duration::ZERO,
+        });
+    }
+    let below = CpuTask::new("below", ns(1 + random.below(150)), ns(4_000), Priority(1));
+    workload.tasks.push(CpuTask { offset: ns(random.below(8)), ..below });
+    workload
+}
+
+/// Goal: chunks that merge when a server unblocks leave room for others, so that it is active far more
+/// often in a period than it has chunks; those below are delayed by no more than is promised.
+#[test]
+fn bounds_hold_where_a_server_is_active_more_often_than_it_has_chunks() {
+    let mut random = Random::new(12, 6);
+    let (mut compared, mut often) = (Compared::default(), 0);
+    for seed in 0..4 * WORKLOADS {
+        let workload = often_active(&mut random);
+        let broken = first_broken(&workload, seed, &mut compared);
+        assert_eq!(broken, None, "seed {seed}, {workload:#?}");
+        let period = CpuParams::new(&workload, Duration::from_ns(100), seed);
+        let active = simulate(&period, &mut ()).servers[0].preemptions;
+        often += u32::from(active > u64::from(workload.servers[0].params.replenishments_max) + 1);
+    }
+    println!("{compared:?}, often {often}");
+    assert!(compared.tasks > 2_000 && often > 200, "{compared:?} {often}");
 }
 
 /// The workload under EDF, with deadlines drawn from what a task executes to its period.
