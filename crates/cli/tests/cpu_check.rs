@@ -137,7 +137,7 @@ fn measured_interference_counts_above_every_task() {
         text.contains("Interference `idle` by its bound `demand` and a margin of 90us"),
         "{text}"
     );
-    assert!(text.contains("measured at priority 50: whatever runs"), "{text}");
+    assert!(text.contains("measured at priority 50, which sees nothing of"), "{text}");
     assert!(!text.contains("without a real-time priority"), "{text}");
     assert_eq!(PROFILE.matches("priority = 50\n").count(), 1);
     folder.file("idle.cpu.toml", &PROFILE.replace("priority = 50\n", ""));
@@ -145,20 +145,55 @@ fn measured_interference_counts_above_every_task() {
     assert!(text.contains("`idle` was measured without a real-time priority"), "{text}");
 }
 
-/// Of windows longer than any that was measured a line is a guess, and points are not.
+/// Of windows longer than any that was measured a line is a guess, and points are not. It is the
+/// windows that the bound rests on which count, and not the deadlines.
 #[test]
 fn a_line_beyond_what_was_measured_is_said() {
     let folder = Folder::new();
     folder.file("idle.cpu.toml", PROFILE);
-    let said = |period: &str, bound: &str| {
+    let said = |tasks: String, bound: &str| {
         let interference = format!("[[cpu_interference]]\nfile = \"idle.cpu.toml\"\n{bound}");
-        folder.file("w.toml", &(task("slow", "1ms", period, 60) + &interference));
+        folder.file("w.toml", &(tasks + &interference));
         let (_, text, _) = folder.run(&["cpu", "check", "w.toml"]);
-        text.contains("intervals of up to 10ms") && text.contains("its line is extrapolated")
+        let is_said = text.contains("its line is extrapolated");
+        assert_eq!(is_said, text.contains("also in windows longer than were measured"), "{text}");
+        text.contains("intervals of up to 10ms") && is_said
     };
-    assert!(said("11ms", ""));
-    assert!(!said("10ms", ""));
-    assert!(!said("11ms", "bound = \"points\""));
+    // R = e + 0.4 + 0.1 R.
+    assert!(!said(task("slow", "8.5ms", "11ms", 60), ""));
+    assert!(said(task("slow", "8.7ms", "11ms", 60), ""));
+    assert!(!said(task("slow", "8.7ms", "11ms", 60), "bound = \"points\""));
+    // The first job responds within 9.9 ms, and the busy interval goes on.
+    let many = task("slow", "8.5ms", "9.6ms", 60) + "deadline = \"40ms\"\n";
+    assert!(said(many.clone(), ""));
+    let edf = "[cpu]\nscheduling = \"edf\"\n".to_owned() + &many.replace("priority = 60\n", "");
+    assert!(said(edf, ""));
+}
+
+/// Who measures at a priority sees nothing of others there.
+#[test]
+fn what_is_as_urgent_as_the_measuring_thread_is_said_not_to_be_counted() {
+    let folder = Folder::new();
+    folder.file("idle.cpu.toml", PROFILE);
+    let said = |priority: u32| {
+        let interference = "[[cpu_interference]]\nfile = \"idle.cpu.toml\"\n";
+        folder.file("w.toml", &(task("slow", "1ms", "10ms", priority) + interference));
+        let (_, text, _) = folder.run(&["cpu", "check", "w.toml"]);
+        text.contains("sees nothing of what is as urgent or less")
+    };
+    assert!(said(49) && said(50));
+    assert!(!said(51));
+}
+
+/// A file without any deadline is not proven: there is nothing to prove.
+#[test]
+fn nothing_that_has_a_deadline_is_no_proof() {
+    let folder = Folder::new();
+    let server = "[[cpu_server]]\nname = \"net\"\nkind = \"sporadic\"\nbudget = \"1ms\"\n\
+                  period = \"10ms\"\npriority = 5\n";
+    folder.file("w.toml", server);
+    let (code, text, _) = folder.run(&["cpu", "check", "w.toml"]);
+    assert!(code == 1 && text.contains("nothing in the file has a deadline"), "{text}");
 }
 
 #[test]

@@ -9,7 +9,7 @@ use super::edf::EdfVerdict;
 use super::interference::MeasuredDemand;
 use super::load_test::{Load, load_test};
 use super::objection::Objection;
-use super::response::response;
+use super::response::response_and_window;
 use super::threads::Threads;
 
 /// What may be promised to everything that shares a processor.
@@ -25,6 +25,8 @@ pub struct CpuAssessment {
     pub work: Vec<CpuThreadAssessment>,
     /// What stands in the way of more.
     pub limit: Option<CpuLimit>,
+    /// The longest window from a critical instant whose demand the answer rests on.
+    pub window: Duration,
     /// What the answer rests on, and what a reader must be warned of: a sentence each, without its
     /// full stop.
     pub assumptions: Vec<String>,
@@ -64,6 +66,8 @@ pub struct CpuThreadAssessment {
     pub bound: CpuBound,
     /// What it is held against: of a server its period, of work there may be none.
     pub deadline: Option<Duration>,
+    /// The longest window from a critical instant whose demand the bound rests on.
+    pub window: Duration,
 }
 
 /// A thread of a workload.
@@ -90,12 +94,12 @@ pub enum CpuLimit {
 
 impl CpuThreadAssessment {
     pub(super) fn unknown(reason: Objection, deadline: Option<Duration>) -> Self {
-        Self { loads: [None; 3], bound: CpuBound::NotApplicable(reason), deadline }
+        Self { bound: CpuBound::NotApplicable(reason), ..Self::of_bound(None, deadline) }
     }
 
     pub(super) fn of_bound(bound: Option<Duration>, deadline: Option<Duration>) -> Self {
         let bound = bound.map_or(CpuBound::NoBound, CpuBound::Bounded);
-        Self { loads: [None; 3], bound, deadline }
+        Self { loads: [None; 3], bound, deadline, window: Duration::ZERO }
     }
 
     /// The bound, if there is one.
@@ -143,17 +147,20 @@ pub fn assess(workload: &CpuWorkload, measured: &[MeasuredDemand]) -> CpuAssessm
     let of_server = |index| threads.served(index, &servers[index]);
     let of_servers: Vec<_> = (0..workload.servers.len()).map(of_server).collect();
     let work = workload.work.iter().map(|work| {
-        let row = CpuThreadAssessment::of_bound(None, work.deadline);
-        CpuThreadAssessment { bound: of_servers[work.server].clone(), ..row }
+        let deadline = work.deadline;
+        CpuThreadAssessment { deadline, ..of_servers[work.server].clone() }
     });
     let work: Vec<_> = work.collect();
+    let rows = tasks.iter().chain(&servers).chain(&work);
+    let window = rows.map(|row| row.window).max().unwrap_or_default();
     CpuAssessment {
         answer: answer(&tasks, &work),
         limit: match &edf {
             Some(Ok(EdfVerdict::Exceeded { window })) => Some(CpuLimit::Window(*window)),
             _ => limit(&tasks, &work),
         },
-        assumptions: assumptions(workload, measured),
+        assumptions: assumptions(workload, measured, window),
+        window,
         tasks,
         servers,
         work,
@@ -192,22 +199,30 @@ fn task_row(task: &CpuTask, threads: &Threads<'_>) -> CpuThreadAssessment {
     };
     level.delay_once(task.blocking);
     let loads = DemandBound::ALL.map(|bound| load_test(&level, &own, task.deadline, bound));
-    let bound = response(&level, &own).bound();
-    CpuThreadAssessment { loads, ..CpuThreadAssessment::of_bound(bound, deadline) }
+    let (verdict, window) = response_and_window(&level, &own);
+    CpuThreadAssessment {
+        loads,
+        window,
+        ..CpuThreadAssessment::of_bound(verdict.bound(), deadline)
+    }
 }
 
 /// Under EDF a task or a server of this deadline meets it, if all do.
 fn edf_row(verdict: &Result<EdfVerdict, Objection>, deadline: Duration) -> CpuThreadAssessment {
-    let bound = match verdict {
+    let (bound, window) = match verdict {
         Err(reason) => return CpuThreadAssessment::unknown(reason.clone(), Some(deadline)),
-        Ok(EdfVerdict::Met) => Some(deadline),
-        Ok(EdfVerdict::Exceeded { .. } | EdfVerdict::Unbounded) => None,
+        Ok(EdfVerdict::Met { busy }) => (Some(deadline), *busy),
+        Ok(EdfVerdict::Exceeded { window }) => (None, *window),
+        Ok(EdfVerdict::Unbounded) => (None, Duration::MAX),
     };
-    CpuThreadAssessment::of_bound(bound, Some(deadline))
+    CpuThreadAssessment { window, ..CpuThreadAssessment::of_bound(bound, Some(deadline)) }
 }
 
 /// Of a certain no and "cannot be said" the no is the answer.
 fn answer(tasks: &[CpuThreadAssessment], work: &[CpuThreadAssessment]) -> CpuAnswer {
+    if tasks.is_empty() && work.iter().all(|row| row.deadline.is_none()) {
+        return CpuAnswer::NotApplicable { reason: Objection::NothingDue };
+    }
     let mut unknown = None;
     for row in tasks.iter().chain(work).filter(|row| !row.is_deadline_met()) {
         match &row.bound {
@@ -243,21 +258,24 @@ fn limit(tasks: &[CpuThreadAssessment], work: &[CpuThreadAssessment]) -> Option<
     tightest.map(|(_, limit)| limit)
 }
 
-fn assumptions(workload: &CpuWorkload, measured: &[MeasuredDemand]) -> Vec<String> {
-    let deadlines = workload.tasks.iter().map(|task| task.deadline);
-    let longest = deadlines.chain(workload.work.iter().filter_map(|work| work.deadline)).max();
+/// `window` is the longest that was looked at.
+fn assumptions(
+    workload: &CpuWorkload,
+    measured: &[MeasuredDemand],
+    window: Duration,
+) -> Vec<String> {
     let priorities = workload.tasks.iter().map(|task| task.priority);
     let priorities = priorities.chain(workload.servers.iter().map(|server| server.priority));
     let lowest = match workload.scheduling {
         Scheduling::FixedPriority => priorities.min(),
         Scheduling::Edf => None,
     };
-    measured.iter().flat_map(|measured| notes(measured, longest, lowest)).collect()
+    measured.iter().flat_map(|measured| notes(measured, window, lowest)).collect()
 }
 
 fn notes(
     measured: &MeasuredDemand,
-    deadline_max: Option<Duration>,
+    window: Duration,
     priority_min: Option<Priority>,
 ) -> Vec<String> {
     let name = measured.name();
@@ -265,19 +283,25 @@ fn notes(
         "no more of the processor is taken by others than the bound of `{name}` says, which was \
          measured and not proved"
     )];
-    let is_beyond = deadline_max.is_some_and(|deadline| deadline > measured.longest());
-    if is_beyond && measured.is_extrapolated() {
+    if measured.is_extrapolated_in(window) {
+        let reach = match window {
+            Duration::MAX => "all that is to come".to_owned(),
+            window => format!("up to {window}"),
+        };
         notes.push(format!(
-            "`{name}` was measured in intervals of up to {}, shorter than some deadline: beyond, \
-             its line is extrapolated; measure longer ones, or use `bound = \"points\"`",
+            "`{name}` was measured in intervals of up to {}, and the answer looks at {reach}: \
+             beyond, its line is extrapolated; measure longer ones, or use `bound = \"points\"`",
             measured.longest()
         ));
     }
-    let between = measured.priority().zip(priority_min).filter(|(at, lowest)| *at > lowest.0);
-    if let Some((at, lowest)) = between {
+    // Who measures gives way to nobody as urgent as itself, and so sees nothing of them.
+    let unseen = measured.priority().zip(priority_min).filter(|(at, lowest)| *at >= lowest.0);
+    if let Some((at, lowest)) = unseen {
+        let which =
+            if at == lowest.0 { format!("at {at}") } else { format!("from {lowest} to {at}") };
         notes.push(format!(
-            "`{name}` was measured at priority {at}: whatever runs on the processor between \
-             {lowest} and {at} and is not in this file is not counted"
+            "`{name}` was measured at priority {at}, which sees nothing of what is as urgent or \
+             less: whatever runs on the processor {which} and is not in this file is not counted"
         ));
     }
     if measured.priority().is_none() {

@@ -23,7 +23,10 @@ pub struct EdfSource {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum EdfVerdict {
     /// Every job meets its deadline.
-    Met,
+    Met {
+        /// The longest busy interval: no longer window was looked at.
+        busy: Duration,
+    },
     /// In a window of this length more may be due than the processor executes.
     Exceeded {
         /// Its length.
@@ -83,7 +86,7 @@ impl Search<'_> {
             // From `demand` up to here nothing can be exceeded: demand does not decrease.
             due = self.due_before(demand);
         }
-        Some(EdfVerdict::Met)
+        Some(EdfVerdict::Met { busy: Duration::from_ns(busy_ns) })
     }
 
     fn width(&self) -> usize {

@@ -18,14 +18,14 @@ pub struct MeasuredDemand {
     name: String,
     priority: Option<u32>,
     shape: Shape,
-    margin: Duration,
     longest: Duration,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Shape {
-    Line(DemandFit),
-    /// Nondecreasing, at ascending lengths, at least one.
+    /// And what is added to it.
+    Line(DemandFit, Duration),
+    /// Nondecreasing, at ascending lengths, at least one; the margin is in each.
     Steps(Vec<StolenPoint>),
 }
 
@@ -47,17 +47,17 @@ impl MeasuredDemand {
         bound: InterferenceBound,
         margin: Duration,
     ) -> Result<Self, MissingFit> {
+        let line = |fit| Shape::Line(fit, margin);
         let shape = match bound {
-            InterferenceBound::Demand => profile.demand_fit.map(Shape::Line),
-            InterferenceBound::Load => profile.load_fit.map(|fit| Shape::Line(fit.to_demand())),
-            InterferenceBound::Points => Some(Shape::Steps(profile.running_max())),
+            InterferenceBound::Demand => profile.demand_fit.map(line),
+            InterferenceBound::Load => profile.load_fit.map(|fit| line(fit.to_demand())),
+            InterferenceBound::Points => Some(Shape::Steps(profile.raised_by(margin))),
         };
         let longest = profile.points.last().map_or(Duration::ZERO, |point| point.interval);
         Ok(Self {
             name: profile.name.clone(),
             priority: profile.conditions.priority,
             shape: shape.ok_or(MissingFit { bound })?,
-            margin,
             longest,
         })
     }
@@ -77,16 +77,18 @@ impl MeasuredDemand {
         self.longest
     }
 
-    /// Whether longer windows than were measured are a guess: a line goes on as if nothing worse
-    /// could come, points count such a window as several.
-    pub fn is_extrapolated(&self) -> bool {
-        matches!(self.shape, Shape::Line(_))
+    /// Whether what it says of this window is a guess: in longer ones than were measured a line goes on
+    /// as if nothing worse could come, and points count such a window as several.
+    pub fn is_extrapolated_in(&self, window: Duration) -> bool {
+        window > self.longest && matches!(self.shape, Shape::Line(..))
     }
 
     /// What may be stolen in the long run.
     pub fn utilization(&self) -> Ratio {
         match &self.shape {
-            Shape::Line(fit) => Ratio::new(u128::from(fit.utilization_ppb), u128::from(WHOLE_PPB)),
+            Shape::Line(fit, _) => {
+                Ratio::new(u128::from(fit.utilization_ppb), u128::from(WHOLE_PPB))
+            }
             Shape::Steps(points) => points.last().map_or(Ratio::ZERO, |last| {
                 Ratio::new(u128::from(last.stolen_max.ns()), u128::from(last.interval.ns()))
             }),
@@ -97,9 +99,9 @@ impl MeasuredDemand {
     /// beyond 64 bits.
     ///
     /// # Bound
-    /// A line: `c + ceil(u D)`. Points: that of the next longer interval; beyond the longest L,
-    /// `floor(D / L) y(L) + y(D mod L)`, since what is stolen in a window is no more than what is
-    /// stolen in its parts.
+    /// A line: `c + ceil(u D)` and the margin m. Points: y + m of the next longer interval; beyond the
+    /// longest L, `floor(D / L) (y(L) + m) + y(D mod L) + m`, since what is stolen in a window is no
+    /// more than what is stolen in its parts, and each of them may have been measured too low.
     ///
     /// # Source
     /// Dissertation, 5.4 and Theorem 5.4.1. A measured maximum is no proof: docs/model.md 17.
@@ -107,11 +109,10 @@ impl MeasuredDemand {
         if window_ns == 0 {
             return Some(0);
         }
-        let demand = match &self.shape {
-            Shape::Line(fit) => fit.demand_ns(window_ns)?,
-            Shape::Steps(points) => steps_ns(points, window_ns)?,
-        };
-        demand.checked_add(self.margin.ns())
+        match &self.shape {
+            Shape::Line(fit, margin) => fit.demand_ns(window_ns)?.checked_add(margin.ns()),
+            Shape::Steps(points) => steps_ns(points, window_ns),
+        }
     }
 }
 

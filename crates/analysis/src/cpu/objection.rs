@@ -8,6 +8,11 @@ use model::cpu::ServerKind;
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Objection {
+    /// There is no task, and no work with a deadline.
+    #[error(
+        "nothing in the file has a deadline: add a [[cpu_task]], or a `deadline` to a [[cpu_work]]"
+    )]
+    NothingDue,
     /// A server whose execution nothing bounds.
     #[error(
         "server `{server}` is {kind}, which may execute more than its budget in a period; \

@@ -29,14 +29,22 @@ pub(super) const STEPS_MAX: usize = 1 << 22;
 /// # Panics
 /// When a period is zero.
 pub fn response(level: &Level<'_>, own: &Source) -> Verdict {
+    response_and_window(level, own).0
+}
+
+/// [`response`], and the longest window whose demand it rests on: where the busy interval ends, or
+/// the search was given up.
+pub(super) fn response_and_window(level: &Level<'_>, own: &Source) -> (Verdict, Duration) {
     let with_own = || level.utilization()?.add_ceil(own.utilization());
     if with_own().is_none_or(|utilization| !utilization.is_at_most(1)) {
-        return Verdict::NoBoundWithin { horizon: Duration::MAX };
+        return (Verdict::NoBoundWithin { horizon: Duration::MAX }, Duration::MAX);
     }
     let mut horizon_ns = 0;
-    match response_ns(level, own, &mut horizon_ns) {
-        Some(response_ns) => Verdict::Bounded(Duration::from_ns(response_ns)),
-        None => Verdict::NoBoundWithin { horizon: Duration::from_ns(horizon_ns) },
+    let response_ns = response_ns(level, own, &mut horizon_ns);
+    let horizon = Duration::from_ns(horizon_ns);
+    match response_ns {
+        Some(response_ns) => (Verdict::Bounded(Duration::from_ns(response_ns)), horizon),
+        None => (Verdict::NoBoundWithin { horizon }, horizon),
     }
 }
 

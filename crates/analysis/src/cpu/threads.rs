@@ -11,7 +11,7 @@ use super::interference::MeasuredDemand;
 use super::level::Level;
 use super::objection::Objection;
 use super::overhead;
-use super::response::{STEPS_MAX, response};
+use super::response::{STEPS_MAX, response_and_window};
 use super::served::{ServedWork, Supply, queued_max};
 use super::server::{ServerLoad, background_objection};
 
@@ -101,17 +101,32 @@ impl<'a> Threads<'a> {
         if let Some(reason) = self.objection(server.priority, Some(index)) {
             return CpuThreadAssessment::unknown(reason, deadline);
         }
-        let bound = || {
+        let verdict = || {
             let execution = load.source.execution.checked_add(load.overrun)?;
             // Its own budgets back to back do not keep one of them waiting.
             let own = Source::new(execution, server.params.period);
-            response(&self.server_level(index)?, &own).bound()
+            Some(response_and_window(&self.server_level(index)?, &own))
         };
-        CpuThreadAssessment::of_bound(bound(), deadline)
+        let Some((verdict, window)) = verdict() else {
+            return CpuThreadAssessment::of_bound(None, deadline);
+        };
+        CpuThreadAssessment { window, ..CpuThreadAssessment::of_bound(verdict.bound(), deadline) }
     }
 
     /// The response bound of all work behind a server of which `row` is known.
-    pub(super) fn served(&self, index: usize, row: &CpuThreadAssessment) -> CpuBound {
+    pub(super) fn served(&self, index: usize, row: &CpuThreadAssessment) -> CpuThreadAssessment {
+        let mut window = Duration::ZERO;
+        let bound = self.served_bound(index, row, &mut window);
+        CpuThreadAssessment { bound, window, ..CpuThreadAssessment::of_bound(None, None) }
+    }
+
+    /// `window` is raised to the longest whose demand it rests on.
+    fn served_bound(
+        &self,
+        index: usize,
+        row: &CpuThreadAssessment,
+        window: &mut Duration,
+    ) -> CpuBound {
         let server = &self.workload.servers[index];
         let works = self.workload.work.iter().filter(|work| work.server == index);
         let works: Vec<ServedWork> = match works.map(ServedWork::of).collect() {
@@ -125,7 +140,11 @@ impl<'a> Threads<'a> {
         let level = self.server_level(index);
         let mut steps = STEPS_MAX;
         let last = |execution_ns: u64| match self.workload.scheduling {
-            Scheduling::FixedPriority => level.as_ref()?.completion_ns(execution_ns, 0, &mut steps),
+            Scheduling::FixedPriority => {
+                let completion = level.as_ref()?.completion_ns(execution_ns, 0, &mut steps)?;
+                *window = (*window).max(Duration::from_ns(completion));
+                Some(completion)
+            }
             Scheduling::Edf => Some(server.params.period.ns()),
         };
         let Some(response_ns) = supply.response_ns(&works, last) else { return CpuBound::NoBound };

@@ -35,12 +35,12 @@ fn criterion_is_exact() {
         let seen =
             run(&tasks, &periodic(&tasks, &vec![0; tasks.len()], ticks), Order::Deadline, ticks);
         match verdict {
-            EdfVerdict::Met => assert!(!seen.is_missed(&tasks), "{tasks:?}"),
+            EdfVerdict::Met { .. } => assert!(!seen.is_missed(&tasks), "{tasks:?}"),
             EdfVerdict::Exceeded { .. } => assert!(seen.is_missed(&tasks), "{tasks:?}"),
             EdfVerdict::Unbounded => panic!("{tasks:?}"),
         }
-        met += u32::from(verdict == EdfVerdict::Met);
-        exceeded += u32::from(verdict != EdfVerdict::Met);
+        met += u32::from(matches!(verdict, EdfVerdict::Met { .. }));
+        exceeded += u32::from(!matches!(verdict, EdfVerdict::Met { .. }));
     }
     assert!(met > 2_000 && exceeded > 2_000, "{met} {exceeded}");
 }
@@ -49,10 +49,11 @@ fn criterion_is_exact() {
 #[test]
 fn implicit_deadlines_may_use_it_all() {
     let task = |execution, period| Ticks { execution, period, deadline: period };
-    assert_eq!(verdict(&[task(1, 2), task(1, 3), task(1, 6)]), EdfVerdict::Met);
+    let met = |busy| EdfVerdict::Met { busy: Duration::from_ns(busy) };
+    assert_eq!(verdict(&[task(1, 2), task(1, 3), task(1, 6)]), met(6));
     assert_eq!(verdict(&[task(1, 2), task(1, 3), task(1, 5)]), EdfVerdict::Unbounded);
     let due = |deadline, it: Ticks| Ticks { deadline, ..it };
-    assert_eq!(verdict(&[due(1, task(1, 2)), due(2, task(1, 3))]), EdfVerdict::Met);
+    assert_eq!(verdict(&[due(1, task(1, 2)), due(2, task(1, 3))]), met(2));
     let exceeded = verdict(&[task(2, 4), due(2, task(1, 3)), due(2, task(2, 12))]);
     assert!(matches!(exceeded, EdfVerdict::Exceeded { .. }), "{exceeded:?}");
 }

@@ -141,6 +141,23 @@ fn loads_with_interference_are_sufficient() {
     assert!(accepted > 1_000 && taken_away > 100, "{accepted} {taken_away}");
 }
 
+/// A margin is what each measured length may hold more: windows that are made of several have it in
+/// each. Without that a thief of 2 in each 10, of which half was seen, takes more than the bound.
+#[test]
+fn a_margin_is_in_every_part_of_a_longer_window() {
+    let profile = profile(100);
+    let with = |margin| MeasuredDemand::new(&profile, InterferenceBound::Points, margin).unwrap();
+    let (measured, raised) = (with(Duration::ZERO), with(Duration::from_ns(7)));
+    let longest = measured.longest().ns();
+    let more = |window| raised.demand_ns(window).unwrap() - measured.demand_ns(window).unwrap();
+    let expected = [(longest, 7), (longest + 500, 14), (2 * longest, 14), (5 * longest - 1, 35)];
+    for (window, margin) in expected {
+        assert_eq!(more(window), margin, "{window}");
+    }
+    let per_whole = |demand: &MeasuredDemand| demand.utilization().ppm_of(1).unwrap();
+    assert!(per_whole(&raised) > per_whole(&measured));
+}
+
 /// A service below a task was measured where it was served at once. Served later, it executes
 /// more in some windows than the profile says, and in none that starts at a critical instant.
 #[test]

@@ -140,8 +140,11 @@ impl CpuReport {
     }
 
     fn verdict_sentence(&self) -> String {
-        let interference = if self.processor.measured.is_empty() {
+        let (measured, window) = (&self.processor.measured, self.assessment.window);
+        let interference = if measured.is_empty() {
             ""
+        } else if measured.iter().any(|it| it.is_extrapolated_in(window)) {
+            ", and no more is taken by others than the line says, also in windows longer than were measured"
         } else {
             ", and no more is taken by others than was measured"
         };

@@ -34,7 +34,8 @@ pub struct CpuInterference {
     pub span: Range<usize>,
     /// Which of its bounds.
     pub bound: InterferenceBound,
-    /// Added to it in every window: what a measurement may have missed.
+    /// Added to it in every window: what a measurement may have missed. Windows that `points` makes
+    /// of several have it in each.
     pub margin: Duration,
 }
 

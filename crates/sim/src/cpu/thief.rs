@@ -34,8 +34,8 @@ enum Allowance {
 }
 
 impl Thief {
-    /// Thieves that together steal in no window more than a bound of the profile and `margin`;
-    /// none where the profile has no such fit.
+    /// Thieves that together steal in no window more than a bound of the profile and `margin`, which
+    /// `points` has in each of the windows that a longer one is made of; none where the profile has no such fit.
     pub fn of(
         profile: &CpuProfile,
         bound: InterferenceBound,
@@ -46,9 +46,8 @@ impl Thief {
             InterferenceBound::Demand => profile.demand_fit.map(line),
             InterferenceBound::Load => profile.load_fit.map(|fit| line(fit.to_demand())),
             InterferenceBound::Points => {
-                let points = Allowance::Points(Staircase::new(profile.running_max()));
-                // The margin is there in a window of any length, so once in a run.
-                Some(vec![Self { allowance: points }, Self::line(0, 0, margin)])
+                let points = Staircase::new(profile.raised_by(margin));
+                Some(vec![Self { allowance: Allowance::Points(points) }])
             }
         }
     }
