@@ -67,12 +67,12 @@ pub enum Listen {
     },
 }
 
-/// Encryption of connections.
+/// Encryption of connections; a client without a key or certificate is not let in.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Tls {
     /// A file of names and keys.
     Psk(Named),
-    /// A folder with certificates.
+    /// A folder with the server's certificate, and that of the authority which signed its clients'.
     Certificates(Named),
 }
 

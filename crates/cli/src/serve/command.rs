@@ -78,6 +78,10 @@ impl ServerCommand {
             let path = absolute(&prepared.resolve(named.get_ref()))?;
             keys = Some(path.clone());
             arguments.extend(["--tls=require".into(), option.into(), path.into()]);
+            if matches!(tls, Tls::Certificates(_)) {
+                // Without it nbdkit encrypts, and lets in who has no certificate.
+                arguments.push("--tls-verify-peer".into());
+            }
         }
         let threads = threads(prepared, file)?;
         arguments.extend(["--threads".into(), threads.to_string().into()]);

@@ -4,6 +4,7 @@
 use std::net::{TcpListener, TcpStream};
 use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixListener;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use crate::common::Folder;
@@ -75,6 +76,15 @@ fn free_port() -> u16 {
     TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port()
 }
 
+/// Serves what is in the folder, until clients are let in at the port.
+fn begin_at(folder: &Folder, port: u16) -> Server {
+    let log = std::fs::File::create(folder.path().join("log")).unwrap();
+    let mut command = folder.command(&["serve", "s.toml"]);
+    let mut server = Server::begin(folder, command.stdout(Stdio::null()).stderr(log));
+    server.wait_for("port", || TcpStream::connect(("127.0.0.1", port)).is_ok());
+    server
+}
+
 #[test]
 fn over_tcp_a_key_is_asked_for() {
     let folder = Folder::new();
@@ -85,10 +95,7 @@ fn over_tcp_a_key_is_asked_for() {
     }
     let keys = folder.path().join("keys").display().to_string();
     done("psktool", &["-u", "alice", "-p", &keys]);
-    let log = std::fs::File::create(folder.path().join("log")).unwrap();
-    let mut command = folder.command(&["serve", "s.toml"]);
-    let mut server = Server::begin(&folder, command.stdout(Stdio::null()).stderr(log));
-    server.wait_for("port", || TcpStream::connect(("127.0.0.1", port)).is_ok());
+    let server = begin_at(&folder, port);
     let with_key = format!("nbds://alice@127.0.0.1:{port}/scratch?tls-psk-file={keys}");
     let (code, said, stderr) = tool("nbdinfo", &[&with_key]);
     if stderr.contains("TLS") && stderr.contains("not supported") {
@@ -105,6 +112,75 @@ fn over_tcp_a_key_is_asked_for() {
     }
     // Whoever was refused is nobody's loss.
     assert_eq!(tool("nbdinfo", &[&with_key]).0, Some(0));
+    assert_eq!(server.stop().0, Some(0));
+}
+
+/// A key at `NAME-key.pem` and a certificate of what `template` says at `NAME-cert.pem`, signed by
+/// the authority in the folder; with its own key where that is not there yet.
+fn certify(folder: &Path, name: &str, template: &str) {
+    let path = |name: &str, what: &str| folder.join(format!("{name}-{what}")).display().to_string();
+    let (key, certificate) = (path(name, "key.pem"), path(name, "cert.pem"));
+    let (described, authority) = (path(name, "template"), path("ca", "cert.pem"));
+    std::fs::write(&described, template).unwrap();
+    done("certtool", &["--generate-privkey", "--key-type=ecdsa", "--outfile", &key]);
+    let made = ["--load-privkey", &key, "--template", &described, "--outfile", &certificate];
+    if !Path::new(&authority).exists() {
+        done("certtool", &[&["--generate-self-signed"], &made[..]].concat());
+        return;
+    }
+    let signer = ["--load-ca-certificate", &authority, "--load-ca-privkey", &path("ca", "key.pem")];
+    done("certtool", &[&["--generate-certificate"], &signer[..], &made].concat());
+}
+
+/// An authority that certified a server at 127.0.0.1 and a client.
+fn authority(folder: &Folder, name: &str) -> PathBuf {
+    let folder = folder.path().join(name);
+    std::fs::create_dir(&folder).unwrap();
+    certify(&folder, "ca", "cn = ca\nca\ncert_signing_key\nexpiration_days = 2\n");
+    let server = "cn = server\nip_address = 127.0.0.1\ntls_www_server\nexpiration_days = 2\n";
+    certify(&folder, "server", &format!("{server}signing_key\n"));
+    certify(&folder, "client", "cn = client\ntls_www_client\nsigning_key\nexpiration_days = 2\n");
+    folder
+}
+
+#[test]
+fn over_tcp_a_certificate_of_the_authority_is_asked_for() {
+    let folder = Folder::new();
+    let port = free_port();
+    let text = format!("listen = \"127.0.0.1:{port}\"\n{SCRATCH}[tls]\ncertificates = \"ours\"\n");
+    if !has(&["certtool", "nbdinfo"]) || !Server::is_possible(&folder, &text, &[]) {
+        return;
+    }
+    let (_, printed, _) = folder.run(&["serve", "s.toml", "--print"]);
+    assert!(printed.contains(" --tls-verify-peer "), "{printed}");
+    let (ours, theirs) = (authority(&folder, "ours"), authority(&folder, "theirs"));
+    let clients = ["certified", "bare", "foreign"].map(|name| folder.path().join(name));
+    for (client, authority) in clients.iter().zip([Some(&ours), None, Some(&theirs)]) {
+        std::fs::create_dir(client).unwrap();
+        // All of them trust the server: it is the server that refuses.
+        std::fs::copy(ours.join("ca-cert.pem"), client.join("ca-cert.pem")).unwrap();
+        for (authority, file) in authority.iter().flat_map(|authority| {
+            ["client-cert.pem", "client-key.pem"].map(|file| (authority, file))
+        }) {
+            std::fs::copy(authority.join(file), client.join(file)).unwrap();
+        }
+    }
+    let server = begin_at(&folder, port);
+    let uri = |client: &Path| {
+        format!("nbds://127.0.0.1:{port}/scratch?tls-certificates={}", client.display())
+    };
+    let [certified, bare, foreign] = clients.map(|client| uri(&client));
+    let (code, said, stderr) = tool("nbdinfo", &[&certified]);
+    if stderr.contains("TLS") && stderr.contains("not supported") {
+        println!("skipped: {stderr}");
+        return;
+    }
+    assert!(code == Some(0) && said.contains("with TLS"), "{said}{stderr}");
+    for refused in [bare, foreign, format!("nbd://127.0.0.1:{port}/scratch")] {
+        let (code, said, _) = tool("nbdinfo", &[&refused]);
+        assert_ne!(code, Some(0), "{refused}: {said}");
+    }
+    assert_eq!(tool("nbdinfo", &[&certified]).0, Some(0));
     assert_eq!(server.stop().0, Some(0));
 }
 
