@@ -105,6 +105,8 @@ impl Target {
         let (file, partial) = Partial::create(path)?;
         fill(path, &file, size, progress, cancelled)?;
         make_durable(path, &file, directory)?;
+        // Whether anybody else has it open is asked next.
+        drop(file);
         let target = Self::open(path, access)?;
         partial.keep();
         Ok(target)

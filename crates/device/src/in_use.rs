@@ -6,13 +6,16 @@
 
 use std::ffi::OsString;
 use std::fmt;
+use std::os::fd::AsFd;
 use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
 use std::path::{Path, PathBuf};
 
-use rustix::fs::{Mode, OFlags, open, stat};
+use rustix::fs::{Mode, OFlags, fstat, open, stat};
 use rustix::io::Errno;
 
-use crate::sysfs::{DeviceNumber, SysfsDevice, loops};
+use crate::lease::is_ours_alone;
+use crate::loops::{self, Behind, Identity};
+use crate::sysfs::{DeviceNumber, SysfsDevice};
 
 /// Who uses a device or file, with what to do about it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -30,6 +33,11 @@ pub enum Use {
     },
     /// Another block device is built on it.
     Held {
+        /// The other device.
+        holder: String,
+    },
+    /// Another block device may be built on it: it cannot be asked.
+    Undecided {
         /// The other device.
         holder: String,
     },
@@ -53,6 +61,12 @@ impl fmt::Display for Use {
             Self::Held { holder } => {
                 write!(f, "{holder} is built on it; take {holder} down first, or name it instead")
             }
+            Self::Undecided { holder } => write!(
+                f,
+                "{holder} may be built on it: what is behind {holder} cannot be told from here, and \
+                 somebody may have this file open; run it as root where /dev/{holder} is, or \
+                 `losetup --detach /dev/{holder}` first"
+            ),
             Self::Claimed => write!(
                 f,
                 "another program or file system has claimed it; `lsof` and `lsblk` tell which one"
@@ -140,19 +154,39 @@ pub(crate) fn of_device(number: DeviceNumber) -> Option<Use> {
     }
     let held = family.iter().filter_map(|&member| SysfsDevice::find(member));
     let holder = held.flat_map(|member| member.holders()).next();
-    let looped = || loop_on(|path| device_at(path).is_some_and(|found| family.contains(&found)));
+    let looped = || {
+        let is_ours =
+            |identity: Identity| identity.device().is_some_and(|device| family.contains(&device));
+        let over = |behind| matches!(behind, Behind::Known(identity) if is_ours(identity));
+        loops::attached().find_map(|(name, behind)| over(behind).then_some(name))
+    };
     holder.or_else(looped).map(|holder| Use::Held { holder })
 }
 
 /// Who uses a regular file: swap or a loop device.
-pub(crate) fn of_file(path: &Path) -> Option<Use> {
-    let identity = |path: &Path| stat(path).ok().map(|status| (status.st_dev, status.st_ino));
-    let ours = identity(path)?;
-    let swap = swaps().into_iter().find(|name| identity(name) == Some(ours));
-    if let Some(name) = swap {
+///
+/// A loop device is known by the file behind it, whatever that is called by now and wherever it
+/// was attached. Where the device may not be opened its path in sysfs has to do, and where that
+/// leads nowhere (a name that was removed, another mount namespace, a folder that is closed) the
+/// kernel is asked whether anybody else has this file open: nobody, and it is not the loop device
+/// either. So loop devices of others are in nobody's way, and a file is refused only where it is in
+/// doubt.
+pub fn of_file(file: impl AsFd) -> Option<Use> {
+    let ours = Identity::of(&fstat(&file).ok()?);
+    let is_ours = |name: &PathBuf| stat(name).is_ok_and(|status| Identity::of(&status) == ours);
+    if let Some(name) = swaps().into_iter().find(is_ours) {
         return Some(Use::Swap { name });
     }
-    loop_on(|path| identity(path) == Some(ours)).map(|holder| Use::Held { holder })
+    let mut undecided = None;
+    for (holder, behind) in loops::attached() {
+        match behind {
+            Behind::Known(identity) if identity == ours => return Some(Use::Held { holder }),
+            Behind::Known(_) => {}
+            Behind::Unknown => undecided = undecided.or(Some(holder)),
+        }
+    }
+    let holder = undecided.filter(|_| !is_ours_alone(&file))?;
+    Some(Use::Undecided { holder })
 }
 
 /// Where the device or a partition of it is mounted.
@@ -224,12 +258,6 @@ fn swap_on(is_ours: impl Fn(DeviceNumber) -> bool) -> Option<PathBuf> {
 fn swaps() -> Vec<PathBuf> {
     let text = std::fs::read_to_string("/proc/swaps").unwrap_or_default();
     text.lines().skip(1).filter_map(|line| line.split_whitespace().next()).map(unescape).collect()
-}
-
-/// The loop device whose backing file satisfies the condition.
-fn loop_on(is_ours: impl Fn(&Path) -> bool) -> Option<String> {
-    let backing = |device: &SysfsDevice| device.attribute("loop/backing_file").map(PathBuf::from);
-    loops().find(|device| backing(device).is_some_and(|path| is_ours(&path))).map(|it| it.name())
 }
 
 /// The number of the block device at a path.

@@ -4,7 +4,9 @@
 //! Every attribute is optional: kernels and drivers differ, and containers hide sysfs.
 //! The directory is a parameter so that tests can lay one out.
 
+use std::ffi::OsStr;
 use std::fmt;
+use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
@@ -108,6 +110,21 @@ impl SysfsDevice {
         (!text.is_empty()).then(|| text.to_owned())
     }
 
+    /// The path of what is behind a loop device, to the byte: blanks at its end are part of it.
+    /// None where nothing is; empty where the kernel does not say what.
+    pub(crate) fn backing_path(&self) -> Option<PathBuf> {
+        match std::fs::read(self.directory.join("loop/backing_file")) {
+            Ok(bytes) if bytes.is_empty() => None,
+            Ok(bytes) => {
+                let path = bytes.strip_suffix(b"\n").unwrap_or(&bytes);
+                Some(PathBuf::from(OsStr::from_bytes(path)))
+            }
+            // Detached in the meantime.
+            Err(_) if !self.has("loop") => None,
+            Err(_) => Some(PathBuf::new()),
+        }
+    }
+
     /// An attribute that is a number.
     pub(crate) fn number_attribute(&self, name: &str) -> Option<u64> {
         self.attribute(name)?.parse().ok()
@@ -207,6 +224,19 @@ mod tests {
         assert_eq!(disk.partitions()[0].holders(), ["dm-0"]);
         assert_eq!(disk.number_attribute("queue/nr_requests"), Some(64));
         assert_eq!(disk.attribute("queue/scheduler"), None);
+    }
+
+    #[test]
+    fn a_backing_file_keeps_the_blanks_of_its_name() {
+        let (_root, disk) = laid_out();
+        assert_eq!(disk.backing_path(), None);
+        std::fs::create_dir(disk.directory.join("loop")).expect("a directory");
+        assert_eq!(disk.backing_path(), Some(PathBuf::new()));
+        let write = |text: &str| std::fs::write(disk.directory.join("loop/backing_file"), text);
+        write("/a b  \n").expect("backing_file");
+        assert_eq!(disk.backing_path(), Some(PathBuf::from("/a b  ")));
+        write("").expect("backing_file");
+        assert_eq!(disk.backing_path(), None);
     }
 
     #[test]

@@ -9,6 +9,7 @@
 //!   path --> directory, pipe, character device ........ refused
 //!        --> file --> file system in memory ............ refused
 //!        |        --> no direct I/O, or not really ..... refused
+//!        |        --> write: swap, below a loop ........ refused
 //!        |        --> holes ............................ refused
 //!        --> block device --> loop through page cache .. refused
 //!        |                --> write: in use ............ refused
@@ -135,10 +136,10 @@ pub(crate) fn real_file_system(path: &Path) -> Result<FileSystem, OpenError> {
 
 fn open_file(path: &Path, access: Access) -> Result<Target, OpenError> {
     let file_system = real_file_system(path)?;
-    if access == Access::ReadWrite {
-        refuse_use(path, in_use::of_file(path))?;
-    }
     let file = open_direct(path, flags_of(access), &file_system.name)?;
+    if access == Access::ReadWrite {
+        refuse_use(path, in_use::of_file(&file))?;
+    }
     let alignment = file_alignment(path, &file, &file_system.name)?;
     let size = size_of(path, &file, alignment)?;
     refuse_holes(path, &file, size)?;

@@ -41,16 +41,18 @@ pub(super) fn open_backing(
     access: Access,
     is_promised: bool,
 ) -> Result<Target, ServeError> {
-    let is_claimed = |found: &Result<Target, OpenError>| {
-        matches!(found, Err(OpenError::InUse { used: Use::Claimed, .. }))
-    };
-    let target = patiently(|| Target::open(path, access), is_claimed)?;
+    let target = patiently(|| Target::open(path, access), is_busy)?;
     let is_file = fstat(&target)
         .is_ok_and(|status| FileType::from_raw_mode(status.st_mode) == FileType::RegularFile);
     if is_file {
         lock(&target, path, access == Access::ReadWrite || is_promised)?;
     }
     Ok(target)
+}
+
+/// Whether somebody has it open who may be about to end.
+fn is_busy<T>(found: &Result<T, OpenError>) -> bool {
+    matches!(found, Err(OpenError::InUse { used: Use::Claimed | Use::Undecided { .. }, .. }))
 }
 
 fn lock(file: impl AsFd, path: &Path, is_alone: bool) -> Result<(), ServeError> {
