@@ -143,14 +143,13 @@ fn open_store(path: Option<&Path>, size: Bytes) -> Result<File, AttachError> {
     let Some(path) = path else {
         return memory_file(size).map_err(host("make a store in memory"));
     };
-    let what = || format!("use the store {}", path.display());
-    let mut options = File::options();
-    let file = options.read(true).write(true).create(true).truncate(false).open(path);
-    let file = file.map_err(host(what()))?;
+    let file = device::open_store(path)?;
     match file.try_lock() {
         Ok(()) => Ok(file),
         Err(TryLockError::WouldBlock) => Err(AttachError::StoreInUse { path: path.to_owned() }),
-        Err(TryLockError::Error(source)) => Err(host(what())(source)),
+        Err(TryLockError::Error(source)) => {
+            Err(host(format!("lock the store {}", path.display()))(source))
+        }
     }
 }
 
@@ -237,5 +236,10 @@ mod tests {
         drop(first);
         open_store(Some(&path), Bytes::new(512)).expect("nobody has it any more");
         assert_eq!(std::fs::read(&path).expect("a file"), b"kept");
+    }
+    #[test]
+    fn store_is_a_regular_file() {
+        let error = open_store(Some(Path::new("/dev/null")), Bytes::new(512)).expect_err("no file");
+        assert!(error.to_string().contains("/dev/null is a character device"), "{error}");
     }
 }

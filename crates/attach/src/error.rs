@@ -5,6 +5,7 @@ use std::fmt;
 use std::io;
 use std::path::PathBuf;
 
+use device::OpenError;
 use device::in_use::{Opener, Use};
 use model::Bytes;
 
@@ -98,6 +99,9 @@ pub enum AttachError {
         /// Which.
         path: PathBuf,
     },
+    /// The store cannot be used.
+    #[error(transparent)]
+    Store(#[from] OpenError),
     /// The drive cannot be simulated.
     #[error(transparent)]
     Drive(#[from] drive::BuildError),

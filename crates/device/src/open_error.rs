@@ -39,6 +39,17 @@ pub enum OpenError {
         /// What it is, with an article.
         what: &'static str,
     },
+    /// No place for the data of a simulated drive.
+    #[error(
+        "{} is {what}, and a store is a regular file: name a file, or a path at which nothing is yet",
+        path.display()
+    )]
+    NoStore {
+        /// The path.
+        path: PathBuf,
+        /// What it is, with an article.
+        what: &'static str,
+    },
     /// The file system keeps its data in memory.
     #[error(
         "{} lies on {file_system}, which keeps its data in memory: there is no device behind it; name a file on a disk",

@@ -277,11 +277,11 @@ fn memory_device(device: &SysfsDevice) -> Option<Note> {
     in_memory.then_some(Note::MemoryDevice { device: name })
 }
 
-fn refuse_use(path: &Path, used: Option<Use>) -> Result<(), OpenError> {
+pub(crate) fn refuse_use(path: &Path, used: Option<Use>) -> Result<(), OpenError> {
     used.map_or(Ok(()), |used| Err(OpenError::InUse { path: path.to_owned(), used }))
 }
 
-fn refused(path: &Path, source: Errno) -> OpenError {
+pub(crate) fn refused(path: &Path, source: Errno) -> OpenError {
     let path = path.to_owned();
     match source {
         Errno::PERM | Errno::ACCESS => OpenError::NoPermission { path, source },
@@ -293,9 +293,10 @@ fn no_direct_io(path: &Path, file_system: &str) -> OpenError {
     OpenError::NoDirectIo { path: path.to_owned(), file_system: file_system.to_owned() }
 }
 
-fn with_article(kind: FileType) -> &'static str {
+pub(crate) fn with_article(kind: FileType) -> &'static str {
     match kind {
         FileType::Directory => "a directory",
+        FileType::BlockDevice => "a block device",
         FileType::CharacterDevice => "a character device",
         FileType::Fifo => "a pipe",
         FileType::Socket => "a socket",

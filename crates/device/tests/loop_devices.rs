@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use device::in_use::{self, Use};
-use device::{Access, OpenError, Target};
+use device::{Access, OpenError, Target, open_store};
 use rustix::fs::{CWD, FileType, mknodat};
 use tempfile::TempDir;
 
@@ -146,6 +146,19 @@ fn a_device_below_a_loop_device_is_held_by_it() {
     let Some(above) = Loop::over(&node) else { return };
     std::fs::remove_file(&node).expect("it is there");
     assert_eq!(in_use::of_device_at(Path::new(&below.0)), Some(above.held()));
+}
+
+#[test]
+fn a_store_is_neither_a_block_device_nor_below_one() {
+    let (_folder, path) = laid_out("image");
+    drop(open_store(&path).expect("below nothing yet"));
+    let Some(device) = Loop::over(&path) else { return };
+    let error = open_store(Path::new(&device.0)).expect_err("a block device");
+    assert!(error.to_string().contains("is a block device, and a store"), "{error}");
+    let error = open_store(&path).expect_err("below one");
+    let OpenError::InUse { used, .. } = error else { panic!("{error}") };
+    assert_eq!(used, device.held());
+    assert_eq!(std::fs::read(&path).expect("it is there"), vec![1; 1 << 20]);
 }
 
 /// Not a test: what another process finds.

@@ -165,6 +165,7 @@ fn attach_failure(error: &AttachError) -> Failure {
         AttachError::NotSectors { .. }
         | AttachError::TooLarge { .. }
         | AttachError::NameTaken { .. }
+        | AttachError::Store(_)
         | AttachError::StoreInUse { .. }
         | AttachError::NothingKnown { .. }
         | AttachError::Drive(_) => Failure::unusable(error),

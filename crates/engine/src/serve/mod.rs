@@ -62,7 +62,7 @@ pub enum ServeError {
         /// The fault.
         error: FileError,
     },
-    /// The backing cannot be used.
+    /// The backing cannot be used, or the store of a simulated drive.
     #[error(transparent)]
     Open(#[from] OpenError),
     /// What is promised cannot be proved.
@@ -74,11 +74,9 @@ pub enum ServeError {
     /// The drive cannot be simulated.
     #[error(transparent)]
     Drive(#[from] drive::BuildError),
-    /// The store of a simulated drive cannot be used.
-    #[error("cannot use the store {}: {source}", path.display())]
-    Store {
-        /// Which.
-        path: PathBuf,
+    /// There is no memory for the data of a simulated drive.
+    #[error("cannot make a store in memory: {source}")]
+    Memory {
         /// Why.
         source: std::io::Error,
     },
@@ -282,8 +280,7 @@ impl Prepared {
         let params = self.params(Layout { size, alignment: SIMULATED_ALIGNMENT })?;
         let drive = self.simulated_drive(file)?;
         let store = match store {
-            None => memory_file(size)
-                .map_err(|source| ServeError::Store { path: PathBuf::from("in memory"), source })?,
+            None => memory_file(size).map_err(|source| ServeError::Memory { source })?,
             Some(path) => store_lock::open_store(&path)?,
         };
         let make = |clock, waker| Ok(SimulatedBacking::new(drive, store, clock, waker));

@@ -27,10 +27,7 @@ const TRY_EVERY: Duration = Duration::from_millis(20);
 
 /// Opens the store of a simulated drive, for whoever is alone with it.
 pub(super) fn open_store(path: &Path) -> Result<File, ServeError> {
-    let failed = |source| ServeError::Store { path: path.to_owned(), source };
-    let mut options = File::options();
-    let options = options.read(true).write(true).create(true).truncate(false);
-    let file = options.open(path).map_err(failed)?;
+    let file = patiently(|| device::open_store(path), is_busy)?;
     lock(&file, path, true)?;
     Ok(file)
 }
@@ -116,5 +113,10 @@ mod tests {
         drop(first);
         attached.try_lock().expect("nobody has it any more");
         assert!(open_store(&path).is_err(), "an attached drive writes to it");
+    }
+    #[test]
+    fn a_store_is_a_regular_file() {
+        let error = open_store(Path::new("/dev/null")).expect_err("a device").to_string();
+        assert!(error.contains("/dev/null is a character device"), "{error}");
     }
 }
