@@ -171,6 +171,22 @@ impl Roster {
     fn specs(members: &[Member]) -> Vec<ExportSpec> {
         members.iter().map(|member| member.spec.clone()).collect()
     }
+
+    /// The tasks that a policy knows: who has a contract, in order.
+    fn tasks(&self) -> impl Iterator<Item = ExportId> {
+        let members = self.members.iter().filter(|member| member.spec.contract.is_some());
+        members.map(|member| member.id)
+    }
+
+    /// Whether who decides can go on with another roster: the same policy by the same plan, for
+    /// the same tasks. It keeps accounts of them, and whoever got the number of another would be
+    /// held to the requests of that one.
+    fn is_alike(&self, other: &Self) -> bool {
+        let (here, there) = (&self.arrangement, &other.arrangement);
+        (here.policy, here.window) == (there.policy, there.window)
+            && here.plan == there.plan
+            && self.tasks().eq(other.tasks())
+    }
 }
 
 impl Service {
@@ -242,13 +258,13 @@ impl Shared {
         self.params.prover.as_deref().ok_or(ChangeError::Fixed)
     }
 
-    fn check(&self, new: &NewExport) -> Result<Admitted, ChangeError> {
+    pub(super) fn check(&self, new: &NewExport) -> Result<Admitted, ChangeError> {
         let roster = self.roster();
         let (export, changed) = self.with(&roster, new)?;
         Ok(Admitted { export, offer: Arc::new(changed.offer()) })
     }
 
-    fn admit(&self, new: &NewExport) -> Result<Admitted, ChangeError> {
+    pub(super) fn admit(&self, new: &NewExport) -> Result<Admitted, ChangeError> {
         let mut roster = self.roster();
         let (export, changed) = self.with(&roster, new)?;
         self.change(&mut roster, changed)?;
@@ -271,7 +287,7 @@ impl Shared {
         Ok((export, Roster { next_id: id.0 + 1, ..changed }))
     }
 
-    fn remove(&self, name: &str) -> Result<Removed, ChangeError> {
+    pub(super) fn remove(&self, name: &str) -> Result<Removed, ChangeError> {
         let prover = self.prover()?;
         let mut roster = self.roster();
         let is_it =
@@ -316,15 +332,12 @@ impl Shared {
 
     /// Has the core take over another roster, and offers it.
     fn change(&self, roster: &mut Roster, changed: Roster) -> Result<(), ChangeError> {
-        let (before, after) = (&roster.arrangement, &changed.arrangement);
-        let is_alike = (before.policy, before.window) == (after.policy, after.window)
-            && before.plan == after.plan
-            && !self.is_any_outstanding(&roster.leaving)?;
+        let is_alike = roster.is_alike(&changed) && !self.is_any_outstanding(&roster.leaving)?;
         let (answer, answered) = channel();
         let begun = self.inbox.now();
         self.inbox.send(Message::Change(Box::new(Change {
             members: changed.members.clone(),
-            arrangement: (!is_alike).then(|| after.clone()),
+            arrangement: (!is_alike).then(|| changed.arrangement.clone()),
             until: begun + QUIET_MAX,
             answer,
         })));

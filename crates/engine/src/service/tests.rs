@@ -2,6 +2,7 @@
 //! The core in virtual time, on a simulated drive with a store that remembers everything.
 
 mod admission;
+mod changes;
 mod clients;
 mod contracts;
 mod durability;

@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! Changes as somebody asks for them, on a thread of his own, of a core in virtual time.
+
+use std::sync::Arc;
+
+use analysis::{Answer, assess};
+use device::{IoBuffer, Waker};
+use model::serve_file::Layout;
+use model::{Bytes, DriveFile, Duration, ExportSpec, Lba, NewExport, ServeFile, Time};
+
+use crate::service::call::{Awaited, Call, CallKind, CallPart, mailbox};
+use crate::service::core::Core;
+use crate::service::harness::offered::share_with;
+use crate::service::harness::store::Store;
+use crate::service::harness::{drive_file, params, table};
+use crate::service::inbox::Message;
+use crate::service::offer::{Arrangement, ExportId, Member};
+use crate::service::statistics::Watch;
+use crate::service::{ChangeError, Prover, Refusal, ServiceParams, Shared, switch};
+
+/// `camera` may ask for hardly anything, so that its account is long in coming back.
+const SERVE: &str = r#"
+backing = "disk"
+drive = "disk.drive.toml"
+size_max = "16KiB"
+[[export]]
+name = "busy"
+size = "1MiB"
+contract = { period = "100ms", size_max = "16KiB" }
+[[export]]
+name = "camera"
+size = "1MiB"
+contract = { period = "600s", deadline = "100ms", size_max = "16KiB" }
+[[export]]
+name = "rest"
+size = "1MiB"
+best_effort = true
+"#;
+
+const CAMERA: &str = "name = \"camera\"\nsize = \"1MiB\"\n\
+    contract = { period = \"600s\", deadline = \"100ms\", size_max = \"16KiB\" }\n";
+
+const MORE: &str = "name = \"more\"\nsize = \"1MiB\"\nbest_effort = true\n";
+
+const BATCH_MS: [u64; 4] = [4, 6, 8, 10];
+
+const LAYOUT: Layout = Layout { size: Bytes::from_kib(4 << 10), alignment: Bytes::new(512) };
+
+/// The rules of [`SERVE`].
+#[derive(Debug)]
+struct Rules {
+    file: ServeFile,
+    drive: DriveFile,
+}
+
+impl Prover for Rules {
+    fn place(&self, others: &[ExportSpec], new: &NewExport) -> Result<ExportSpec, Refusal> {
+        LAYOUT.place_new(others, new).map_err(|error| Refusal::new(error.message, ""))
+    }
+
+    fn prove(&self, exports: &[ExportSpec], _: Option<usize>) -> Result<Arrangement, Refusal> {
+        let workload = self.file.with_exports(exports).bind(&self.drive).unwrap().workload;
+        let assessment = assess(&workload, workload.policy);
+        assert_eq!(assessment.answer, Answer::Proven);
+        let plan = assessment.plan(&workload);
+        let mut proved = assessment.tasks.iter().map(|task| task.response_max.expect("proven").0);
+        let bound = |export: &ExportSpec| export.contract.as_ref().and_then(|_| proved.next());
+        let bounds = exports.iter().map(bound).collect();
+        Ok(Arrangement { policy: workload.policy, window: 2 * plan.depth, plan, bounds })
+    }
+}
+
+/// A service whose thread is the test's.
+struct Bench {
+    shared: Arc<Shared>,
+    core: Core<Store>,
+}
+
+impl Bench {
+    fn new() -> Self {
+        let table = table(&BATCH_MS);
+        let file = ServeFile::parse(SERVE).unwrap();
+        let drive = DriveFile::parse(&drive_file(&table, Duration::from_ms(1))).unwrap();
+        let exports = file.exports(LAYOUT).unwrap();
+        let rules = Rules { file, drive };
+        let arrangement = rules.prove(&exports, None).unwrap();
+        let members = Member::of_exports(&exports, &arrangement.bounds);
+        let params = ServiceParams {
+            arrangement: arrangement.clone(),
+            prover: Some(Arc::new(rules)),
+            ..params(exports, arrangement.policy, &table)
+        };
+        let policy = params.policy(&arrangement).unwrap();
+        let watch = Watch::new(Some(arrangement.plan.table.clone()));
+        let window = arrangement.window as usize;
+        let core = Core::new(Store::pseudo(&table, 4 * 256, 1), policy, &members, window, watch);
+        Self { shared: share_with(params, Waker::new().unwrap()), core }
+    }
+
+    /// What is said to somebody who asks for a change. Time goes on only while it waits for its
+    /// instant.
+    fn asked<T: Send>(&mut self, ask: impl FnOnce(&Shared) -> T + Send) -> T {
+        let shared = self.shared.clone();
+        std::thread::scope(|scope| {
+            let asking = scope.spawn(move || ask(&shared));
+            while !asking.is_finished() {
+                self.hear();
+                std::thread::yield_now();
+            }
+            asking.join().unwrap()
+        })
+    }
+
+    /// As the service's thread does it.
+    fn hear(&mut self) {
+        let mut messages = Vec::new();
+        self.shared.inbox.take(&mut messages, &mut Time::ZERO);
+        for message in messages {
+            match message {
+                Message::Ask { exports, answer } => {
+                    let _ = answer.send(self.core.statistics_of(&exports));
+                }
+                Message::Close { export } => self.core.close(export),
+                Message::Change(change) => {
+                    let until = change.until;
+                    self.core.switch(switch(&self.shared.params, *change));
+                    self.run_until(until);
+                }
+                _ => unreachable!("nobody asks for it"),
+            }
+        }
+    }
+
+    fn run_until(&mut self, until: Time) {
+        self.core.turn(std::iter::empty());
+        while self.core.backing().now < until {
+            self.core.wait_until(Some(until));
+            self.core.turn(std::iter::empty());
+        }
+    }
+
+    /// A read of an export's first block.
+    fn read(&mut self, export: u64) -> Awaited {
+        let (size, released) = (Bytes::from_kib(16), self.core.backing().now);
+        let (answer, awaited) = mailbox();
+        let (start, data) = (Lba::new(export << 11), Some(IoBuffer::new(size)));
+        let parts = vec![CallPart { start, size, data }];
+        let (export, kind) = (ExportId(export), CallKind::Read);
+        self.core.turn(std::iter::once(Call { export, kind, released, parts, answer }));
+        awaited
+    }
+}
+
+fn new(text: &str) -> NewExport {
+    ServeFile::parse_export(text).unwrap()
+}
+
+/// Goal: an export that takes the place of one that is not gone yet, under the same plan, has a
+/// policy with no account of the other. Method: `busy` has a request on the drive for so long that
+/// no instant is quiet, and `camera`, which took its token, leaves and comes back.
+#[test]
+fn who_comes_back_does_not_get_the_account_of_who_leaves() {
+    let mut bench = Bench::new();
+    let answered = bench.read(1);
+    bench.run_until(Time::ZERO + Duration::from_ms(50));
+    assert!(matches!(answered.poll(), Some((Ok(_), _))));
+    bench.core.backing_mut().faults.stalled_until = Time::ZERO + Duration::from_ms(100_000);
+    let _busy = bench.read(0);
+    let removed = bench.asked(|shared| shared.remove("camera")).unwrap();
+    assert!(!removed.is_free, "no instant was quiet");
+    let again = bench.asked(|shared| shared.admit(&new(CAMERA)));
+    assert!(matches!(again, Err(ChangeError::NeverQuiet { .. })), "{again:?}");
+    assert_eq!(bench.shared.offer.get().exports().len(), 2);
+}
+
+/// Whose coming changes nothing for the tasks waits for nothing, however busy the drive is.
+#[test]
+fn best_effort_comes_and_goes_beside_a_busy_drive() {
+    let mut bench = Bench::new();
+    bench.core.backing_mut().faults.stalled_until = Time::ZERO + Duration::from_ms(100_000);
+    let _busy = bench.read(0);
+    bench.asked(|shared| shared.admit(&new(MORE))).unwrap();
+    assert!(bench.asked(|shared| shared.remove("more")).unwrap().is_free);
+}
