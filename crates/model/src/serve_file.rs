@@ -94,7 +94,7 @@ pub struct ServeFile {
     /// How long the service looks for something to do before it blocks; zero: it does not.
     pub busy_poll: Duration,
     /// The largest request of best effort, if the file says it.
-    size_max: Option<Bytes>,
+    size_max: Option<Spanned<Bytes>>,
     exports: Vec<Written>,
     /// As it is with contracts.
     policy: Policy,
@@ -131,8 +131,8 @@ impl ServeFile {
         let listen = listen::read_listen(raw.socket, raw.listen, raw.tls)?;
         let control = listen::read_control(raw.control, &listen)?;
         let metrics = listen::read_metrics(raw.metrics)?;
-        let size_max = raw.size_max.as_ref().map(sized).transpose()?;
-        let size_max = size_max.or(largest_contract(&raw.export));
+        raw.size_max.as_ref().map(sized).transpose()?;
+        let size_max = raw.size_max.or(largest_contract(&raw.export));
         let has_policy = raw.policy.is_some();
         let mut policy = Policy::read(raw.policy)?;
         policy.regulate_tasks();
@@ -206,7 +206,8 @@ impl ServeFile {
     /// The exports, each with its place in a store of this size and alignment.
     ///
     /// # Errors
-    /// Where they overlap or do not fit; with the place in the file.
+    /// Where they overlap or do not fit, or their requests are none for this store; with the place
+    /// in the file.
     pub fn exports(&self, layout: Layout) -> Result<Vec<ExportSpec>, FileError> {
         layout.place(&self.exports)
     }
@@ -221,7 +222,24 @@ impl ServeFile {
         };
         let both = [measured(Op::Read), measured(Op::Write)];
         let known = both.into_iter().flatten().min();
-        self.size_max.or(known).unwrap_or(SIZE_MAX_DEFAULT)
+        let written = self.size_max.as_ref().map(|size| *size.get_ref());
+        written.or(known).unwrap_or(SIZE_MAX_DEFAULT)
+    }
+
+    /// [`Self::size_max`], in a store of this layout.
+    ///
+    /// # Errors
+    /// Where the store cannot carry out such requests; with the place in the file.
+    pub fn size_max_in(
+        &self,
+        layout: Layout,
+        drive: Option<&DriveFile>,
+    ) -> Result<Bytes, FileError> {
+        let size_max = self.size_max(drive);
+        let written = self.size_max.as_ref().map(Spanned::span);
+        let span = written.or_else(|| self.drive_reference().map(Spanned::span)).unwrap_or(0..0);
+        layout.check_request(size_max, span)?;
+        Ok(size_max)
     }
 
     /// How many exports there are.
@@ -359,9 +377,10 @@ fn with_flushes(table: &BatchTable, flushes: impl Fn(u32) -> Duration) -> BatchT
     BatchTable::new(&times).expect("as long as the table before")
 }
 
-fn largest_contract(exports: &[RawExport]) -> Option<Bytes> {
+fn largest_contract(exports: &[RawExport]) -> Option<Spanned<Bytes>> {
     let contracts = exports.iter().filter_map(|export| export.contract.as_ref());
-    contracts.map(|contract| *contract.get_ref().size_max.get_ref()).max()
+    let sizes = contracts.map(|contract| &contract.get_ref().size_max);
+    sizes.max_by_key(|size| *size.get_ref()).cloned()
 }
 
 /// A size of whole sectors.

@@ -108,6 +108,48 @@ fn exports_follow_each_other_and_do_not_overlap() {
     assert!(error.message.contains("no multiple of 4"), "{error}");
 }
 
+/// Goal: no request reaches the store that it cannot carry out, whoever asks for it: the file, with
+/// the place in it, or somebody who comes later.
+#[test]
+fn requests_are_whole_blocks_and_not_too_many() {
+    let layout = layout(4);
+    let faulty = |text: &str| {
+        let file = parse(text);
+        let sized = file.size_max_in(layout, None).map(drop);
+        let FileError { message, span, help } =
+            sized.and_then(|()| file.exports(layout).map(drop)).expect_err(text);
+        (format!("{message}; {}", help.unwrap_or_default()), text[span].to_owned())
+    };
+    let sized = |size: &str| CAMERA.replace("128KiB", size);
+    let of_all = |size: &str| format!("size_max = \"{size}\"\n{HEAD}{BACKUP}");
+    for (size, said) in [
+        ("512B", "no multiple of 4KiB; write size_max = \"4KiB\""),
+        ("9KiB", "no multiple of 4KiB; write size_max = \"12KiB\""),
+        ("512MiB", "asked for at once; write size_max = \"256MiB\""),
+    ] {
+        let own = format!("size_max = \"64KiB\"\n{HEAD}{}", sized(size));
+        for text in [own, of_all(size)] {
+            let (found, place) = faulty(&text);
+            assert!(found.contains(said), "{text}\n{found}");
+            assert_eq!(place, format!("\"{size}\""), "{text}");
+        }
+        let new = ServeFile::parse_export(&sized(size)).unwrap();
+        let error = layout.place_new(&[], &new).unwrap_err();
+        assert!(format!("{error}; {}", error.help.clone().unwrap()).contains(said), "{error}");
+    }
+    let largest = parse(&of_all("256MiB"));
+    assert_eq!(largest.size_max_in(layout, None).unwrap(), Layout::REQUEST_MAX);
+    // Of the drive, where nobody says it.
+    let text = format!("{HEAD}{BACKUP}");
+    let odd = Layout { alignment: Bytes::from_kib(256), ..layout };
+    let drive = drive("");
+    let error = parse(&text).size_max_in(odd, Some(&drive)).unwrap_err();
+    assert_eq!(&text[error.span], "\"disk.drive.toml\"");
+    // Where the file is not asked for, the largest contract.
+    let (found, place) = faulty(&format!("{HEAD}{}", sized("512B")));
+    assert!(found.contains("no multiple") && place == "\"512B\"", "{found}: {place}");
+}
+
 #[test]
 fn whoever_reads_the_whole_store_may_overlap() {
     let whole =

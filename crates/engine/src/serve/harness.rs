@@ -70,6 +70,8 @@ fn check_layout(exports: &[ExportSpec], layout: Layout) -> Result<(), String> {
         let is_within = offset.checked_add(size).is_some_and(|end| end <= layout.size.get());
         let alignment = layout.alignment.get();
         let is_aligned = offset.is_multiple_of(alignment) && size.is_multiple_of(alignment);
+        let mut requests = export.contract.iter().map(|contract| contract.size_max.get());
+        let is_aligned = is_aligned && requests.all(|size| size.is_multiple_of(alignment));
         if !is_within || !is_aligned || size == 0 || !names.insert(&export.name) {
             return Err(format!("{export:?} in {layout:?}"));
         }

@@ -37,6 +37,8 @@ pub use prover::outstanding_max;
 pub use sidelines::Sidelines;
 pub use simulated::SimulatedBacking;
 
+const _: () = assert!(Layout::REQUEST_MAX.get() <= device::ring::SIZE_MAX.get());
+
 /// Blocks of a simulated drive's store.
 const SIMULATED_ALIGNMENT: Bytes = Bytes::new(512);
 
@@ -197,8 +199,9 @@ impl Prepared {
         self.path.parent().unwrap_or(Path::new("")).join(name)
     }
 
-    /// Whether the exports fit into the store, as far as its size can be known without opening it:
-    /// that of a simulated drive, or of a file. A backing that does not exist is refused too.
+    /// Whether the exports fit into the store and their requests are some for it, as far as its
+    /// size can be known without opening it: that of a simulated drive, or of a file. A backing
+    /// that does not exist is refused too.
     ///
     /// # Errors
     /// [`ServeError::Faulty`] with the place in the file.
@@ -209,9 +212,17 @@ impl Prepared {
             }
             BackingReference::Path(named) => self.backing_size(named)?,
         };
-        let Some(size) = size else { return Ok(()) };
+        // How large a device is, is seen when it is open.
+        let size = size.unwrap_or(Bytes::new(u64::MAX));
         let layout = Layout { size, alignment: SIMULATED_ALIGNMENT };
+        self.size_max(layout)?;
         self.file.exports(layout).map(drop).map_err(|error| self.faulty(error))
+    }
+
+    /// The largest request of best effort.
+    fn size_max(&self, layout: Layout) -> Result<Bytes, ServeError> {
+        let size_max = self.file.size_max_in(layout, self.drive.as_ref());
+        size_max.map_err(|error| self.faulty(error))
     }
 
     /// That of a file; a device has to be opened for it.
@@ -318,7 +329,7 @@ impl Prepared {
             // A simulated drive's store is a file of its own; a device is asked.
             can_trim: matches!(self.file.backing, BackingReference::Simulated { .. }),
             alignment: layout.alignment,
-            size_max: self.file.size_max(self.drive.as_ref()),
+            size_max: self.size_max(layout)?,
             drive: self.drive.clone(),
             prover: Some(Arc::new(self.prover(layout))),
         })

@@ -97,11 +97,39 @@ impl Wanted {
 }
 
 impl Layout {
+    /// The largest request that a store is asked for at once.
+    pub const REQUEST_MAX: Bytes = Bytes::from_kib(256 << 10);
+
+    /// Whether a store can carry out requests of this size: whole blocks, and not too many.
+    pub(super) fn check_request(
+        self,
+        size_max: Bytes,
+        span: Range<usize>,
+    ) -> Result<(), FileError> {
+        if size_max > Self::REQUEST_MAX {
+            return Err(FileError::new(
+                span,
+                format!("requests of {size_max} are more than a store is asked for at once"),
+                format!("write size_max = \"{}\" at most", Self::REQUEST_MAX),
+            ));
+        }
+        let (size, aligned) = (size_max.get(), self.alignment.get());
+        if size.is_multiple_of(aligned) {
+            return Ok(());
+        }
+        let blocks = Bytes::new(size.next_multiple_of(aligned));
+        Err(FileError::new(
+            span,
+            format!("requests of {size_max}, which is no multiple of {}", self.alignment),
+            format!("write size_max = \"{blocks}\": the store has blocks of {}", self.alignment),
+        ))
+    }
+
     /// Each export with its place.
     pub(super) fn place(self, exports: &[Written]) -> Result<Vec<ExportSpec>, FileError> {
         let mut next = 0;
         let mut placed: Vec<ExportSpec> = Vec::with_capacity(exports.len());
-        for Written { spec, wanted, .. } in exports {
+        for Written { spec, wanted, size_span, .. } in exports {
             let (offset, size) = self.part(wanted, next)?;
             if let Some(other) = self.overlapped(&placed, wanted, offset, size) {
                 return Err(FileError::new(
@@ -114,6 +142,9 @@ impl Layout {
                 next = next.max(offset + size);
             }
             let (offset, size) = (Bytes::new(offset), Bytes::new(size));
+            if let Some(contract) = &spec.contract {
+                self.check_request(contract.size_max, size_span.clone())?;
+            }
             if let Some(fault) = larger_than(size, spec.contract.as_ref()) {
                 return Err(FileError { span: wanted.name_span(), ..fault });
             }
@@ -126,7 +157,7 @@ impl Layout {
     /// first gap that holds it.
     ///
     /// # Errors
-    /// Where there is none, or it would overlap another.
+    /// Where there is none, or it would overlap another, or its requests are none for this store.
     pub fn place_new(
         self,
         others: &[ExportSpec],
@@ -144,6 +175,9 @@ impl Layout {
                 format!("`{}` would overlap `{}`", new.name, other.name),
                 "give it another offset, or none: then it gets the first gap that holds it",
             ));
+        }
+        if let Some(contract) = &new.contract {
+            self.check_request(contract.size_max, 0..0)?;
         }
         let (offset, size) = (Bytes::new(offset), Bytes::new(size));
         larger_than(size, new.contract.as_ref()).map_or_else(|| Ok(new.at(offset, size)), Err)
