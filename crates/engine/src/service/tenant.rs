@@ -134,8 +134,8 @@ impl Tenant {
         }
         let eligible = back.max(released);
         self.tokens.pop_front();
-        self.tokens.push_back(eligible + contract.period);
-        Admission { class: Class::Hard, eligible, due: Some(eligible + contract.deadline) }
+        self.tokens.push_back(after(eligible, contract.period));
+        Admission { class: Class::Hard, eligible, due: Some(after(eligible, contract.deadline)) }
     }
 
     /// What was seen of it so far.
@@ -169,7 +169,12 @@ impl Tenant {
         self.statistics.misses += u64::from(bounded > contract.deadline);
         if let Some(bound) = self.bound.filter(|&bound| bounded > bound) {
             self.statistics.exceeded += 1;
-            self.statistics.unexplained += u64::from(bounded > bound + late);
+            self.statistics.unexplained += u64::from(bounded - bound > late);
         }
     }
+}
+
+/// What would be after the end of time is never: as the policy's accounts have it.
+fn after(instant: Time, by: Duration) -> Time {
+    instant.checked_add(by).unwrap_or(Time::MAX)
 }

@@ -364,3 +364,29 @@ fn a_gate_is_not_proved_beside_flushes_that_take_time() {
     let three = Duration::from_ns(10_000_300);
     assert_eq!(gated(Duration::from_ns(100)), (Answer::Proven, Some(three)));
 }
+
+/// Goal: a period so long that the end of time comes before the next token costs only whoever asks
+/// for more. Method: one call of more parts than such periods are left, beside another tenant.
+#[test]
+fn a_token_that_comes_after_the_end_of_time_never_comes() {
+    let serve = SERVE.replace("\"80ms\"", "\"1000000000s\", deadline = \"80ms\"");
+    let Service { mut core, .. } = service(&serve, true, (Plan::QUEUED_MAX_DEFAULT, true), 1);
+    let size = Bytes::from_kib(16);
+    let part = |block: u64| CallPart {
+        start: Lba::new(32 * block),
+        size,
+        data: Some(device::IoBuffer::new(size)),
+    };
+    let (answer, _awaited) = mailbox();
+    let (export, kind, released) = (ExportId(0), CallKind::Read, Time::ZERO);
+    let parts = (0..BLOCKS).map(part).collect();
+    let (other, answered) = call(1, Time::ZERO, &mut Pcg64Mcg::seed_from_u64(1));
+    core.turn([Call { export, kind, released, parts, answer }, other].into_iter());
+    while core.backing().now < Time::ZERO + Duration::from_ms(1_000) {
+        core.wait_until(Some(Time::ZERO + Duration::from_ms(1_000)));
+        core.turn(std::iter::empty());
+    }
+    assert!(matches!(answered.poll(), Some((Ok(_), _))));
+    let seen = core.statistics();
+    assert_eq!((seen.exports[0].bounded.count(), seen.exports[0].outstanding), (2, BLOCKS - 2));
+}
