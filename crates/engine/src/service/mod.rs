@@ -251,19 +251,21 @@ impl Service {
     /// # Panics
     /// When the service's thread did.
     pub fn stop(mut self) -> Result<(), RingError> {
-        self.end()
+        self.end().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
     }
 
-    fn end(&mut self) -> Result<(), RingError> {
-        let Some(thread) = self.thread.take() else { return Ok(()) };
+    fn end(&mut self) -> std::thread::Result<Result<(), RingError>> {
+        let Some(thread) = self.thread.take() else { return Ok(Ok(())) };
         self.shared.inbox.stop();
-        thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+        thread.join()
     }
 }
 
 impl Drop for Service {
     fn drop(&mut self) {
         if !std::thread::panicking() {
+            // Its own panic was said when it came, and may not pass where a server in C asks for the
+            // end.
             let _ = self.end();
         }
     }

@@ -269,9 +269,11 @@ impl Backing for Unusable {
     fn reap(&mut self, _moved: &mut Vec<Moved>) {}
 }
 
+/// Whoever stops it is told again; whoever drops it, where nothing may be thrown, is not.
 #[test]
 fn a_service_that_ends_by_itself_says_why_and_refuses() {
-    for (is_panicking, why) in [(false, "cannot submit or wait"), (true, "fault of the program")] {
+    for (is_panicking, is_dropped) in [(false, false), (true, false), (false, true), (true, true)] {
+        let why = if is_panicking { "fault of the program" } else { "cannot submit or wait" };
         let params = harness::params(vec![export(0, None)], PolicyName::Noop, &table(&[4, 6]));
         let make = move |clock, _| Ok(Unusable { clock, is_panicking, was_used: false });
         let service = Service::start(params, make).unwrap();
@@ -282,7 +284,15 @@ fn a_service_that_ends_by_itself_says_why_and_refuses() {
         assert!(reason.contains(why), "{reason}");
         assert_eq!(export.flush(), Err(CallError::Ended));
         assert!(service.statistics().is_none() && service.summary().is_none());
-        let stopped = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| service.stop()));
-        assert!(!matches!(stopped, Ok(Ok(()))));
+        let end = || {
+            if !is_dropped {
+                return service.stop();
+            }
+            drop(service);
+            Ok(())
+        };
+        let ended = std::panic::catch_unwind(std::panic::AssertUnwindSafe(end));
+        assert_eq!(ended.is_err(), is_panicking && !is_dropped);
+        assert_eq!(matches!(ended, Ok(Ok(()))), is_dropped);
     }
 }
