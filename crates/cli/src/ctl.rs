@@ -18,14 +18,14 @@ use crate::show::outln;
 /// Runs the command.
 pub(crate) fn ctl(arguments: &CtlArguments) -> Result<Answer, Failure> {
     let request = request(arguments)?;
-    let mut client = Client::open(&arguments.target)?;
+    let is_change = is_about_change(arguments.verb);
+    let open = if is_change { Client::open_for_change } else { Client::open };
+    let mut client = open(&arguments.target)?;
     let line = client.ask_line(&request)?;
     if arguments.json {
         outln!("{line}");
     }
-    if is_about_change(arguments.verb)
-        && let Some(refusal) = tables::refusal(&line)
-    {
+    if is_change && let Some(refusal) = tables::refusal(&line, arguments.verb) {
         if !arguments.json {
             outln!("{refusal}");
         }
@@ -48,7 +48,7 @@ pub(crate) fn ctl(arguments: &CtlArguments) -> Result<Answer, Failure> {
 
 /// Whether somebody may say no to it.
 fn is_about_change(verb: CtlVerb) -> bool {
-    matches!(verb, CtlVerb::Check | CtlVerb::Admit)
+    matches!(verb, CtlVerb::Check | CtlVerb::Admit | CtlVerb::Remove)
 }
 
 /// The line that asks for it.

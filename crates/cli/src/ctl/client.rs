@@ -16,6 +16,9 @@ use crate::failure::Failure;
 /// No answer takes so long.
 const PATIENCE: Duration = Duration::from_secs(10);
 
+/// Nor does one about a change, which is proved, and waits some seconds for its instant.
+const PATIENCE_FOR_CHANGES: Duration = Duration::from_mins(1);
+
 /// No answer is so long: whatever listens there, it is no service.
 const ANSWER_BYTES_MAX: u64 = 256 << 20;
 
@@ -46,6 +49,14 @@ impl Client {
         stream.set_read_timeout(Some(PATIENCE)).map_err(unreachable)?;
         stream.set_write_timeout(Some(PATIENCE)).map_err(unreachable)?;
         Ok(Self { path: path.clone(), stream: BufReader::new(stream) })
+    }
+
+    /// The same for a question about a change.
+    pub(crate) fn open_for_change(target: &Path) -> Result<Self, Failure> {
+        let client = Self::open(target)?;
+        let patient = client.stream.get_ref().set_read_timeout(Some(PATIENCE_FOR_CHANGES));
+        patient.map_err(|error| Failure::environment(&error))?;
+        Ok(client)
     }
 
     /// The answer to a request, as it came.

@@ -4,6 +4,7 @@
 use model::{Bytes, Duration};
 use serde_json::Value;
 
+use crate::arguments::CtlVerb;
 use crate::show::{self, labelled, out, outln};
 
 /// A text that came over a socket: it must not move the cursor.
@@ -171,16 +172,21 @@ pub(crate) fn elapsed(ns: u64) -> String {
     format!("{}:{:02}:{:02}", seconds / 3600, seconds / 60 % 60, seconds % 60)
 }
 
-/// Why an export is not admitted, and what would be, if that is the answer.
-pub(super) fn refusal(line: &str) -> Option<String> {
+/// Why a change is not made, and what would be or what to do, if that is the answer.
+pub(super) fn refusal(line: &str, verb: CtlVerb) -> Option<String> {
     let answer: Value = serde_json::from_str(line).ok()?;
-    let would_fit = answer["would_fit"].as_array()?;
-    let fits = would_fit.iter().map(|entry| format!("\n  {}", text(entry)));
-    Some(format!(
-        "Not admitted: {}.\nWould fit:{}",
-        text(&answer["error"]),
-        fits.collect::<String>()
-    ))
+    if answer["is_refused"] != true {
+        return None;
+    }
+    let what = if verb == CtlVerb::Remove { "Not removed" } else { "Not admitted" };
+    let fits = list(&answer["would_fit"]).iter().map(|entry| format!("\n  {}", text(entry)));
+    let fits = fits.collect::<String>();
+    let instead = match (fits.as_str(), answer["help"].as_str()) {
+        ("", None | Some("")) => String::new(),
+        ("", Some(_)) => format!("\nInstead: {}.", text(&answer["help"])),
+        (fits, _) => format!("\nWould fit:{fits}"),
+    };
+    Some(format!("{what}: {}.{instead}", text(&answer["error"])))
 }
 
 pub(super) fn print_admitted(answer: &Value, what: &str) {
@@ -226,6 +232,22 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+
+    #[test]
+    fn a_refusal_says_what_would_fit_or_what_to_do_and_a_fault_is_none() {
+        let refusal = |answer: Value, verb| refusal(&answer.to_string(), verb);
+        let no = json!({ "ok": false, "error": "no", "help": "wait", "is_refused": true });
+        assert_eq!(
+            refusal(no.clone(), CtlVerb::Remove).as_deref(),
+            Some("Not removed: no.\nInstead: wait.")
+        );
+        let mut less = no;
+        less["would_fit"] = json!(["half"]);
+        let said = refusal(less, CtlVerb::Admit);
+        assert_eq!(said.as_deref(), Some("Not admitted: no.\nWould fit:\n  half"));
+        let fault = json!({ "ok": false, "error": "what?", "help": "write it so" });
+        assert_eq!(refusal(fault, CtlVerb::Admit), None);
+    }
 
     #[test]
     fn what_failed_is_in_the_sentence_about_the_guarantee() {

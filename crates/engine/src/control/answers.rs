@@ -14,6 +14,8 @@ use crate::service::{Admitted, ChangeError, ExportStatistics, Offer, Refusal, Re
 pub(super) struct Fault {
     pub(super) error: Cow<'static, str>,
     pub(super) help: Cow<'static, str>,
+    /// It was understood, and the answer is no.
+    is_refused: bool,
     /// What would be admitted instead.
     would_fit: Vec<String>,
 }
@@ -23,11 +25,12 @@ impl Fault {
         error: impl Into<Cow<'static, str>>,
         help: impl Into<Cow<'static, str>>,
     ) -> Self {
-        Self { error: error.into(), help: help.into(), would_fit: Vec::new() }
+        Self { error: error.into(), help: help.into(), is_refused: false, would_fit: Vec::new() }
     }
 
     /// Why the set of exports stays as it is.
     pub(super) fn of_change(error: ChangeError) -> Self {
+        let is_refused = matches!(error, ChangeError::Refused(_) | ChangeError::UnderWay);
         let help = match &error {
             ChangeError::Refused(_) => "",
             ChangeError::NameTaken { .. } => "give it another name",
@@ -35,20 +38,24 @@ impl Fault {
             ChangeError::NeverQuiet { .. } => {
                 "try again when less is asked for, or add it to the serve file and start again"
             }
+            ChangeError::UnderWay => "try again when it is done, which takes seconds at most",
             ChangeError::Ended => return no_answer(),
             _ => "add it to the serve file, and start again",
         };
         match error {
             ChangeError::Refused(Refusal { reason, would_fit, help }) => {
-                Self { would_fit, ..Self::new(reason, help) }
+                Self { is_refused, would_fit, ..Self::new(reason, help) }
             }
-            other => Self::new(other.to_string(), help),
+            other => Self { is_refused, ..Self::new(other.to_string(), help) },
         }
     }
 }
 
 pub(super) fn failed(fault: &Fault) -> Value {
     let mut answer = json!({ "ok": false, "error": fault.error, "help": fault.help });
+    if fault.is_refused {
+        answer["is_refused"] = json!(true);
+    }
     if !fault.would_fit.is_empty() {
         answer["would_fit"] = json!(fault.would_fit);
     }

@@ -11,7 +11,8 @@
 //!   {"do":"remove","export":"camera-1"}   answer what it was asked, then forget it
 //!   {"do":"stop"}         answer everything, then end
 //! ```
-//! While an export is admitted or removed, which may take seconds, other peers wait.
+//! While an export is admitted or removed, which may take seconds, no other is: that is refused at
+//! once. Everything else is answered meanwhile.
 //!
 //! Only the socket's owner gets in (mode 0600). What `stop` does is the caller's: a service does
 //! not know who runs it.
@@ -30,12 +31,13 @@ pub(crate) mod tests;
 use std::io;
 use std::path::Path;
 
+use model::NewExport;
 use policy::NoticeKind;
 use serde_json::json;
 
 use self::answers::{Fault, admitted, failed, removed, statistics, status};
 use self::request::Request;
-use crate::peers::{Answer, Peers, Protocol, Refusal, Say, UnixDoor};
+use crate::peers::{Answer, Peers, Protocol, Refusal, Reply, Say, UnixDoor};
 use crate::service::View;
 
 /// The longest line of a request.
@@ -95,13 +97,8 @@ impl Desk {
             Request::Check { export } => {
                 self.view.check(export).map(|found| admitted(&found)).map_err(Fault::of_change)
             }
-            Request::Admit { export } => {
-                self.view.admit(export).map(|found| admitted(&found)).map_err(Fault::of_change)
-            }
-            Request::Remove { export } => {
-                let found = self.view.remove(export).map_err(Fault::of_change)?;
-                Ok(removed(export, &found))
-            }
+            Request::Admit { export } => admit(&self.view, export),
+            Request::Remove { export } => remove(&self.view, export),
             Request::Stop => {
                 (self.stop)();
                 Ok(json!({ "ok": true }))
@@ -133,10 +130,18 @@ impl Protocol for Desk {
         rest.iter().position(|&byte| byte == b'\n').map(|at| scanned + at + 1)
     }
 
-    fn answer(&mut self, request: &[u8]) -> Answer {
-        let reply = Request::parse(request).and_then(|request| self.reply(&request));
-        let reply = reply.unwrap_or_else(|fault| failed(&fault));
-        Answer { bytes: line(&reply), is_last: false }
+    fn answer(&mut self, request: &[u8]) -> Reply {
+        let view = self.view.clone();
+        match Request::parse(request) {
+            Ok(Request::Admit { export }) => {
+                Reply::Later(Box::new(move || answer(admit(&view, &export))))
+            }
+            Ok(Request::Remove { export }) => {
+                Reply::Later(Box::new(move || answer(remove(&view, &export))))
+            }
+            Ok(request) => answer(self.reply(&request)).into(),
+            Err(fault) => answer(Err(fault)).into(),
+        }
     }
 
     fn refusal(&self, why: Refusal) -> Vec<u8> {
@@ -151,6 +156,18 @@ impl Protocol for Desk {
         };
         line(&failed(&fault))
     }
+}
+
+fn admit(view: &View, new: &NewExport) -> Result<serde_json::Value, Fault> {
+    view.admit(new).map(|found| admitted(&found)).map_err(Fault::of_change)
+}
+
+fn remove(view: &View, name: &str) -> Result<serde_json::Value, Fault> {
+    view.remove(name).map(|found| removed(name, &found)).map_err(Fault::of_change)
+}
+
+fn answer(reply: Result<serde_json::Value, Fault>) -> Answer {
+    Answer { bytes: line(&reply.unwrap_or_else(|fault| failed(&fault))), is_last: false }
 }
 
 fn line(value: &serde_json::Value) -> Vec<u8> {

@@ -2,7 +2,7 @@
 //! As much of HTTP as one page needs (RFC 9112): a head, an answer, the end.
 
 use super::exposition::exposition;
-use crate::peers::{Answer, Protocol, Refusal};
+use crate::peers::{Answer, Protocol, Refusal, Reply};
 use crate::service::View;
 
 /// What the text is, in the standard's words.
@@ -28,7 +28,7 @@ impl Protocol for Page {
         long.into_iter().chain(short).min()
     }
 
-    fn answer(&mut self, request: &[u8]) -> Answer {
+    fn answer(&mut self, request: &[u8]) -> Reply {
         let text = String::from_utf8_lossy(request);
         let mut words = text.lines().next().unwrap_or_default().split_ascii_whitespace();
         let (method, target) = (words.next().unwrap_or_default(), words.next());
@@ -42,7 +42,7 @@ impl Protocol for Page {
             }
             _ => reply("405 Method Not Allowed\r\nAllow: GET, HEAD", PLAIN, "GET only\n", true),
         };
-        Answer { bytes, is_last: true }
+        Answer { bytes, is_last: true }.into()
     }
 
     fn refusal(&self, why: Refusal) -> Vec<u8> {

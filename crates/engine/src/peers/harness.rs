@@ -58,7 +58,11 @@ pub(crate) fn answers<P: Protocol>(protocol: &mut P, input: &[u8], piece: usize)
     loop {
         let written = peer.stream.output.len();
         (peer.stream.readable, peer.stream.writable) = (peer.stream.piece, 64 * peer.stream.piece);
-        if peer.turn(now, protocol) == Fate::Goes {
+        let mut fate = peer.turn(now, protocol);
+        if let Some(job) = peer.take_job() {
+            fate = peer.answered(now, job());
+        }
+        if fate == Fate::Goes {
             return peer.stream.output;
         }
         // It is answered at our pace; what it sends takes no time.

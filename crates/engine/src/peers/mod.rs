@@ -10,6 +10,7 @@
 //! One thread; [`PEERS_MAX`] peers; of each one request of at most `REQUEST_MAX` bytes and one
 //! answer. A peer that did not send a whole request, or read its answer, for [`PATIENCE`] is let
 //! go. It is answered [`PACE`] apart, so that it can take neither this thread nor the service's.
+//! What takes long ([`Reply::Later`]) is done on a thread of its own, and nobody else waits for it.
 
 mod door;
 #[cfg(any(test, feature = "harness"))]
@@ -26,6 +27,7 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use device::Waker;
+use oneshot::channel;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
 pub(crate) use self::door::{Door, TcpDoor, UnixDoor};
@@ -60,6 +62,22 @@ pub(crate) struct Answer {
     pub(crate) is_last: bool,
 }
 
+/// What takes long.
+pub(crate) type Job = Box<dyn FnOnce() -> Answer + Send>;
+
+/// What comes of a request.
+pub(crate) enum Reply {
+    Now(Answer),
+    /// Its peer waits for it, and nobody else does.
+    Later(Job),
+}
+
+impl From<Answer> for Reply {
+    fn from(answer: Answer) -> Self {
+        Self::Now(answer)
+    }
+}
+
 /// Why a peer is let go.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Refusal {
@@ -80,7 +98,7 @@ pub(crate) trait Protocol: Send + 'static {
     fn end(input: &[u8], scanned: usize) -> Option<usize>;
 
     /// Does what is asked.
-    fn answer(&mut self, request: &[u8]) -> Answer;
+    fn answer(&mut self, request: &[u8]) -> Reply;
 
     /// Says why.
     fn refusal(&self, why: Refusal) -> Vec<u8>;
@@ -152,7 +170,13 @@ impl<D: Door, P: Protocol> Room<D, P> {
             let now = Instant::now();
             // Those who left make room first.
             let protocol = &mut self.protocol;
-            self.peers.retain_mut(|peer| peer.turn(now, protocol) == Fate::Stays);
+            self.peers.retain_mut(|peer| {
+                let fate = peer.turn(now, protocol);
+                if let Some(job) = peer.take_job() {
+                    peer.awaits_answer(carry_out(job, waker.clone()));
+                }
+                fate == Fate::Stays
+            });
             self.let_in(now);
             // Those who wait before the door are in: it may be another one from here on.
             if now >= self.next_look {
@@ -175,7 +199,7 @@ impl<D: Door, P: Protocol> Room<D, P> {
         let mut until = self.next_look;
         until = self.muted_until.filter(|_| !is_open).map_or(until, |muted| until.min(muted));
         for peer in &self.peers {
-            until = until.min(peer.deadline());
+            until = peer.deadline().map_or(until, |deadline| until.min(deadline));
             if let Some(flags) = peer.awaits(now) {
                 polled.push(PollFd::from_borrowed_fd(peer.stream.as_fd(), flags));
             }
@@ -221,4 +245,17 @@ impl<D: Door, P: Protocol> Room<D, P> {
             }
         }
     }
+}
+
+/// Does it on a thread of its own, and wakes who sends the answer. Without a thread none comes.
+fn carry_out(job: Job, waker: Waker) -> oneshot::Receiver<Answer> {
+    let (answer, answered) = channel();
+    let work = move || {
+        // Its peer may have gone.
+        let _ = answer.send(job());
+        waker.ring();
+    };
+    let named = std::thread::Builder::new().name("tidegate-job".to_owned());
+    let _ = named.stack_size(STACK_BYTES).spawn(work);
+    answered
 }

@@ -4,9 +4,10 @@
 use std::io::{ErrorKind, Read, Write};
 use std::time::Instant;
 
+use oneshot::{Receiver, TryRecvError};
 use rustix::event::PollFlags;
 
-use super::{Answer, PACE, PATIENCE, Protocol, Refusal};
+use super::{Answer, Job, PACE, PATIENCE, Protocol, Refusal, Reply};
 
 /// What is read at once.
 const PIECE_BYTES: usize = 8 << 10;
@@ -17,12 +18,18 @@ pub(super) enum Fate {
     Goes,
 }
 
+/// An answer that takes long.
+enum Later {
+    /// Whoever asks for it carries it out.
+    Asked(Job),
+    Awaited(Receiver<Answer>),
+}
+
 /// See the module's text.
 ///
 /// # Invariants
-/// - No request is taken while an answer is unwritten.
+/// - No request is taken while an answer is unwritten, or is to come later.
 /// - `input` holds at most one request and a piece.
-#[derive(Debug)]
 pub(super) struct Peer<S> {
     pub(super) stream: S,
     input: Vec<u8>,
@@ -32,6 +39,7 @@ pub(super) struct Peer<S> {
     end: Option<usize>,
     output: Vec<u8>,
     written: usize,
+    later: Option<Later>,
     /// It is let go after the output.
     is_leaving: bool,
     /// It sends nothing more.
@@ -51,6 +59,7 @@ impl<S: Read + Write> Peer<S> {
             end: None,
             output: Vec::new(),
             written: 0,
+            later: None,
             is_leaving: false,
             is_silent: false,
             since: now,
@@ -58,10 +67,27 @@ impl<S: Read + Write> Peer<S> {
         }
     }
 
-    /// When it is to be looked at, whatever it does.
-    pub(super) fn deadline(&self) -> Instant {
+    /// When it is to be looked at, whatever it does; none while it is we who owe it something.
+    pub(super) fn deadline(&self) -> Option<Instant> {
         let is_due = self.end.is_some() && self.output.is_empty();
-        if is_due { self.next } else { self.since + PATIENCE }
+        let deadline = if is_due { self.next } else { self.since + PATIENCE };
+        self.later.is_none().then_some(deadline)
+    }
+
+    /// What it asked for and takes long: to be carried out now.
+    pub(super) fn take_job(&mut self) -> Option<Job> {
+        match self.later.take() {
+            Some(Later::Asked(job)) => Some(job),
+            other => {
+                self.later = other;
+                None
+            }
+        }
+    }
+
+    /// From where the answer to that comes.
+    pub(super) fn awaits_answer(&mut self, answered: Receiver<Answer>) {
+        self.later = Some(Later::Awaited(answered));
     }
 
     /// What is to be waited for, if anything: not looked at, it cannot keep us awake.
@@ -70,13 +96,14 @@ impl<S: Read + Write> Peer<S> {
             return Some(PollFlags::OUT);
         }
         let is_paced = self.end.is_some() && self.next > now;
-        (!is_paced).then_some(PollFlags::IN)
+        (!is_paced && self.later.is_none()).then_some(PollFlags::IN)
     }
 
     /// Everything that can be done now.
     pub(super) fn turn<P: Protocol>(&mut self, now: Instant, protocol: &mut P) -> Fate {
         let fate = self.advance(now, protocol);
-        if fate == Fate::Goes || now.duration_since(self.since) < PATIENCE {
+        let is_in_time = self.later.is_some() || now.duration_since(self.since) < PATIENCE;
+        if fate == Fate::Goes || is_in_time {
             return fate;
         }
         // Whoever does not read will not be told either.
@@ -93,6 +120,14 @@ impl<S: Read + Write> Peer<S> {
         }
         if !self.output.is_empty() {
             return Fate::Stays;
+        }
+        if let Some(later) = &self.later {
+            let Later::Awaited(answered) = later else { return Fate::Stays };
+            return match answered.try_recv() {
+                Ok(answer) => self.answered(now, answer),
+                Err(TryRecvError::Empty) => Fate::Stays,
+                Err(TryRecvError::Disconnected) => Fate::Goes,
+            };
         }
         if self.is_leaving || self.read::<P>() == Fate::Goes {
             return Fate::Goes;
@@ -117,16 +152,30 @@ impl<S: Read + Write> Peer<S> {
         if is_too_long {
             return self.refuse(protocol, Refusal::Long);
         }
-        let Answer { bytes, is_last } = protocol.answer(&self.input[..end]);
+        let reply = protocol.answer(&self.input[..end]);
         self.input.drain(..end);
         (self.scanned, self.end) = (0, None);
         self.scan::<P>();
-        (self.output, self.is_leaving) = (bytes, is_last);
+        match reply {
+            Reply::Now(Answer { bytes, is_last }) => {
+                (self.output, self.is_leaving) = (bytes, is_last);
+            }
+            Reply::Later(job) => self.later = Some(Later::Asked(job)),
+        }
         // A peer that is still served slowly is not slow itself; one that left has no time left.
         if !self.is_silent {
             self.since = now;
         }
         self.next = now + PACE;
+    }
+
+    /// What took long is done; the time that it took is not the peer's.
+    pub(super) fn answered(&mut self, now: Instant, answer: Answer) -> Fate {
+        self.later = None;
+        (self.output, self.is_leaving) = (answer.bytes, answer.is_last);
+        (self.since, self.next) = (now, now + PACE);
+        let fate = self.write();
+        if self.is_leaving && self.output.is_empty() { Fate::Goes } else { fate }
     }
 
     /// It is told why it is let go.

@@ -15,8 +15,12 @@ use super::door::{Door, UnixDoor};
 use super::peer::{Fate, Peer};
 use super::*;
 
-/// Answers a line with itself, and `flood` with more than a socket holds.
-struct Echo;
+/// Answers a line with itself, `flood` with more than a socket holds, and `slow` when somebody
+/// asked for `slow` and said `go`.
+#[derive(Default)]
+struct Echo {
+    go: Vec<std::sync::mpsc::Sender<()>>,
+}
 
 const LINE_MAX: usize = 1000;
 
@@ -29,12 +33,23 @@ impl Protocol for Echo {
         input[scanned..].iter().position(|&byte| byte == b'\n').map(|at| scanned + at + 1)
     }
 
-    fn answer(&mut self, request: &[u8]) -> Answer {
+    fn answer(&mut self, request: &[u8]) -> Reply {
+        if request == b"slow\n" {
+            let (go, goes) = std::sync::mpsc::channel();
+            self.go.push(go);
+            return Reply::Later(Box::new(move || {
+                goes.recv().expect("somebody says it");
+                Answer { bytes: b"done\n".to_vec(), is_last: false }
+            }));
+        }
+        if request == b"go\n" {
+            self.go.drain(..).for_each(|go| go.send(()).unwrap());
+        }
         let bytes = match request {
             b"flood\n" => vec![b'f'; FLOOD_BYTES],
             other => other.to_vec(),
         };
-        Answer { bytes, is_last: request == b"bye\n" }
+        Answer { bytes, is_last: request == b"bye\n" }.into()
     }
 
     fn refusal(&self, why: Refusal) -> Vec<u8> {
@@ -54,7 +69,7 @@ impl Bench {
         let said = Arc::new(Mutex::new(Vec::new()));
         let (door, sink) = (UnixDoor::open(&folder.path().join("s")).unwrap(), said.clone());
         let say: Say = Arc::new(move |line: &str| sink.lock().unwrap().push(line.to_owned()));
-        let peers = Peers::start("test", door, Echo, say).unwrap();
+        let peers = Peers::start("test", door, Echo::default(), say).unwrap();
         Self { folder, said, peers }
     }
 
@@ -203,6 +218,46 @@ fn a_socket_that_is_removed_is_made_again_and_those_inside_go_on() {
     assert_eq!(mode & 0o777, 0o600);
 }
 
+#[test]
+fn what_takes_long_keeps_nobody_else_waiting() {
+    let bench = Bench::new();
+    let mut slow = bench.connect();
+    slow.write_all(b"slow\nthen\n").unwrap();
+    // Said before the other is heard, `go` is for nobody: until it is answered it is said again.
+    slow.set_read_timeout(Some(Duration::from_millis(50))).unwrap();
+    let (begun, mut answer) = (Instant::now(), [0; 10]);
+    while slow.read_exact(&mut answer[..1]).is_err() {
+        assert!(begun.elapsed() < Duration::from_secs(10));
+        bench.is_well();
+        let mut other = bench.connect();
+        other.write_all(b"go\n").unwrap();
+        assert_eq!(line(&other), "go\n");
+    }
+    // What was asked behind it comes behind it.
+    slow.set_read_timeout(Some(Duration::from_secs(5))).unwrap();
+    slow.read_exact(&mut answer[1..]).unwrap();
+    assert_eq!(&answer, b"done\nthen\n");
+}
+
+#[test]
+fn who_waits_for_what_takes_long_is_not_slow() {
+    let begun = Instant::now();
+    let after = |second| begun + Duration::from_secs(second);
+    let mut wire = Wire { input: b"slow\n".to_vec(), room: 1000, ..Wire::default() };
+    let (mut peer, mut echo) = (Peer::new(&mut wire, begun), Echo::default());
+    assert_eq!(peer.turn(after(0), &mut echo), Fate::Stays);
+    assert!(peer.take_job().is_some() && peer.take_job().is_none());
+    let (answer, answered) = channel();
+    peer.awaits_answer(answered);
+    assert_eq!(peer.turn(after(30), &mut echo), Fate::Stays);
+    assert!(peer.deadline().is_none() && peer.awaits(after(30)).is_none());
+    answer.send(Answer { bytes: b"done\n".to_vec(), is_last: false }).unwrap();
+    assert_eq!(peer.turn(after(40), &mut echo), Fate::Stays);
+    assert_eq!(peer.turn(after(49), &mut echo), Fate::Stays);
+    assert_eq!(peer.turn(after(50), &mut echo), Fate::Goes);
+    assert_eq!(wire.output, b"done\nSlow\n");
+}
+
 /// What somebody put in its place is left alone; when that goes, the socket is back.
 #[test]
 fn a_socket_that_was_replaced_is_said_once_and_comes_back() {
@@ -269,12 +324,15 @@ fn who_sends_no_whole_line_in_time_is_told_and_let_go() {
     let mut wire = Wire { input: b"hal".to_vec(), room: 1000, ..Wire::default() };
     let mut peer = Peer::new(&mut wire, begun);
     for second in 0..10 {
-        assert_eq!(peer.turn(begun + Duration::from_secs(second), &mut Echo), Fate::Stays);
+        assert_eq!(
+            peer.turn(begun + Duration::from_secs(second), &mut Echo::default()),
+            Fate::Stays
+        );
         // A byte each second is no whole line.
         peer.stream.input.push(b'f');
     }
-    assert_eq!(peer.deadline(), begun + PATIENCE);
-    assert_eq!(peer.turn(begun + PATIENCE, &mut Echo), Fate::Goes);
+    assert_eq!(peer.deadline(), Some(begun + PATIENCE));
+    assert_eq!(peer.turn(begun + PATIENCE, &mut Echo::default()), Fate::Goes);
     assert_eq!(wire.output, b"Slow\n");
 }
 
@@ -284,12 +342,12 @@ fn who_reads_no_answer_in_time_is_let_go_and_whoever_asks_in_time_stays() {
     let after = |second| begun + Duration::from_secs(second);
     let mut wire = Wire { input: b"a\n".to_vec(), room: 2, ..Wire::default() };
     let mut peer = Peer::new(&mut wire, begun);
-    assert_eq!(peer.turn(after(8), &mut Echo), Fate::Stays);
-    assert_eq!(peer.turn(after(16), &mut Echo), Fate::Stays);
+    assert_eq!(peer.turn(after(8), &mut Echo::default()), Fate::Stays);
+    assert_eq!(peer.turn(after(16), &mut Echo::default()), Fate::Stays);
     peer.stream.input = b"b\n".to_vec();
-    assert_eq!(peer.turn(after(17), &mut Echo), Fate::Stays);
-    assert_eq!(peer.turn(after(26), &mut Echo), Fate::Stays);
-    assert_eq!(peer.turn(after(27), &mut Echo), Fate::Goes);
+    assert_eq!(peer.turn(after(17), &mut Echo::default()), Fate::Stays);
+    assert_eq!(peer.turn(after(26), &mut Echo::default()), Fate::Stays);
+    assert_eq!(peer.turn(after(27), &mut Echo::default()), Fate::Goes);
     assert_eq!(wire.output, b"a\n");
 }
 

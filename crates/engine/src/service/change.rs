@@ -5,12 +5,12 @@
 //!   admit    place -> prove the new set -> wait for a quiet instant -> switch -> offered
 //!   remove   no longer offered -> no more calls -> answered or refused -> prove -> quiet -> free
 //! ```
-//! One change at a time. What happens at the switch, and why nobody's bound suffers from it,
+//! One change at a time: another that is asked for meanwhile is refused. What happens at the switch, and why nobody's bound suffers from it,
 //! stands in `core::switch`. Whoever asks waits, at most for [`QUIET_MAX`] and [`DRAIN_MAX`];
 //! the service does not wait for whoever asks.
 
 use std::fmt;
-use std::sync::{Arc, MutexGuard, PoisonError};
+use std::sync::{Arc, MutexGuard, PoisonError, TryLockError};
 
 use model::{Duration, ExportSpec, NewExport};
 use oneshot::channel;
@@ -91,6 +91,9 @@ pub enum ChangeError {
         /// The name.
         name: String,
     },
+    /// Somebody else's change is not done.
+    #[error("another change is under way")]
+    UnderWay,
     /// Contracts kept the drive busy without a gap.
     #[error(
         "for {waited} there was no instant at which nothing was pending that other contracts \
@@ -133,7 +136,7 @@ pub struct Removed {
 }
 
 /// Who is there, by what plan.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct Roster {
     members: Vec<Member>,
     /// Those of them that were removed and are not gone.
@@ -254,20 +257,30 @@ impl Shared {
         self.roster.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// A change begins, unless another is under way; it lasts as long as what is given.
+    fn begin(&self) -> Result<MutexGuard<'_, ()>, ChangeError> {
+        match self.changing.try_lock() {
+            Ok(changing) => Ok(changing),
+            Err(TryLockError::Poisoned(changing)) => Ok(changing.into_inner()),
+            Err(TryLockError::WouldBlock) => Err(ChangeError::UnderWay),
+        }
+    }
+
     fn prover(&self) -> Result<&dyn Prover, ChangeError> {
         self.params.prover.as_deref().ok_or(ChangeError::Fixed)
     }
 
     pub(super) fn check(&self, new: &NewExport) -> Result<Admitted, ChangeError> {
-        let roster = self.roster();
+        let roster = self.roster().clone();
         let (export, changed) = self.with(&roster, new)?;
         Ok(Admitted { export, offer: Arc::new(changed.offer()) })
     }
 
     pub(super) fn admit(&self, new: &NewExport) -> Result<Admitted, ChangeError> {
-        let mut roster = self.roster();
+        let _changing = self.begin()?;
+        let roster = self.roster().clone();
         let (export, changed) = self.with(&roster, new)?;
-        self.change(&mut roster, changed)?;
+        self.change(&roster, changed)?;
         Ok(Admitted { export, offer: self.offer.get() })
     }
 
@@ -289,21 +302,22 @@ impl Shared {
 
     pub(super) fn remove(&self, name: &str) -> Result<Removed, ChangeError> {
         let prover = self.prover()?;
-        let mut roster = self.roster();
+        let _changing = self.begin()?;
+        let mut roster = self.roster().clone();
         let is_it =
             |member: &&Member| member.spec.name == name && !roster.leaving.contains(&member.id);
         let Some(id) = roster.members.iter().find(is_it).map(|member| member.id) else {
             return Err(ChangeError::Unknown { name: name.to_owned() });
         };
         roster.leaving.push(id);
-        self.offer.set(roster.offer());
+        self.stand(roster.clone());
         self.inbox.send(Message::Close { export: id });
         let statistics = self.drained(id)?;
         let members = roster.staying();
         // A proof of fewer contracts that fails is the analysis' doing: then their share stays.
         let without = prover.prove(&Roster::specs(&members), None).map_err(ChangeError::from);
         let changed = without.map(|arrangement| roster.arranged(members, arrangement));
-        let is_changed = changed.and_then(|changed| self.change(&mut roster, changed)).is_ok();
+        let is_changed = changed.and_then(|changed| self.change(&roster, changed)).is_ok();
         Ok(Removed { statistics, is_free: is_changed, offer: self.offer.get() })
     }
 
@@ -331,7 +345,7 @@ impl Shared {
     }
 
     /// Has the core take over another roster, and offers it.
-    fn change(&self, roster: &mut Roster, changed: Roster) -> Result<(), ChangeError> {
+    fn change(&self, roster: &Roster, changed: Roster) -> Result<(), ChangeError> {
         let is_alike = roster.is_alike(&changed) && !self.is_any_outstanding(&roster.leaving)?;
         let (answer, answered) = channel();
         let begun = self.inbox.now();
@@ -348,9 +362,15 @@ impl Shared {
             }
             Err(_) => return Err(ChangeError::Ended),
         }
-        *roster = changed;
-        self.offer.set(roster.offer());
+        self.stand(changed);
         Ok(())
+    }
+
+    /// That is how it is from now on.
+    fn stand(&self, roster: Roster) {
+        let offer = roster.offer();
+        *self.roster() = roster;
+        self.offer.set(offer);
     }
 }
 

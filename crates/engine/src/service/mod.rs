@@ -133,8 +133,10 @@ struct Shared {
     inbox: Inbox,
     pool: Pool,
     offer: Standing,
-    /// Who is there and by what plan; held by whoever changes it.
+    /// Who is there and by what plan.
     roster: Mutex<Roster>,
+    /// Held by whoever changes that, for as long as it takes.
+    changing: Mutex<()>,
     recent: view::Recent,
 }
 
@@ -170,7 +172,8 @@ impl Service {
         let roster = Roster::new(&params.exports, &params.arrangement);
         let offer = Standing::new(roster.offer());
         let (roster, recent) = (Mutex::new(roster), view::Recent::default());
-        let shared = Arc::new(Shared { params, inbox, pool, offer, roster, recent });
+        let changing = Mutex::default();
+        let shared = Arc::new(Shared { params, inbox, pool, offer, roster, changing, recent });
         let (ready, is_ready) = sync_channel(1);
         let (heard_by, troubles) = sync_channel(TROUBLES_WAITING_MAX);
         let of_thread = shared.clone();

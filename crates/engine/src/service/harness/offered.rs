@@ -58,7 +58,8 @@ pub(in crate::service) fn share_with(params: ServiceParams, waker: Waker) -> Arc
     let (inbox, pool) = (Inbox::new(Clock::start(), waker), Pool::new(params.size_max));
     let roster = Roster::new(&params.exports, &params.arrangement);
     let (offer, recent) = (Standing::new(roster.offer()), view::Recent::default());
-    Arc::new(Shared { params, inbox, pool, offer, roster: Mutex::new(roster), recent })
+    let (roster, changing) = (Mutex::new(roster), Mutex::default());
+    Arc::new(Shared { params, inbox, pool, offer, roster, changing, recent })
 }
 
 fn exports() -> Vec<ExportSpec> {

@@ -113,8 +113,8 @@ impl Bench {
 
     /// As the service's thread does it.
     fn hear(&mut self) {
-        let mut messages = Vec::new();
-        self.shared.inbox.take(&mut messages, &mut Time::ZERO);
+        let (mut messages, mut latest) = (Vec::new(), Time::ZERO);
+        self.shared.inbox.take(&mut messages, &mut latest);
         for message in messages {
             match message {
                 Message::Ask { exports, answer } => {
@@ -181,4 +181,29 @@ fn best_effort_comes_and_goes_beside_a_busy_drive() {
     let _busy = bench.read(0);
     bench.asked(|shared| shared.admit(&new(MORE))).unwrap();
     assert!(bench.asked(|shared| shared.remove("more")).unwrap().is_free);
+}
+
+/// Goal: while a change waits for its instant nobody else does. Method: the one that waits is asked
+/// for on another thread, and its message is kept.
+#[test]
+fn another_change_meanwhile_is_refused_at_once_and_questions_are_answered() {
+    let Bench { shared, .. } = Bench::new();
+    let another = new(&MORE.replace("more", "another"));
+    std::thread::scope(|scope| {
+        let asking = scope.spawn(|| shared.admit(&new(MORE)));
+        let (mut messages, mut latest) = (Vec::new(), Time::ZERO);
+        while messages.is_empty() {
+            shared.inbox.take(&mut messages, &mut latest);
+            std::thread::yield_now();
+        }
+        assert!(matches!(shared.admit(&another), Err(ChangeError::UnderWay)));
+        assert!(matches!(shared.remove("camera"), Err(ChangeError::UnderWay)));
+        assert_eq!(shared.check(&another).unwrap().offer.exports().len(), 4);
+        assert_eq!(shared.offer.get().exports().len(), 3);
+        let Some(Message::Change(change)) = messages.pop() else { panic!("{messages:?}") };
+        change.answer.send(Some(Time::ZERO)).unwrap();
+        assert_eq!(asking.join().unwrap().unwrap().offer.exports().len(), 4);
+    });
+    // From here on it is the next one's turn.
+    assert!(matches!(shared.admit(&new(MORE)), Err(ChangeError::NameTaken { .. })));
 }
