@@ -30,7 +30,13 @@ impl Fault {
 
     /// Why the set of exports stays as it is.
     pub(super) fn of_change(error: ChangeError) -> Self {
-        let is_refused = matches!(error, ChangeError::Refused(_) | ChangeError::UnderWay);
+        let is_refused = matches!(
+            error,
+            ChangeError::Refused(_)
+                | ChangeError::UnderWay
+                | ChangeError::NeverQuiet { .. }
+                | ChangeError::Ending
+        );
         let help = match &error {
             ChangeError::Refused(_) => "",
             ChangeError::NameTaken { .. } => "give it another name",
@@ -39,6 +45,7 @@ impl Fault {
                 "try again when less is asked for, or add it to the serve file and start again"
             }
             ChangeError::UnderWay => "try again when it is done, which takes seconds at most",
+            ChangeError::Ending => "start it again, and ask then",
             ChangeError::Ended => return no_answer(),
             _ => "add it to the serve file, and start again",
         };

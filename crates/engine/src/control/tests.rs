@@ -339,6 +339,28 @@ fn what_has_no_place_or_no_name_is_refused() {
     bench.service.export("second").unwrap().write(0, &[3; 8192], true).unwrap();
 }
 
+/// Who writes something wrong is to be told apart from who is told no.
+#[test]
+fn a_refusal_is_no_fault_of_the_request() {
+    use super::answers::{Fault, failed};
+    use crate::service::{ChangeError, Refusal};
+    let waited = model::Duration::from_ms(4_000);
+    let name = || "camera".to_owned();
+    for (error, is_refused) in [
+        (ChangeError::NeverQuiet { waited }, true),
+        (ChangeError::UnderWay, true),
+        (ChangeError::Ending, true),
+        (ChangeError::Refused(Refusal::new("no", "ask for less")), true),
+        (ChangeError::NameTaken { name: name() }, false),
+        (ChangeError::Unknown { name: name() }, false),
+        (ChangeError::Fixed, false),
+    ] {
+        let said = failed(&Fault::of_change(error));
+        assert_eq!(said["is_refused"] == true, is_refused, "{said}");
+        assert!(said["ok"] == false && said["help"] != "", "{said}");
+    }
+}
+
 #[test]
 fn a_contract_that_the_server_cannot_read_in_time_is_refused() {
     let bench = Bench::new();

@@ -15,6 +15,7 @@ use std::sync::{Arc, MutexGuard, PoisonError, TryLockError};
 use model::{Duration, ExportSpec, NewExport};
 use oneshot::channel;
 
+use super::core::GivenUp;
 use super::inbox::{Change, Message};
 use super::offer::{Arrangement, ExportId, Member, Offer};
 use super::tenant::ExportStatistics;
@@ -103,6 +104,9 @@ pub enum ChangeError {
         /// How long it was waited for.
         waited: Duration,
     },
+    /// The service was told to end before an instant was quiet.
+    #[error("the service is about to end, and nothing of it changes any more")]
+    Ending,
     /// Nobody proves other sets.
     #[error("this service was started with a set of exports that never changes")]
     Fixed,
@@ -317,8 +321,11 @@ impl Shared {
         // A proof of fewer contracts that fails is the analysis' doing: then their share stays.
         let without = prover.prove(&Roster::specs(&members), None).map_err(ChangeError::from);
         let changed = without.map(|arrangement| roster.arranged(members, arrangement));
-        let is_changed = changed.and_then(|changed| self.change(&roster, changed)).is_ok();
-        Ok(Removed { statistics, is_free: is_changed, offer: self.offer.get() })
+        let is_free = match changed.and_then(|changed| self.change(&roster, changed)) {
+            Err(end @ (ChangeError::Ending | ChangeError::Ended)) => return Err(end),
+            changed => changed.is_ok(),
+        };
+        Ok(Removed { statistics, is_free, offer: self.offer.get() })
     }
 
     /// What a closed export got, as soon as everything of it is answered or it was waited for
@@ -356,8 +363,9 @@ impl Shared {
             answer,
         })));
         match answered.recv_timeout(to_std(QUIET_MAX + GRACE)) {
-            Ok(Some(_)) => {}
-            Ok(None) => {
+            Ok(Ok(_)) => {}
+            Ok(Err(GivenUp::Ending)) => return Err(ChangeError::Ending),
+            Ok(Err(GivenUp::NeverQuiet)) => {
                 return Err(ChangeError::NeverQuiet { waited: self.inbox.now().since(begun) });
             }
             Err(_) => return Err(ChangeError::Ended),

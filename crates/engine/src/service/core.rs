@@ -30,7 +30,7 @@ use super::shares::Shares;
 use super::statistics::{ServiceStatistics, Watch};
 use super::tenant::{Admission, Tenant};
 
-pub(crate) use self::switch::{Successor, Switch};
+pub(crate) use self::switch::{GivenUp, Successor, Switch};
 
 /// One request of a call.
 #[derive(Debug)]

@@ -15,6 +15,7 @@ use oneshot::{Sender, channel};
 use policy::NoticeKind;
 
 use super::call::Call;
+use super::core::GivenUp;
 use super::offer::{Arrangement, ExportId, Member};
 use super::statistics::ServiceStatistics;
 
@@ -49,8 +50,8 @@ pub(crate) struct Change {
     pub(crate) arrangement: Option<Arrangement>,
     /// When it is given up.
     pub(crate) until: Time,
-    /// Gets when it took place; none: it did not.
-    pub(crate) answer: Sender<Option<Time>>,
+    /// Gets when it took place, or why it did not.
+    pub(crate) answer: Sender<Result<Time, GivenUp>>,
 }
 
 /// What was sent and not taken.

@@ -43,8 +43,17 @@ pub(crate) struct Switch {
     pub(crate) successor: Option<Successor>,
     /// When it is given up.
     pub(crate) until: Time,
-    /// Gets whether it took place, and when.
-    pub(crate) answer: Sender<Option<Time>>,
+    /// Gets when it took place, or why it did not.
+    pub(crate) answer: Sender<Result<Time, GivenUp>>,
+}
+
+/// Why a switch did not take place.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum GivenUp {
+    /// No instant was quiet until it was given up.
+    NeverQuiet,
+    /// Nothing new is to come.
+    Ending,
 }
 
 /// Who decides next.
@@ -60,6 +69,10 @@ impl<B: Backing> Core<B> {
     /// contracts, carries out what is left. One that keeps the drive free for what contracts may
     /// ask next would never come to an end with it.
     pub(crate) fn wind_down(&mut self, policy: Box<dyn Policy>) {
+        if let Some(before) = self.switch.take() {
+            // Whoever asked may have gone: that changes nothing.
+            let _ = before.answer.send(Err(GivenUp::Ending));
+        }
         // Nobody waits for it.
         let (answer, _) = channel();
         let successor = Some(Successor { policy, plan: None, window: self.window });
@@ -72,12 +85,12 @@ impl<B: Backing> Core<B> {
     /// Begins to wait for a quiet instant. One that waited before is given up.
     pub(crate) fn switch(&mut self, switch: Switch) {
         if self.is_winding_down {
-            let _ = switch.answer.send(None);
+            let _ = switch.answer.send(Err(GivenUp::Ending));
             return;
         }
         if let Some(before) = self.switch.replace(switch) {
             // Whoever asked may have gone: that changes nothing.
-            let _ = before.answer.send(None);
+            let _ = before.answer.send(Err(GivenUp::NeverQuiet));
         }
     }
 
@@ -102,7 +115,7 @@ impl<B: Backing> Core<B> {
         let Switch { members, successor, answer, .. } = self.switch.take().expect("just seen");
         if is_over {
             // Whoever asked is told, or has gone and reckons with it.
-            let _ = answer.send(None);
+            let _ = answer.send(Err(GivenUp::NeverQuiet));
             return;
         }
         if let Some(members) = members {
@@ -111,7 +124,7 @@ impl<B: Backing> Core<B> {
         if let Some(successor) = successor {
             self.succeed(now, successor);
         }
-        let _ = answer.send(Some(now));
+        let _ = answer.send(Ok(now));
     }
 
     /// Whether the past is over: the drive has nothing, and no request that a contract allowed

@@ -15,7 +15,7 @@ use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
 
 use crate::service::call::{Awaited, Call, CallError, CallKind, CallPart, mailbox};
-use crate::service::core::{Core, Successor, Switch};
+use crate::service::core::{Core, GivenUp, Successor, Switch};
 use crate::service::harness::store::{BLOCK, Store};
 use crate::service::offer::{Arrangement, ExportId, Member};
 use crate::service::statistics::Watch;
@@ -83,7 +83,7 @@ enum Changing {
     /// The worst instant to ask is waited for, until this one.
     Lurking(Vec<Member>, Time),
     /// The core has it.
-    Asked { members: Vec<Member>, answered: Receiver<Option<Time>> },
+    Asked { members: Vec<Member>, answered: Receiver<Result<Time, GivenUp>> },
 }
 
 /// A client's call.
@@ -266,8 +266,8 @@ impl Bench {
                 }
             }
             Some(Changing::Asked { members, answered }) => match answered.try_recv() {
-                Ok(Some(at)) => self.take_over(at, members),
-                Ok(None) => {
+                Ok(Ok(at)) => self.take_over(at, members),
+                Ok(Err(_)) => {
                     self.outcome.given_up += 1;
                     self.rest();
                 }
@@ -452,7 +452,7 @@ fn without_a_quiet_instant_nothing_changes() {
     let held_back = served(&bench) - before;
     assert_eq!(answered.try_recv().ok(), None);
     bench.run_until(until + ms(1));
-    assert_eq!(answered.try_recv(), Ok(None));
+    assert_eq!(answered.try_recv(), Ok(Err(GivenUp::NeverQuiet)));
     assert_eq!(bench.core.statistics().exports.len(), 2);
     // Who left no gap asks no more.
     bench.clients.remove(&members[0].id);

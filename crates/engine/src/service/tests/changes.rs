@@ -16,7 +16,7 @@ use crate::service::harness::{drive_file, params, table};
 use crate::service::inbox::Message;
 use crate::service::offer::{Arrangement, ExportId, Member};
 use crate::service::statistics::Watch;
-use crate::service::{ChangeError, Prover, Refusal, ServiceParams, Shared, switch};
+use crate::service::{ChangeError, Prover, Refusal, ServiceParams, Shared, last_policy, switch};
 
 /// `camera` may ask for hardly anything, so that its account is long in coming back.
 const SERVE: &str = r#"
@@ -74,6 +74,8 @@ impl Prover for Rules {
 struct Bench {
     shared: Arc<Shared>,
     core: Core<Store>,
+    /// It is told to end while a change waits.
+    is_ending: bool,
 }
 
 impl Bench {
@@ -94,7 +96,7 @@ impl Bench {
         let watch = Watch::new(Some(arrangement.plan.table.clone()));
         let window = arrangement.window as usize;
         let core = Core::new(Store::pseudo(&table, 4 * 256, 1), policy, &members, window, watch);
-        Self { shared: share_with(params, Waker::new().unwrap()), core }
+        Self { shared: share_with(params, Waker::new().unwrap()), core, is_ending: false }
     }
 
     /// What is said to somebody who asks for a change. Time goes on only while it waits for its
@@ -124,7 +126,12 @@ impl Bench {
                 Message::Change(change) => {
                     let until = change.until;
                     self.core.switch(switch(&self.shared.params, *change));
-                    self.run_until(until);
+                    if self.is_ending {
+                        self.core.turn(std::iter::empty());
+                        self.core.wind_down(last_policy(&self.shared.params));
+                    } else {
+                        self.run_until(until);
+                    }
                 }
                 _ => unreachable!("nobody asks for it"),
             }
@@ -173,6 +180,20 @@ fn who_comes_back_does_not_get_the_account_of_who_leaves() {
     assert_eq!(bench.shared.offer.get().exports().len(), 2);
 }
 
+/// Who asks while the service comes to its end is told so, and not of instants.
+#[test]
+fn the_end_is_no_want_of_quiet_instants() {
+    let mut bench = Bench::new();
+    bench.core.backing_mut().faults.stalled_until = Time::ZERO + Duration::from_ms(100_000);
+    let _busy = bench.read(0);
+    bench.is_ending = true;
+    // The first waits when the end comes, the second asks afterwards.
+    let admitted = bench.asked(|shared| shared.admit(&new(&CAMERA.replace("camera", "other"))));
+    assert!(matches!(admitted, Err(ChangeError::Ending)), "{admitted:?}");
+    let removed = bench.asked(|shared| shared.remove("camera"));
+    assert!(matches!(removed, Err(ChangeError::Ending)), "{removed:?}");
+}
+
 /// Whose coming changes nothing for the tasks waits for nothing, however busy the drive is.
 #[test]
 fn best_effort_comes_and_goes_beside_a_busy_drive() {
@@ -201,7 +222,7 @@ fn another_change_meanwhile_is_refused_at_once_and_questions_are_answered() {
         assert_eq!(shared.check(&another).unwrap().offer.exports().len(), 4);
         assert_eq!(shared.offer.get().exports().len(), 3);
         let Some(Message::Change(change)) = messages.pop() else { panic!("{messages:?}") };
-        change.answer.send(Some(Time::ZERO)).unwrap();
+        change.answer.send(Ok(Time::ZERO)).unwrap();
         assert_eq!(asking.join().unwrap().unwrap().offer.exports().len(), 4);
     });
     // From here on it is the next one's turn.
