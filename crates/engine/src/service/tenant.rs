@@ -110,6 +110,13 @@ impl Tenant {
         }
     }
 
+    /// The first in line, if the policy may know of so many.
+    pub(crate) fn next_in_line(&mut self, room: usize) -> Option<RequestId> {
+        let next = if self.shown < room { self.line.pop_front() } else { None };
+        self.shown += usize::from(next.is_some());
+        next
+    }
+
     pub(crate) fn has_contract(&self) -> bool {
         self.contract.is_some()
     }

@@ -94,7 +94,7 @@ impl<B: Backing> Core<B> {
             return;
         }
         self.watch.promised(now, since, admission.eligible);
-        if tenant.shown < self.room {
+        if tenant.line.is_empty() && tenant.shown < self.room {
             tenant.shown += 1;
             self.offer(now, id);
         } else {

@@ -109,11 +109,16 @@ impl<B: Backing> Core<B> {
     /// A request of a contract is done with: the next in its tenant's line is to be offered.
     fn advance_line(&mut self, export: ExportId) {
         let tenant = self.tenants.get_mut(&export).expect("an export outlives its requests");
-        if let Some(next) = tenant.line.pop_front() {
+        tenant.shown -= 1;
+        self.move_up(export);
+    }
+
+    /// As much of a tenant's line as there is room for is to be offered.
+    pub(super) fn move_up(&mut self, export: ExportId) {
+        let room = self.room;
+        while let Some(next) = self.tenants.get_mut(&export).and_then(|it| it.next_in_line(room)) {
             self.number(next);
             self.held.push_back(next);
-        } else {
-            tenant.shown -= 1;
         }
     }
 }

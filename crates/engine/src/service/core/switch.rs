@@ -124,6 +124,11 @@ impl<B: Backing> Core<B> {
         if let Some(successor) = successor {
             self.succeed(now, successor);
         }
+        // There may be more room for each.
+        let exports: Vec<ExportId> = self.tenants.keys().copied().collect();
+        for export in exports {
+            self.move_up(export);
+        }
         let _ = answer.send(Ok(now));
     }
 

@@ -14,7 +14,7 @@ use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
 
 use crate::service::call::{Awaited, Call, CallKind, CallPart, mailbox};
-use crate::service::core::Core;
+use crate::service::core::{Core, Switch};
 use crate::service::harness::store::{BLOCK, Store};
 use crate::service::harness::{self, SERVE, drive_file, table};
 use crate::service::offer::{ExportId, Member};
@@ -389,4 +389,46 @@ fn a_token_that_comes_after_the_end_of_time_never_comes() {
     assert!(matches!(answered.poll(), Some((Ok(_), _))));
     let seen = core.statistics();
     assert_eq!((seen.exports[0].bounded.count(), seen.exports[0].outstanding), (2, BLOCKS - 2));
+}
+
+/// Goal: where another set makes more room for each, a line keeps its order. Method: 40 requests of a
+/// contract where the policy takes a few, the same set once more, and one request later.
+#[test]
+fn who_comes_later_does_not_pass_the_line() {
+    for is_switched in [false, true] {
+        let Service { mut core, bounds } = service(SERVE, true, (16, true), 1);
+        let read = |block: u64, now: Time| {
+            let size = Bytes::from_kib(16);
+            let start = Lba::new((BLOCKS + block) * 32);
+            let (answer, awaited) = mailbox();
+            let parts = vec![CallPart { start, size, data: Some(device::IoBuffer::new(size)) }];
+            let (export, kind) = (ExportId(1), CallKind::Read);
+            (Call { export, kind, released: now, parts, answer }, awaited)
+        };
+        let (calls, line): (Vec<_>, Vec<_>) = (0..40).map(|block| read(block, Time::ZERO)).unzip();
+        core.turn(calls.into_iter());
+        if is_switched {
+            let layout = Layout { size: Bytes::from_kib(3 << 10), alignment: Bytes::new(512) };
+            let exports = ServeFile::parse(SERVE).unwrap().exports(layout).unwrap();
+            let proved: Vec<_> = bounds.iter().copied().map(Some).collect();
+            let members = Some(Member::of_exports(&exports, &proved));
+            let (answer, answered) = oneshot::channel();
+            core.switch(Switch { members, successor: None, until: Time::MAX, answer });
+            core.turn(std::iter::empty());
+            assert!(answered.try_recv().unwrap().is_ok());
+        }
+        let (late, last) = read(50, core.backing().now);
+        core.turn(std::iter::once(late));
+        while line.iter().any(|before| before.poll().is_none()) {
+            assert!(last.poll().is_none(), "{is_switched}: it passed others");
+            core.wait_until(None);
+            core.turn(std::iter::empty());
+        }
+        while !core.is_idle() {
+            core.wait_until(None);
+            core.turn(std::iter::empty());
+        }
+        let breaks = &core.statistics().exports[1];
+        assert_eq!((breaks.bounded.count(), breaks.exceeded), (41, 0), "{is_switched}");
+    }
 }
