@@ -143,6 +143,7 @@ impl<B: Backing> Core<B> {
     pub(crate) fn turn(&mut self, calls: impl Iterator<Item = Call>) -> Time {
         // A policy observes what came back before what is new.
         let now = self.take_back();
+        self.watch.turned(now, self.not_before);
         for call in calls {
             self.open(now, call);
         }

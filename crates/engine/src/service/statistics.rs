@@ -106,14 +106,14 @@ struct BusyInterval {
     later: BinaryHeap<Reverse<Time>>,
     /// The longest that a request waited to be read in it.
     waited_max: Duration,
-    /// The drive's lateness before it.
+    /// The lateness of drive and host before it.
     late_before: Duration,
-    /// The drive's lateness when somebody last looked.
+    /// The same when somebody last looked.
     late_seen: Duration,
 }
 
 impl BusyInterval {
-    /// Until now; the drive was so `late` so far.
+    /// Until now; drive and host were so `late` so far.
     fn look(&mut self, now: Time, late: Duration) {
         while self.later.peek().is_some_and(|Reverse(eligible)| *eligible <= now) {
             self.later.pop();
@@ -167,6 +167,10 @@ pub(crate) struct Watch {
     is_stalled: bool,
     stalls: u64,
     busy: BusyInterval,
+    /// How late the host was so far: timers, and the way from reading to sending.
+    host_late: Duration,
+    /// From when what is sent next might have been.
+    read: Time,
     /// Who hears of trouble, and does not keep this thread waiting.
     heard_by: Option<SyncSender<Trouble>>,
 }
@@ -184,6 +188,8 @@ impl Watch {
             is_stalled: false,
             stalls: 0,
             busy: BusyInterval::default(),
+            host_late: Duration::ZERO,
+            read: Time::ZERO,
             heard_by: None,
         }
     }
@@ -232,6 +238,12 @@ impl Watch {
         }
     }
 
+    /// A turn begins, that was to begin at `asked` if nothing happened before.
+    pub(crate) fn turned(&mut self, now: Time, asked: Option<Time>) {
+        self.host_late += asked.map_or(Duration::ZERO, |asked| now.since(asked));
+        self.read = now;
+    }
+
     /// A request is read that came `since` then, and that its contract allows from `eligible` on.
     pub(crate) fn promised(&mut self, now: Time, since: Time, eligible: Time) {
         let late = self.lateness(now);
@@ -239,18 +251,19 @@ impl Watch {
     }
 
     /// One of these is done with. Gives how late host and drive were in this busy interval: how
-    /// long requests waited to be read, and by how much batches were longer than the table says.
+    /// long requests waited to be read, what the host took from there until they were sent, and
+    /// by how much batches were longer than the table says.
     pub(crate) fn kept(&mut self, now: Time, eligible: Time) -> Duration {
         let late = self.lateness(now);
         self.busy.leave(now, eligible, late)
     }
 
-    /// By how much batches were too long so far, the one on the drive too.
+    /// How late the host was so far, and by how much batches were too long, the one on the drive
+    /// too.
     fn lateness(&self, now: Time) -> Duration {
-        let Some(batches) = &self.batches else { return Duration::ZERO };
-        let late_from = batches.late_from().unwrap_or(now);
-        let overdue = if late_from < now { now.since(late_from) } else { Duration::ZERO };
-        batches.overrun_sum + overdue
+        let Some(batches) = &self.batches else { return self.host_late };
+        let overdue = batches.late_from().map_or(Duration::ZERO, |late| now.since(late));
+        self.host_late + batches.overrun_sum + overdue
     }
 
     /// The first flush failed.
@@ -266,6 +279,9 @@ impl Watch {
     }
 
     pub(crate) fn dispatched(&mut self, now: Time, batch: &[Request]) {
+        // However long: the drive might have begun when the turn did.
+        self.host_late += now.since(self.read);
+        self.read = now;
         self.sent = (self.in_flight == 0).then_some(now);
         if self.in_flight == 0 {
             (self.progress, self.is_stalled) = (now, false);
@@ -320,7 +336,41 @@ impl Watch {
 
 #[cfg(test)]
 mod tests {
+    use model::{Bytes, Class, RequestId};
+
     use super::*;
+
+    /// Goal: what the host takes in a turn, or comes too late to it, is its lateness; what it took before
+    /// the busy interval, or while it had nothing to send, is not.
+    #[test]
+    fn a_turn_that_takes_long_makes_the_host_late() {
+        let (at, ms) = (|ms| Time::ZERO + Duration::from_ms(ms), Duration::from_ms);
+        let request = Request::plain(RequestId(1), Class::Hard, Bytes::from_kib(4));
+        for table in [None, Some(BatchTable::new(&[ms(5)]).unwrap())] {
+            let mut watch = Watch::new(table);
+            let turn = |watch: &mut Watch, now, asked: Option<u64>| {
+                watch.look(at(now));
+                watch.turned(at(now), asked.map(at));
+            };
+            let kept = |watch: &mut Watch, sent, eligible| {
+                watch.dispatched(at(sent), &[request]);
+                watch.completed(at(sent + 4), &request, Outcome::Done);
+                watch.look(at(sent + 4));
+                watch.kept(at(sent + 4), at(eligible))
+            };
+            // It comes, is read and is sent.
+            turn(&mut watch, 10, None);
+            watch.promised(at(10), at(9), at(9));
+            assert_eq!(kept(&mut watch, 40, 9), ms(1 + 30));
+            // At once, and long after it was asked for another one.
+            turn(&mut watch, 60, Some(70));
+            watch.promised(at(60), at(60), at(60));
+            watch.promised(at(60), at(60), at(80));
+            assert_eq!(kept(&mut watch, 60, 60), ms(0));
+            turn(&mut watch, 87, Some(80));
+            assert_eq!(kept(&mut watch, 90, 80), ms(7 + 3));
+        }
+    }
 
     /// Goal: what was late once explains nothing for ever, though one tenant always has a request that
     /// waits for its token.

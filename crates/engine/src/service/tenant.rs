@@ -30,8 +30,9 @@ pub struct ExportStatistics {
     /// Requests within the contract that were answered later than what was proved then.
     pub exceeded: u64,
     /// Those of them that were later than what was proved and how late drive and host were in the
-    /// same busy interval: how long requests waited to be read, and by how much batches exceeded
-    /// the drive's table. None, unless the proof is wrong.
+    /// same busy interval: how long requests waited to be read, what the host took from there
+    /// until they were sent, and by how much batches exceeded the drive's table. None, unless the
+    /// proof is wrong.
     pub unexplained: u64,
     /// Requests beyond the contract.
     pub beyond: u64,
