@@ -67,6 +67,10 @@ pub(crate) fn watch() -> io::Result<impl Fn() + Send + Sync + 'static> {
 }
 
 fn is_busy(service: &Service) -> bool {
+    // Also who waits for room, of whom the service knows nothing.
+    if !service.is_quiet() {
+        return true;
+    }
     let seen = service.statistics();
     seen.is_some_and(|seen| seen.exports.iter().any(|export| export.outstanding > 0))
 }

@@ -32,8 +32,8 @@ use prover::FileProver;
 
 use crate::service::{Arrangement, DeviceBacking, Service, ServiceError, ServiceParams};
 
+pub use crate::service::outstanding_max;
 pub use places::{Crowded, PLACES_PER_EXPORT, PlaceTaken, Places};
-pub use prover::outstanding_max;
 pub use sidelines::Sidelines;
 pub use simulated::SimulatedBacking;
 

@@ -10,7 +10,7 @@ use model::{
 };
 
 use super::fit;
-use crate::service::{Arrangement, Prover, Refusal};
+use crate::service::{Arrangement, Prover, Refusal, outstanding_max};
 
 /// Requests on a store of which nothing is known.
 const DEPTH_DEFAULT: u32 = 32;
@@ -28,13 +28,6 @@ pub(super) struct FileProver {
     pub(super) is_written: bool,
     /// The most requests of one client that the server shows the service at once.
     pub(super) callers_max: Option<u64>,
-}
-
-/// Requests that a client within this contract may have outstanding at once, those of the period
-/// that begins included: what a server must read of it without waiting for an answer.
-pub fn outstanding_max(contract: &ExportContract) -> u64 {
-    let periods = contract.deadline.ns().div_ceil(contract.period.ns()).saturating_add(1);
-    periods.saturating_mul(u64::from(contract.requests))
 }
 
 impl Prover for FileProver {

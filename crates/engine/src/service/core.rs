@@ -3,8 +3,8 @@
 //!
 //! ```text
 //!   call -> parts -> ordering -> contract --real time----------------> policy --batch--> backing
-//!                                   |                                    ^
-//!                                   +--best effort--> shares --window----+
+//!    |   ^                          |                                    ^
+//!  unread: no contract              +--best effort--> shares --window----+
 //!   batch: writes that must be durable, flushes  -- its writes done --> one flush --> answers
 //! ```
 //!
@@ -31,6 +31,9 @@ use super::statistics::{ServiceStatistics, Watch};
 use super::tenant::{Admission, Tenant};
 
 pub(crate) use self::switch::{GivenUp, Successor, Switch};
+
+/// Parts of exports without a contract that a turn begins with, at most, and those of one call more.
+pub(crate) const TURN_PARTS: usize = 64;
 
 /// One request of a call.
 #[derive(Debug)]
@@ -61,6 +64,8 @@ pub(crate) struct Core<B> {
     backing: B,
     policy: Box<dyn Policy>,
     tenants: BTreeMap<ExportId, Tenant>,
+    /// Calls of exports without a contract that no turn has come to.
+    unread: VecDeque<Call>,
     calls: Vec<Option<OpenCall>>,
     free_calls: Vec<usize>,
     parts: HashMap<RequestId, Part>,
@@ -108,6 +113,7 @@ impl<B: Backing> Core<B> {
             backing,
             policy,
             tenants: BTreeMap::new(),
+            unread: VecDeque::new(),
             calls: Vec::new(),
             free_calls: Vec::new(),
             parts: HashMap::new(),
@@ -138,15 +144,14 @@ impl<B: Backing> Core<B> {
 
     /// Everything that happens now: what came back first, then what was asked for.
     ///
-    /// Gives the instant. Contracts count in the order of arrival: what came before it and is not
-    /// among `calls` is to be taken as if it had come then.
+    /// Exports without a contract come last, and not all of theirs: what contracts wait for is
+    /// dispatched first ([`TURN_PARTS`]). Gives the instant. Contracts count in the order of
+    /// arrival: what came before it and is not among `calls` is to be taken as if it had come then.
     pub(crate) fn turn(&mut self, calls: impl Iterator<Item = Call>) -> Time {
         // A policy observes what came back before what is new.
         let now = self.take_back();
         self.watch.turned(now, self.not_before);
-        for call in calls {
-            self.open(now, call);
-        }
+        self.read(now, calls);
         // What nothing overlaps any more counts from now, and so after those calls.
         while !self.freed.is_empty() {
             let mut freed = std::mem::take(&mut self.freed);
@@ -177,6 +182,9 @@ impl<B: Backing> Core<B> {
 
     /// When there is something to do though nothing happens.
     fn next_turn(&self) -> Option<Time> {
+        if !self.unread.is_empty() {
+            return Some(Time::ZERO);
+        }
         // Behind what had no room nothing is offered before something is complete.
         let is_shown = self.shown < self.window && self.held.is_empty() && !self.is_holding_back();
         let opens = self.shares.opens().filter(|_| is_shown);
@@ -188,7 +196,7 @@ impl<B: Backing> Core<B> {
 
     /// Whether everything is answered.
     pub(crate) fn is_idle(&self) -> bool {
-        self.parts.is_empty() && self.rounds.is_empty()
+        self.unread.is_empty() && self.parts.is_empty() && self.rounds.is_empty()
     }
 
     /// What a client says about its own service.
@@ -297,6 +305,18 @@ impl<B: Backing> Core<B> {
     pub(crate) fn wait_until(&mut self, sooner: Option<Time>) {
         let until = [self.next_turn(), sooner].into_iter().flatten().min();
         self.backing.wait(until).expect("waiting cannot fail here");
+    }
+
+    /// Parts opened so far.
+    #[cfg(test)]
+    pub(crate) fn opened(&self) -> u64 {
+        self.next_id
+    }
+
+    /// Parts of an export that a new one is compared with.
+    #[cfg(test)]
+    pub(crate) fn in_order(&self, export: ExportId) -> usize {
+        self.tenants[&export].ordering.len()
     }
 
     /// Overlapping requests are no longer kept in order.

@@ -8,22 +8,22 @@
 //! ```
 //!
 //! A call that blocks goes in pieces of at most 64 requests and 8 MiB (one request at least, and
-//! as many as the contract allows at once), each when the one before it is answered, so that no
-//! call keeps the service's thread from others: 64 clients with a piece each cost it 1.4 to 1.9 ms
-//! where 10,000 requests of that export wait (0.35 to 0.45 us a request, optimised code). A call
-//! is not atomic: between two pieces an overlapping call of another thread may take effect, which
-//! NBD allows too. Each piece keeps the order of what overlaps, as [`super`] promises.
-//! What is submitted comes all at once, and costs the service's thread so: see
-//! [`Export::submit_read`].
+//! as many as the contract allows at once), each when the one before it is answered and when there
+//! is room for it beside the export's others (`gate`), so that neither a call nor many of them
+//! keep the service's thread from others. A call is not atomic: between two pieces an overlapping
+//! call of another thread may take effect, which NBD allows too. Each piece keeps the order of what
+//! overlaps, as [`super`] promises. What is submitted waits for no room, comes all at once, and
+//! costs the service's thread so: see [`Export::submit_read`].
 
 use std::ops::Range;
 use std::sync::Arc;
 
-use model::{Bytes, ExportSpec, Lba, Time};
+use model::{Bytes, ExportSpec, Lba, Op, Time};
 use policy::NoticeKind;
 
 use super::call::{Awaited, Call, CallError, CallKind, CallPart, mailbox};
 use super::core::memory;
+use super::gate::{Entered, Gates};
 use super::inbox::Message;
 use super::offer::ExportId;
 use super::{Answered, Shared};
@@ -40,6 +40,7 @@ pub struct Export {
     shared: Arc<Shared>,
     id: ExportId,
     spec: Arc<ExportSpec>,
+    gates: Arc<Gates>,
 }
 
 /// A write or a flush that was submitted. Dropped, it happens all the same, and nobody hears
@@ -66,7 +67,10 @@ impl Export {
         let offer = shared.offer.get();
         let index = offer.exports().iter().position(|export| export.name == name)?;
         let spec = Arc::new(offer.exports()[index].clone());
-        Some(Self { shared: shared.clone(), id: offer.ids()[index], spec })
+        let (id, contract) = (offer.ids()[index], spec.contract.as_ref());
+        let size_max = contract.map_or(shared.params.size_max, |contract| contract.size_max);
+        let gates = shared.gates.of(id, contract, usize_of(size_max));
+        Some(Self { shared: shared.clone(), id, spec, gates })
     }
 
     /// What was agreed.
@@ -95,7 +99,7 @@ impl Export {
     /// # Errors
     /// [`CallError`]; then any part of `data` may be filled.
     pub fn read(&self, offset: u64, data: &mut [u8]) -> Result<Answered, CallError> {
-        self.in_pieces(offset, data.len(), |at, piece| {
+        self.in_pieces(Op::Read, offset, data.len(), |at, piece| {
             self.submit_read(at, piece.len())?.wait(&mut data[piece])
         })
     }
@@ -107,7 +111,7 @@ impl Export {
     /// [`CallError`]; then any part of it may be written.
     pub fn write(&self, offset: u64, data: &[u8], is_durable: bool) -> Result<Answered, CallError> {
         self.check_writable()?;
-        self.in_pieces(offset, data.len(), |at, piece| {
+        self.in_pieces(Op::Write, offset, data.len(), |at, piece| {
             // The flush behind the last piece covers those before it.
             let is_durable = is_durable && piece.end == data.len();
             self.submit_write(at, &data[piece], is_durable)?.wait()
@@ -120,7 +124,7 @@ impl Export {
     /// As [`Self::write`].
     pub fn zero(&self, offset: u64, length: usize, is_durable: bool) -> Result<(), CallError> {
         self.check_writable()?;
-        let zeroed = self.in_pieces(offset, length, |at, piece| {
+        let zeroed = self.in_pieces(Op::Write, offset, length, |at, piece| {
             let kind = CallKind::Write { is_durable: is_durable && piece.end == length };
             let parts = self.cut(at, piece.len(), |_, memory| memory.fill(0))?;
             self.call(kind, parts).wait()
@@ -132,6 +136,7 @@ impl Export {
     /// which bytes of the call it is. What is answered is that of the slowest request.
     fn in_pieces(
         &self,
+        op: Op,
         offset: u64,
         length: usize,
         mut carry_out: impl FnMut(u64, Range<usize>) -> Result<Answered, CallError>,
@@ -146,6 +151,7 @@ impl Export {
         let none = Answered { is_within_contract: is_one, ..Answered::best() };
         (0..length).step_by(piece_max).try_fold(none, |others, at| {
             let piece = at..at.saturating_add(piece_max).min(length);
+            let _entered = self.gates.enter(op, piece.len(), self.part_max());
             Ok(others.and(carry_out(offset + at as u64, piece)?))
         })
     }
@@ -169,6 +175,7 @@ impl Export {
             return Ok(());
         }
         let (start, size) = (lba(self.spec().offset.get() + offset), Bytes::new(length));
+        let _entered = self.enter_for_nothing();
         self.call(CallKind::Trim, vec![CallPart { start, size, data: None }]).wait().map(drop)
     }
 
@@ -177,6 +184,7 @@ impl Export {
     /// # Errors
     /// [`CallError`]; then what was written since the last success may be lost.
     pub fn flush(&self) -> Result<Answered, CallError> {
+        let _entered = self.enter_for_nothing();
         self.submit_flush().wait()
     }
 
@@ -227,7 +235,12 @@ impl Export {
     }
 
     fn part_max(&self) -> usize {
-        usize::try_from(self.size_max().get()).unwrap_or(usize::MAX)
+        usize_of(self.size_max())
+    }
+
+    /// Room for a request that moves nothing, and is counted as a write.
+    fn enter_for_nothing(&self) -> Entered<'_> {
+        self.gates.enter(Op::Write, 0, self.part_max())
     }
 
     /// What of a call is on its way at once, at most; whole parts.
@@ -338,6 +351,10 @@ impl PendingRead {
             }
         })
     }
+}
+
+fn usize_of(size: Bytes) -> usize {
+    usize::try_from(size.get()).unwrap_or(usize::MAX)
 }
 
 pub(super) fn lba(offset: u64) -> Lba {

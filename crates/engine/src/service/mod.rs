@@ -22,6 +22,7 @@ mod change;
 mod core;
 mod device_backing;
 mod export;
+mod gate;
 #[cfg(any(test, feature = "harness"))]
 pub(crate) mod harness;
 mod inbox;
@@ -49,6 +50,7 @@ use policy::Policy;
 
 use self::change::Roster;
 use self::core::{Core, Successor, Switch};
+use self::gate::AllGates;
 use self::inbox::{Change, Inbox, Message};
 use self::offer::{Member, Standing};
 use self::pool::Pool;
@@ -59,6 +61,7 @@ pub use self::call::{Answered, CallError};
 pub use self::change::{Admitted, ChangeError, Prover, Refusal, Removed};
 pub use self::device_backing::DeviceBacking;
 pub use self::export::{Export, Pending, PendingRead};
+pub use self::gate::outstanding_max;
 pub use self::offer::{Arrangement, Offer};
 pub use self::response_counts::ResponseCounts;
 pub use self::statistics::{Overrun, ServiceStatistics, Stall, Trouble};
@@ -132,6 +135,7 @@ struct Shared {
     params: ServiceParams,
     inbox: Inbox,
     pool: Pool,
+    gates: AllGates,
     offer: Standing,
     /// Who is there and by what plan.
     roster: Mutex<Roster>,
@@ -172,8 +176,9 @@ impl Service {
         let roster = Roster::new(&params.exports, &params.arrangement);
         let offer = Standing::new(roster.offer());
         let (roster, recent) = (Mutex::new(roster), view::Recent::default());
-        let changing = Mutex::default();
-        let shared = Arc::new(Shared { params, inbox, pool, offer, roster, changing, recent });
+        let (gates, changing) = (AllGates::default(), Mutex::default());
+        let shared = Shared { params, inbox, pool, gates, offer, roster, changing, recent };
+        let shared = Arc::new(shared);
         let (ready, is_ready) = sync_channel(1);
         let (heard_by, troubles) = sync_channel(TROUBLES_WAITING_MAX);
         let of_thread = shared.clone();
@@ -230,6 +235,11 @@ impl Service {
     /// What was seen so far of each export that is offered now; none when the service ended.
     pub fn statistics(&self) -> Option<ServiceStatistics> {
         self.shared.inbox.ask(self.offer().ids().to_vec(), None)
+    }
+
+    /// Whether no call that blocks is on its way, or about to be.
+    pub fn is_quiet(&self) -> bool {
+        self.shared.gates.are_empty()
     }
 
     /// What somebody should hear of, as it happens: above all batches that took longer than the

@@ -113,6 +113,12 @@ impl Ordering {
         self.freed = freed;
     }
 
+    /// Requests that are kept.
+    #[cfg(test)]
+    pub(crate) fn len(&self) -> usize {
+        self.places.len()
+    }
+
     fn of(&mut self, op: Op) -> &mut Lengths {
         match op {
             Op::Read => &mut self.reads,

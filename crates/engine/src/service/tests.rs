@@ -9,3 +9,4 @@ mod durability;
 mod faults;
 mod order;
 mod pieces;
+mod turns;

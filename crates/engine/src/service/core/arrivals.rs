@@ -8,12 +8,30 @@ use policy::Event;
 use super::super::backing::Backing;
 use super::super::call::{Answered, Call, CallError, CallKind};
 use super::super::offer::ExportId;
-use super::super::tenant::Admission;
-use super::{Core, OpenCall, Part};
+use super::super::tenant::{Admission, Tenant};
+use super::{Core, OpenCall, Part, TURN_PARTS};
 
 impl<B: Backing> Core<B> {
+    /// New calls: those of contracts, then of the others as many as a turn is to begin with.
+    pub(super) fn read(&mut self, now: Time, calls: impl Iterator<Item = Call>) {
+        for call in calls {
+            if self.tenants.get(&call.export).is_some_and(Tenant::has_contract) {
+                self.open(now, call);
+            } else {
+                self.unread.push_back(call);
+            }
+        }
+        let mut parts = 0;
+        while parts < TURN_PARTS
+            && let Some(call) = self.unread.pop_front()
+        {
+            parts += call.parts.len();
+            self.open(now, call);
+        }
+    }
+
     /// A new call: its parts go as far as they may.
-    pub(super) fn open(&mut self, now: Time, mut call: Call) {
+    fn open(&mut self, now: Time, mut call: Call) {
         if self.tenants.get(&call.export).is_none_or(|tenant| tenant.is_closed) {
             call.answer.give(Err(CallError::Removed), call.parts);
             return;

@@ -14,6 +14,7 @@ use super::store::{BLOCK, FLUSH_TIME, Store};
 use super::{SERVE, drive_file, params, table};
 use crate::service::change::Roster;
 use crate::service::core::Core;
+use crate::service::gate::AllGates;
 use crate::service::inbox::Inbox;
 use crate::service::offer::{Arrangement, Member, Standing};
 use crate::service::pool::Pool;
@@ -27,7 +28,7 @@ pub(super) const SPREAD: usize = 256;
 pub(super) const BATCH_MS: [u64; 6] = [4, 6, 8, 10, 12, 14];
 
 /// The core of such a service.
-pub(super) fn core(params: &ServiceParams, seed: u64) -> Core<Store> {
+pub(in crate::service) fn core(params: &ServiceParams, seed: u64) -> Core<Store> {
     let ServiceParams { exports, arrangement, .. } = params;
     let policy = params.policy(arrangement).expect("built before");
     let store = Store::pseudo(&table(&BATCH_MS), SPREAD * exports.len(), seed);
@@ -58,8 +59,8 @@ pub(in crate::service) fn share_with(params: ServiceParams, waker: Waker) -> Arc
     let (inbox, pool) = (Inbox::new(Clock::start(), waker), Pool::new(params.size_max));
     let roster = Roster::new(&params.exports, &params.arrangement);
     let (offer, recent) = (Standing::new(roster.offer()), view::Recent::default());
-    let (roster, changing) = (Mutex::new(roster), Mutex::default());
-    Arc::new(Shared { params, inbox, pool, offer, roster, changing, recent })
+    let (gates, roster, changing) = (AllGates::default(), Mutex::new(roster), Mutex::default());
+    Arc::new(Shared { params, inbox, pool, gates, offer, roster, changing, recent })
 }
 
 fn exports() -> Vec<ExportSpec> {
@@ -75,7 +76,7 @@ fn exports() -> Vec<ExportSpec> {
 }
 
 /// Two contracts and best effort, as they are proved for a serve file.
-pub(super) fn proved() -> ServiceParams {
+pub(in crate::service) fn proved() -> ServiceParams {
     let file = ServeFile::parse(SERVE).expect("it is sound");
     let drive = DriveFile::parse(&drive_file(&table(&BATCH_MS), FLUSH_TIME)).expect("it is sound");
     let bound = file.bind(&drive).expect("it fits");

@@ -6,7 +6,7 @@ use std::ops::Range;
 
 use device::{IoBuffer, IoError, RingError};
 use drive::{Drive, PseudoDisk};
-use model::{BatchTable, Bytes, Duration, Lba, Op, Request, RequestId, Time};
+use model::{BatchTable, Bytes, Class, Duration, Lba, Op, Request, RequestId, Time};
 use rustix::io::Errno;
 
 use crate::service::backing::{Backing, Move, Moved};
@@ -121,6 +121,13 @@ impl Store {
     #[cfg(test)]
     pub(crate) fn is_busy(&self) -> bool {
         !self.on_drive.is_empty() && self.drive.next_event().is_some_and(|next| next > self.now)
+    }
+
+    /// Requests of contracts on the drive.
+    #[cfg(test)]
+    pub(crate) fn of_contracts(&self) -> usize {
+        let requests = self.on_drive.values().map(|(request, _)| request);
+        requests.filter(|request| request.class != Class::BestEffort).count()
     }
 
     fn move_data(&mut self, request: &Request, data: &mut IoBuffer) {
