@@ -32,7 +32,8 @@ use super::tenant::{Admission, Tenant};
 
 pub(crate) use self::switch::{GivenUp, Successor, Switch};
 
-/// Parts of exports without a contract that a turn begins with, at most, and those of one call more.
+/// Parts of exports without a contract that a turn begins with: the call that reaches so many is
+/// the last.
 pub(crate) const TURN_PARTS: usize = 64;
 
 /// One request of a call.

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! How much of an export is on its way at once: what goes beyond waits in its client's thread, before
-//! there is memory for it and before the service's thread hears of it.
+//! How much of an export is on its way at once: what goes beyond waits in its client's thread,
+//! before there is memory for it and before the service's thread hears of it.
 //!
 //! ```text
 //!   client's thread: --enter--> memory, inbox, answer --leave--> whoever came next enters
 //! ```
-//! So nobody makes the turns of the service's thread long, nor its memory large, by asking for much on
-//! many connections: of one export there are never more than [`PARTS`] and [`BYTES`] to be put in
-//! order, twice that where its contract speaks of one operation, or what its contract allows.
+//! So nobody makes the turns of the service's thread long, nor its memory large, by asking for much
+//! on many connections: of one export there are never more than [`PARTS`] and [`BYTES`] to be put
+//! in order, twice that where its contract speaks of one operation, or what its contract allows.
 //!
 //! Who keeps a contract never waits here. Where it speaks of reads or of writes alone, the others
 //! have a gate of their own. Where requests beyond it wait, the one that comes so many later is

@@ -340,8 +340,8 @@ mod tests {
 
     use super::*;
 
-    /// Goal: what the host takes in a turn, or comes too late to it, is its lateness; what it took before
-    /// the busy interval, or while it had nothing to send, is not.
+    /// Goal: what the host takes in a turn, or comes too late to it, is its lateness; what it took
+    /// before the busy interval, or while it had nothing to send, is not.
     #[test]
     fn a_turn_that_takes_long_makes_the_host_late() {
         let (at, ms) = (|ms| Time::ZERO + Duration::from_ms(ms), Duration::from_ms);

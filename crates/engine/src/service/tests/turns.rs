@@ -71,18 +71,19 @@ fn a_contract_is_not_kept_waiting_by_what_was_asked_before() {
     }
 }
 
-/// Goal: one who asks for much on many connections is compared with little, and makes no contract late.
-/// Method: 20 clients overwrite the same place, one keeps its contract; in virtual time, but for
+/// Goal: one who asks for much on many connections is compared with little, and makes no contract
+/// late. Method: 20 clients overwrite the same place, one keeps its contract; in virtual time, but for
 /// when the clients' threads ask.
 #[test]
 fn many_connections_have_no_more_on_their_way_than_one_export_may() {
     const CLIENTS: usize = 20;
     const CALLS: usize = 4;
     let shared = share_with(proved(), Waker::new().expect("a descriptor"));
-    let mut core = core(&shared.params, 1);
     let export = |name| Export::named(&shared, name).expect("it is offered");
     let zero = |floods: &Export| floods.zero(0, PIECE * (16 << 10), false);
-    std::thread::scope(|scope| {
+    let statistics = std::thread::scope(|scope| {
+        // Both end with a test that fails, or its clients would wait for ever.
+        let (mut core, _closing) = (core(&shared.params, 1), Closing(&shared));
         let ask = |_| {
             let floods = export("floods");
             scope.spawn(move || (0..CALLS).map(|_| zero(&floods)).collect::<Vec<_>>())
@@ -108,12 +109,21 @@ fn many_connections_have_no_more_on_their_way_than_one_export_may() {
             let results = client.join().expect("it does not panic");
             assert_eq!(results, [Ok(()); CALLS] as [Result<(), CallError>; CALLS]);
         }
+        core.statistics()
     });
-    let statistics = core.statistics();
     let [keeps, _, floods] = &statistics.exports[..] else { panic!("three exports") };
     assert_eq!(floods.responses.count(), (CLIENTS * CALLS * PIECE) as u64);
     assert!(keeps.bounded.count() > 100, "{}", keeps.bounded.count());
     assert_eq!((keeps.exceeded, keeps.beyond, keeps.misses), (0, 0, 0));
+}
+
+/// Refuses clients from then on.
+struct Closing<'a>(&'a Shared);
+
+impl Drop for Closing<'_> {
+    fn drop(&mut self) {
+        self.0.inbox.close();
+    }
 }
 
 /// What clients sent, as if it had come at that instant of the drive's time.
