@@ -123,7 +123,7 @@ impl CpuThreadAssessment {
 /// Assesses everything that shares a processor, what was measured counted above all of it.
 ///
 /// # Complexity
-/// As [`response`] for every different task and server, and as [`super::Supply::response_ns`] for
+/// As [`super::response()`] for every different task and server, and as [`super::Supply::response_ns`] for
 /// every server.
 ///
 /// # Panics
