@@ -5,9 +5,9 @@
 //!   admit    place -> prove the new set -> wait for a quiet instant -> switch -> offered
 //!   remove   no longer offered -> no more calls -> answered or refused -> prove -> quiet -> free
 //! ```
-//! One change at a time: another that is asked for meanwhile is refused. What happens at the switch, and why nobody's bound suffers from it,
-//! stands in `core::switch`. Whoever asks waits, at most for [`QUIET_MAX`] and [`DRAIN_MAX`];
-//! the service does not wait for whoever asks.
+//! One change at a time: another that is asked for meanwhile is refused. What happens at the switch,
+//! and why nobody's bound suffers from it, stands in `core::switch`. Whoever asks waits, at most for
+//! [`QUIET_MAX`] and [`DRAIN_MAX`]; the service does not wait for whoever asks.
 
 use std::fmt;
 use std::sync::{Arc, MutexGuard, PoisonError, TryLockError};
