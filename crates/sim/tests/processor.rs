@@ -337,9 +337,9 @@ fn a_thief_takes_its_burst_and_goes_on() {
                 ns_max = [1_000]\n[fit.demand]\nutilization_ppb = 250_000_000\n\
                 offset_ns = 3_000\n";
     let profile = CpuProfile::parse(text).unwrap();
-    let thieves = Thief::of(&profile, InterferenceBound::Demand, us(6)).unwrap();
+    let thief = Thief::of(&profile, InterferenceBound::Demand, us(6)).unwrap();
     let mut workload = CpuWorkload::new(Scheduling::FixedPriority);
     workload.tasks.push(CpuTask { offset: us(5), ..task("only", 30, 1_000, 1) });
     // The least R with R = 30 + 9 + R / 4 is 52.
-    assert_eq!(disturbed_max(&workload, &thieves, 0), 52);
+    assert_eq!(disturbed_max(&workload, &[thief], 0), 52);
 }

@@ -65,11 +65,11 @@ pub(crate) fn with_profiles(
         let (bound, margin) = (interference.bound, interference.margin);
         let measured = MeasuredDemand::new(&profile, bound, margin)
             .map_err(|error| without_fit(interference, &error))?;
-        let thieves = Thief::of(&profile, bound, margin)
+        let thief = Thief::of(&profile, bound, margin)
             .ok_or_else(|| without_fit(interference, &MissingFit { bound }))?;
-        Ok((measured, thieves))
+        Ok((measured, thief))
     };
     let read: Vec<_> = workload.interference.iter().map(read).collect::<Result<_, Failure>>()?;
-    let (measured, thieves): (_, Vec<_>) = read.into_iter().unzip();
-    Ok(Processor { workload, measured, thieves: thieves.concat() })
+    let (measured, thieves) = read.into_iter().unzip();
+    Ok(Processor { workload, measured, thieves })
 }

@@ -34,20 +34,16 @@ enum Allowance {
 }
 
 impl Thief {
-    /// Thieves that together steal in no window more than a bound of the profile and `margin`, which
+    /// A thief that steals in no window more than a bound of the profile and `margin`, which
     /// `points` has in each of the windows that a longer one is made of; none where the profile has no such fit.
-    pub fn of(
-        profile: &CpuProfile,
-        bound: InterferenceBound,
-        margin: Duration,
-    ) -> Option<Vec<Self>> {
-        let line = |fit: DemandFit| vec![Self::line(fit.utilization_ppb, fit.offset_ns, margin)];
+    pub fn of(profile: &CpuProfile, bound: InterferenceBound, margin: Duration) -> Option<Self> {
+        let line = |fit: DemandFit| Self::line(fit.utilization_ppb, fit.offset_ns, margin);
         match bound {
             InterferenceBound::Demand => profile.demand_fit.map(line),
             InterferenceBound::Load => profile.load_fit.map(|fit| line(fit.to_demand())),
             InterferenceBound::Points => {
                 let points = Staircase::new(profile.raised_by(margin));
-                Some(vec![Self { allowance: Allowance::Points(points) }])
+                Some(Self { allowance: Allowance::Points(points) })
             }
         }
     }

@@ -55,7 +55,7 @@ impl Disturbed {
             let bound = InterferenceBound::ALL[random.index(3)];
             let margin = NS(random.below(2) * random.below(10));
             measured.push(MeasuredDemand::new(&profile, bound, margin).unwrap());
-            thieves.extend(Thief::of(&profile, bound, margin).unwrap());
+            thieves.push(Thief::of(&profile, bound, margin).unwrap());
         }
         let timing = if random.below(3) == 0 { Timing::Random } else { Timing::Critical };
         Self { workload, measured, thieves, timing, seed }
@@ -346,7 +346,7 @@ fn bounds_are_reached() {
         let profile = profile(&mut random);
         let bound = [InterferenceBound::Demand, InterferenceBound::Load][random.index(2)];
         *measured = vec![MeasuredDemand::new(&profile, bound, Duration::ZERO).unwrap()];
-        *thieves = Thief::of(&profile, bound, Duration::ZERO).unwrap();
+        *thieves = vec![Thief::of(&profile, bound, Duration::ZERO).unwrap()];
         let assessment = assess(workload, measured);
         let mut longest = vec![Duration::ZERO; assessment.tasks.len()];
         for again in 0..12 {
