@@ -28,6 +28,12 @@ impl Fault {
         Self { error: error.into(), help: help.into(), is_refused: false, would_fit: Vec::new() }
     }
 
+    /// Another proof is under way.
+    pub(super) fn busy() -> Self {
+        let (error, help) = ("another export is being checked", "try again when that is done");
+        Self { is_refused: true, ..Self::new(error, help) }
+    }
+
     /// Why the set of exports stays as it is.
     pub(super) fn of_change(error: ChangeError) -> Self {
         let is_refused = matches!(

@@ -13,7 +13,7 @@ use crate::service::harness::view;
 /// What is not as it must be.
 pub(crate) fn run(bytes: &[u8]) -> Result<usize, String> {
     let Some((&piece, input)) = bytes.split_first() else { return Ok(0) };
-    let mut desk = Desk { view: view(), stop: Box::new(|| ()) };
+    let mut desk = Desk::new(view(), Some(Box::new(|| ())));
     let output = answers(&mut desk, input, usize::from(piece).max(1));
     let output = String::from_utf8(output).map_err(|error| error.to_string())?;
     let answered: Vec<&str> = output.lines().collect();

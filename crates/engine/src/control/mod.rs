@@ -12,7 +12,7 @@
 //!   {"do":"stop"}         answer everything, then end
 //! ```
 //! While an export is admitted or removed, which may take seconds, no other is: that is refused at
-//! once. Everything else is answered meanwhile.
+//! once; so is a second check while one runs. Everything else is answered meanwhile.
 //!
 //! Only the socket's owner gets in (mode 0600). What `stop` does is the caller's: a service does
 //! not know who runs it.
@@ -30,10 +30,11 @@ pub(crate) mod tests;
 
 use std::io;
 use std::path::Path;
+use std::sync::{Arc, Mutex, TryLockError};
 
 use model::NewExport;
 use policy::NoticeKind;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use self::answers::{Fault, admitted, failed, removed, statistics, status};
 use self::request::Request;
@@ -61,7 +62,7 @@ impl Control {
         stop: impl Fn() + Send + 'static,
         say: Say,
     ) -> io::Result<Self> {
-        let desk = Desk { view, stop: Box::new(stop) };
+        let desk = Desk::new(view, Some(Box::new(stop)));
         let peers = Peers::start("tidegate-ctl", UnixDoor::open(path)?, desk, say)?;
         Ok(Self { _peers: peers })
     }
@@ -70,55 +71,54 @@ impl Control {
 /// Answers one request as the control socket does, for programs that have the service in
 /// themselves. Ending it is theirs: `stop` is refused.
 pub fn ask(view: &View, request: &[u8]) -> String {
-    let desk = Desk { view: view.clone(), stop: Box::new(|| ()) };
-    let reply = Request::parse(request).and_then(|request| match request {
-        Request::Stop => Err(Fault::new(
-            "no server runs this service, so none can be stopped",
-            "the program that opened it closes it",
-        )),
-        request => desk.reply(&request),
-    });
-    reply.unwrap_or_else(|fault| failed(&fault)).to_string()
+    let mut desk = Desk::new(view.clone(), None);
+    let answer = match desk.answer(request) {
+        Reply::Now(answer) => answer,
+        Reply::Later(job) => job(),
+    };
+    String::from_utf8_lossy(answer.bytes.trim_ascii_end()).into_owned()
 }
 
 /// What answers requests.
 struct Desk {
     view: View,
-    stop: Box<dyn Fn() + Send>,
+    /// Ends the server; none runs this service where there is none.
+    stop: Option<Box<dyn Fn() + Send>>,
+    /// Held while an export is checked: proofs take their time, and one runs at once.
+    checking: Arc<Mutex<()>>,
 }
 
 impl Desk {
-    fn reply(&self, request: &Request) -> Result<serde_json::Value, Fault> {
+    fn new(view: View, stop: Option<Box<dyn Fn() + Send>>) -> Self {
+        Self { view, stop, checking: Arc::default() }
+    }
+
+    fn reply(&self, request: Request) -> Reply {
+        let view = self.view.clone();
         match request {
-            Request::Status => status(&self.view),
-            Request::Statistics => statistics(&self.view),
-            Request::Missed { export } => self.notice(export, NoticeKind::DeadlineMissed),
-            Request::Ended { export } => self.notice(export, NoticeKind::StreamEnded),
+            Request::Status => now(status(&view)),
+            Request::Statistics => now(statistics(&view)),
+            Request::Missed { export } => now(notice(&view, &export, NoticeKind::DeadlineMissed)),
+            Request::Ended { export } => now(notice(&view, &export, NoticeKind::StreamEnded)),
             Request::Check { export } => {
-                self.view.check(export).map(|found| admitted(&found)).map_err(Fault::of_change)
+                let checking = self.checking.clone();
+                later(move || check(&view, &export, &checking))
             }
-            Request::Admit { export } => admit(&self.view, export),
-            Request::Remove { export } => remove(&self.view, export),
-            Request::Stop => {
-                (self.stop)();
-                Ok(json!({ "ok": true }))
-            }
+            Request::Admit { export } => later(move || admit(&view, &export)),
+            Request::Remove { export } => later(move || remove(&view, &export)),
+            Request::Stop => now(self.stop()),
         }
     }
 
-    fn notice(&self, name: &str, kind: NoticeKind) -> Result<serde_json::Value, Fault> {
-        let Some(export) = self.view.export(name) else {
-            return Err(Fault::new("there is no export of that name", "`status` lists them"));
-        };
-        if export.spec().contract.is_none() {
+    fn stop(&self) -> Result<Value, Fault> {
+        let Some(stop) = &self.stop else {
             return Err(Fault::new(
-                "an export without a contract has no deadlines",
-                "name one that has a contract",
+                "no server runs this service, so none can be stopped",
+                "the program that opened it closes it",
             ));
-        }
-        export.notice(kind);
-        // Who reports is to know whether that changes anything.
-        Ok(json!({ "ok": true, "is_heard": self.view.hears_notices() }))
+        };
+        stop();
+        Ok(json!({ "ok": true }))
     }
 }
 
@@ -131,16 +131,9 @@ impl Protocol for Desk {
     }
 
     fn answer(&mut self, request: &[u8]) -> Reply {
-        let view = self.view.clone();
         match Request::parse(request) {
-            Ok(Request::Admit { export }) => {
-                Reply::Later(Box::new(move || answer(admit(&view, &export))))
-            }
-            Ok(Request::Remove { export }) => {
-                Reply::Later(Box::new(move || answer(remove(&view, &export))))
-            }
-            Ok(request) => answer(self.reply(&request)).into(),
-            Err(fault) => answer(Err(fault)).into(),
+            Ok(request) => self.reply(request),
+            Err(fault) => now(Err(fault)),
         }
     }
 
@@ -158,19 +151,52 @@ impl Protocol for Desk {
     }
 }
 
-fn admit(view: &View, new: &NewExport) -> Result<serde_json::Value, Fault> {
+fn notice(view: &View, name: &str, kind: NoticeKind) -> Result<Value, Fault> {
+    let Some(export) = view.export(name) else {
+        return Err(Fault::new("there is no export of that name", "`status` lists them"));
+    };
+    if export.spec().contract.is_none() {
+        return Err(Fault::new(
+            "an export without a contract has no deadlines",
+            "name one that has a contract",
+        ));
+    }
+    export.notice(kind);
+    // Who reports is to know whether that changes anything.
+    Ok(json!({ "ok": true, "is_heard": view.hears_notices() }))
+}
+
+fn check(view: &View, new: &NewExport, checking: &Mutex<()>) -> Result<Value, Fault> {
+    let _checking = match checking.try_lock() {
+        Err(TryLockError::WouldBlock) => return Err(Fault::busy()),
+        Ok(checking) => checking,
+        Err(TryLockError::Poisoned(checking)) => checking.into_inner(),
+    };
+    view.check(new).map(|found| admitted(&found)).map_err(Fault::of_change)
+}
+
+fn admit(view: &View, new: &NewExport) -> Result<Value, Fault> {
     view.admit(new).map(|found| admitted(&found)).map_err(Fault::of_change)
 }
 
-fn remove(view: &View, name: &str) -> Result<serde_json::Value, Fault> {
+fn remove(view: &View, name: &str) -> Result<Value, Fault> {
     view.remove(name).map(|found| removed(name, &found)).map_err(Fault::of_change)
 }
 
-fn answer(reply: Result<serde_json::Value, Fault>) -> Answer {
-    Answer { bytes: line(&reply.unwrap_or_else(|fault| failed(&fault))), is_last: false }
+fn now(found: Result<Value, Fault>) -> Reply {
+    Reply::Now(answer(found))
 }
 
-fn line(value: &serde_json::Value) -> Vec<u8> {
+/// What may take its time.
+fn later(job: impl FnOnce() -> Result<Value, Fault> + Send + 'static) -> Reply {
+    Reply::Later(Box::new(move || answer(job())))
+}
+
+fn answer(found: Result<Value, Fault>) -> Answer {
+    Answer { bytes: line(&found.unwrap_or_else(|fault| failed(&fault))), is_last: false }
+}
+
+fn line(value: &Value) -> Vec<u8> {
     let mut line = value.to_string().into_bytes();
     line.push(b'\n');
     line

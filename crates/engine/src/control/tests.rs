@@ -361,6 +361,29 @@ fn a_refusal_is_no_fault_of_the_request() {
     }
 }
 
+/// Goal: a check keeps nobody waiting but who asks for it, and one runs at once. Canary: the same
+/// request is carried out when the other is done.
+#[test]
+fn a_check_is_waited_for_by_its_peer_alone_and_one_runs_at_once() {
+    use super::Desk;
+    use crate::peers::{Protocol as _, Reply};
+    let bench = Bench::new();
+    let mut desk = Desk::new(bench.service.view(), None);
+    let checking = desk.checking.clone();
+    let mut said = || {
+        let Reply::Later(job) = desk.answer(second("check", 1).as_bytes()) else {
+            panic!("everybody waits for it");
+        };
+        serde_json::from_slice::<Value>(&job().bytes).unwrap()
+    };
+    assert_eq!(said()["ok"], true);
+    let other = checking.lock().unwrap();
+    let refused = said();
+    assert!(refused["ok"] == false && refused["is_refused"] == true, "{refused}");
+    drop(other);
+    assert_eq!(said()["ok"], true);
+}
+
 #[test]
 fn a_contract_that_the_server_cannot_read_in_time_is_refused() {
     let bench = Bench::new();
