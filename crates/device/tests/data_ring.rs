@@ -10,7 +10,7 @@ use device::{Access, DataRing, IoBuffer, IoError, Moved, RingError, Target, Tran
 use model::{Bytes, Duration, Lba, Op};
 
 const BLOCK: Bytes = Bytes::from_kib(4);
-const LONG: Duration = Duration::from_ms(20_000);
+const LONG: Duration = Duration::from_ms(120_000);
 
 struct Bench {
     _directory: tempfile::TempDir,
@@ -115,7 +115,7 @@ fn hear_every_ring(mut bench: Bench) {
     }
     drop(ask);
     ringer.join().unwrap();
-    assert!(started.elapsed().as_secs() < 20, "a ring was missed");
+    assert!(started.elapsed().as_secs() < 60, "a ring was missed");
     // A last ring may still be on its way: it is heard here.
     bench.ring.wait(Duration::from_ms(1)).unwrap();
     bench.ring.reap(drop);
@@ -204,7 +204,7 @@ fn hear_between(mut bench: Bench) {
         bench.ring.reap(drop);
         let begun = Instant::now();
         bench.ring.wait(LONG).unwrap();
-        assert!(begun.elapsed() < std::time::Duration::from_secs(10), "it slept");
+        assert!(begun.elapsed() < std::time::Duration::from_mins(1), "it slept");
         bench.ring.reap(drop);
         // Nothing is left that would wake it again and again.
         let mut turns = 0;

@@ -113,7 +113,7 @@ impl Server {
         server.wait_for("its socket", || {
             let Ok(mut stream) = UnixStream::connect(&socket) else { return false };
             let mut greeting = [0; 8];
-            stream.set_read_timeout(Some(Duration::from_secs(10))).unwrap();
+            stream.set_read_timeout(Some(Duration::from_mins(1))).unwrap();
             stream.read_exact(&mut greeting).is_ok() && greeting == *b"NBDMAGIC"
         });
         server
