@@ -14,10 +14,12 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use device::terminal;
 use signal_hook::consts::{
-    SIGALRM, SIGHUP, SIGINT, SIGIO, SIGPROF, SIGQUIT, SIGTERM, SIGTSTP, SIGTTIN, SIGTTOU, SIGUSR1,
-    SIGUSR2, SIGVTALRM, SIGXCPU, SIGXFSZ,
+    SIGABRT, SIGALRM, SIGHUP, SIGINT, SIGIO, SIGPROF, SIGQUIT, SIGSYS, SIGTERM, SIGTRAP, SIGTSTP,
+    SIGTTIN, SIGUSR1, SIGUSR2, SIGVTALRM, SIGXCPU, SIGXFSZ,
 };
+use signal_hook::flag;
 use signal_hook::iterator::Signals;
 use signal_hook::low_level::emulate_default_handler;
 
@@ -57,21 +59,33 @@ pub(crate) fn flag(kept: Option<String>) -> Result<Arc<AtomicBool>, Failure> {
 }
 
 /// What would end a process or stop it, and can be caught: what people send, and what limits do. Ctrl-Z
-/// is one of them: a manager that is stopped watches over nothing.
-const ENDING: [i32; 15] = [
-    SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGTSTP, SIGTTIN, SIGTTOU, SIGUSR1, SIGUSR2, SIGALRM,
-    SIGVTALRM, SIGPROF, SIGXCPU, SIGXFSZ, SIGIO,
+/// is one of them: a manager that is stopped watches over nothing. `abort()` ends the process all the same.
+const ENDING: [i32; 17] = [
+    SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGTSTP, SIGTTIN, SIGUSR1, SIGUSR2, SIGALRM, SIGVTALRM,
+    SIGPROF, SIGXCPU, SIGXFSZ, SIGIO, SIGABRT, SIGSYS, SIGTRAP,
 ];
 
-/// A flag that every one of these signals sets, and none of them ends the process: for whoever must put
-/// something back, and looks at the flag often.
-pub(crate) fn patient_flag() -> Result<Arc<AtomicBool>, Failure> {
-    let flag = Arc::new(AtomicBool::new(false));
-    for signal in ENDING {
-        signal_hook::flag::register(signal, Arc::clone(&flag))
-            .map_err(|error| Failure::environment(&error))?;
+/// Signals to a program that must put something back before it ends.
+#[derive(Debug, Clone)]
+pub(crate) struct Patience {
+    /// Set by each of these signals, and none of them ends the process: to be looked at often.
+    pub(crate) is_asked: Arc<AtomicBool>,
+    /// To be set when everything is put back: from then on they do what they always do.
+    pub(crate) is_over: Arc<AtomicBool>,
+}
+
+impl Patience {
+    /// Begins now. The terminal does not stop the program for writing from the background either.
+    pub(crate) fn begin() -> Result<Self, Failure> {
+        let patience = Self { is_asked: Arc::default(), is_over: Arc::default() };
+        terminal::write_from_background();
+        for signal in ENDING {
+            flag::register_conditional_default(signal, Arc::clone(&patience.is_over))
+                .and_then(|_| flag::register(signal, Arc::clone(&patience.is_asked)))
+                .map_err(|error| Failure::environment(&error))?;
+        }
+        Ok(patience)
     }
-    Ok(flag)
 }
 
 /// On a line of its own, also where a bar is drawn.

@@ -6,12 +6,12 @@
 mod common;
 
 use std::fs;
-use std::io::Read as _;
+use std::io::{Read as _, Write as _};
 use std::os::unix::fs::MetadataExt as _;
-use std::os::unix::process::CommandExt as _;
+use std::os::unix::process::{CommandExt as _, ExitStatusExt as _};
 use std::process::{Child, Command, Stdio};
 use std::thread::sleep;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use common::Folder;
 use serde_json::Value;
@@ -259,28 +259,19 @@ fn a_thread_that_cannot_be_served_is_refused_by_name() {
 /// host is in what is reported and allowed for.
 #[test]
 fn a_process_is_served_and_put_back() {
-    for signal in ["-TERM", "-XCPU"] {
+    for signal in ["-TERM", "-XCPU", "-ABRT"] {
         is_served_until(signal);
     }
 }
 
 fn is_served_until(signal: &str) {
     let folder = Folder::new();
-    let mut greedy = Command::new("sh").args(["-c", "while :; do :; done"]).spawn().unwrap();
-    let thread = greedy.id().to_string();
-    // Priority and policy are fields 40 and 41, and the state behind the name is the third.
-    let policy = || {
-        let text = fs::read_to_string(format!("/proc/{thread}/stat")).unwrap();
-        let fields = text.rsplit(") ").next().unwrap().split(' ').skip(40 - 3).take(2);
-        fields.map(str::to_owned).collect::<Vec<_>>()
-    };
-    let before = policy();
+    let greedy = Greedy::begin();
+    let thread = greedy.thread();
     let options = ["cpu", "serve", "--budget=2ms", "--period=20ms", "--thread", &thread, "--json"];
     let child = match begun(&mut folder.command(&options), "Serving") {
         Ok(child) => child,
         Err(said) => {
-            greedy.kill().unwrap();
-            greedy.wait().unwrap();
             assert!(said.contains("the manager needs"), "{said}");
             eprintln!("skipped: no permission for real-time priorities");
             return;
@@ -291,14 +282,12 @@ fn is_served_until(signal: &str) {
     sleep(Duration::from_millis(800));
     let told = Command::new("kill").args([signal, &child.id().to_string()]).status().unwrap();
     let output = child.wait_with_output().unwrap();
-    let after = policy();
-    greedy.kill().unwrap();
-    greedy.wait().unwrap();
+    let after = greedy.policy();
     let stderr = String::from_utf8_lossy(&output.stderr);
     assert!(code == 2 && second.contains("is served already"), "{code} {second}");
     assert!(!second.contains("Serving"), "{second}");
     assert!(told.success() && output.status.code() == Some(0), "{stderr}");
-    assert_eq!((&before[..], after), (&["0", "0"].map(str::to_owned)[..], before.clone()));
+    assert_eq!(after, ORDINARY);
     let found: Value = serde_json::from_slice(&output.stdout).unwrap();
     let ns = |name: &str| found[name].as_u64().unwrap();
     assert_eq!(found["end"], "stopped");
@@ -306,4 +295,85 @@ fn is_served_until(signal: &str) {
     let allowed = ns("budget_ns") + ns("enforcement_delay_ns_max") + tolerance;
     assert!(ns("executed_in_period_ns_max") <= allowed, "{found:#}");
     assert!(ns("executed_ns") > 0 && ns("exhaustions") > 0, "{found:#}");
+}
+
+/// Goal: who does not read what is said keeps the manager from nothing: in time the thread is what it
+/// was. Method: standard error is a pipe that is full, so that the program waits for ever after.
+#[test]
+fn a_manager_waits_for_nobody_who_reads() {
+    let folder = Folder::new();
+    let greedy = Greedy::begin();
+    let thread = greedy.thread();
+    let mut options =
+        vec!["cpu", "serve", "--budget=2ms", "--period=20ms", "--background=idle", "--thread"];
+    options.extend([&thread[..], "--duration"]);
+    let (code, _, said) = folder.run(&[&options[..], &["1ms"]].concat());
+    if code == 3 {
+        assert!(said.contains("the manager needs"), "{said}");
+        eprintln!("skipped: no permission for real-time priorities");
+        return;
+    }
+    let (kept, mut full) = std::io::pipe().unwrap();
+    let stderr = full.try_clone().unwrap();
+    let fills = std::thread::spawn(move || full.write_all(&vec![b'x'; 4 << 20]));
+    let options = [&options[..], &["3s"]].concat();
+    let mut child = folder.command(&options).stdout(Stdio::null()).stderr(stderr).spawn().unwrap();
+    until("it is served", || greedy.policy() != ORDINARY);
+    until("it is put back", || greedy.policy() == ORDINARY);
+    until("the program ends", || {
+        Command::new("kill").args(["-TERM", &child.id().to_string()]).status().unwrap();
+        child.try_wait().unwrap().is_some()
+    });
+    assert_eq!(child.wait().unwrap().signal(), Some(15), "it waits to be read");
+    drop(kept);
+    assert!(fills.join().unwrap().is_err(), "the pipe was not full");
+}
+
+/// Wrong input, and not a panic in the middle: what is still to come is a time, too.
+#[test]
+fn times_without_end_are_refused() {
+    let folder = Folder::new();
+    for (budget, period) in [("1ms", "18446744073709551615ns"), ("3000000h", "3000000h")] {
+        let options = ["cpu", "serve", "--thread=1", "--budget", budget, "--period", period];
+        let (code, _, stderr) = folder.run(&options);
+        assert!(code == 2 && stderr.contains("more than 100 years"), "{code} {stderr}");
+    }
+}
+
+/// A process that never rests.
+struct Greedy(Child);
+
+/// Priority and policy of a process that nobody serves.
+const ORDINARY: [&str; 2] = ["0", "0"];
+
+impl Greedy {
+    fn begin() -> Self {
+        Self(Command::new("sh").args(["-c", "while :; do :; done"]).spawn().unwrap())
+    }
+
+    fn thread(&self) -> String {
+        self.0.id().to_string()
+    }
+
+    /// Priority and policy are fields 40 and 41, and the state behind the name is the third.
+    fn policy(&self) -> Vec<String> {
+        let text = fs::read_to_string(format!("/proc/{}/stat", self.0.id())).unwrap();
+        let fields = text.rsplit(") ").next().unwrap().split(' ').skip(40 - 3).take(2);
+        fields.map(str::to_owned).collect()
+    }
+}
+
+impl Drop for Greedy {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+fn until(what: &str, mut is_so: impl FnMut() -> bool) {
+    let begun = Instant::now();
+    while !is_so() {
+        assert!(begun.elapsed() < Duration::from_mins(1), "in vain: {what}");
+        sleep(Duration::from_millis(5));
+    }
 }

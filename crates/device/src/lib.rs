@@ -40,6 +40,7 @@ mod store;
 mod sysfs;
 pub mod target;
 pub mod temperature;
+pub mod terminal;
 pub mod threads;
 mod uring;
 mod waker;

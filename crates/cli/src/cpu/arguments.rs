@@ -118,10 +118,10 @@ pub(crate) struct CpuServeArguments {
     #[arg(long, value_name = "NAME|NUMBER")]
     pub(crate) thread: String,
     /// What it may execute at its priority in each period.
-    #[arg(long, value_name = "TIME", value_parser = quantity::<Duration>)]
+    #[arg(long, value_name = "TIME", value_parser = run_length)]
     pub(crate) budget: Duration,
     /// The period.
-    #[arg(long, value_name = "TIME", value_parser = quantity::<Duration>)]
+    #[arg(long, value_name = "TIME", value_parser = run_length)]
     pub(crate) period: Duration,
     /// Its SCHED_FIFO priority while it has budget, 1 to 98; the manager is one above.
     #[arg(long, value_name = "N", default_value_t = 50,
@@ -219,7 +219,7 @@ fn run_length(text: &str) -> Result<Duration, String> {
     const YEAR: Duration = Duration::from_ms(365 * 24 * 3_600 * 1_000);
     match length(text)? {
         length if length <= YEAR * 100 => Ok(length),
-        _ => Err("a run of more than 100 years; write a shorter one".to_owned()),
+        _ => Err("more than 100 years; write a shorter time".to_owned()),
     }
 }
 

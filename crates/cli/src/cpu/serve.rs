@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! `tidegate cpu serve`: a sporadic server for a thread that is there already.
 
-use std::io::Write as _;
+use std::io::{self, Write as _};
+use std::sync::atomic::Ordering;
+use std::sync::mpsc;
 use std::thread;
 
 use device::affinity::Affinity;
@@ -16,25 +18,35 @@ use serde_json::json;
 use super::arguments::CpuServeArguments;
 use crate::Answer;
 use crate::failure::Failure;
-use crate::interrupt;
+use crate::interrupt::Patience;
 use crate::show::{labelled, ms_ceil, outln};
 
 /// Runs the command.
 pub(super) fn serve(arguments: &CpuServeArguments) -> Result<Answer, Failure> {
     let thread = find(&arguments.thread)?;
     let params = params(arguments, thread)?;
-    let stop = interrupt::patient_flag()?;
+    let Patience { is_asked, is_over } = Patience::begin()?;
     // What it is before anything is changed, said once nothing more can be refused.
     let head = head(&params);
+    let (say, granted) = mpsc::channel();
     let begin = move || {
-        eprintln!("{head}");
-        // Whoever waits for the server to begin reads it.
-        let _ = std::io::stderr().flush();
+        // Nobody is left to hear it only if the whole program is ending.
+        let _ = say.send(());
     };
     // The manager is pinned and above others from then on: a thread of its own.
     let manager = thread::Builder::new().name("manager".to_owned());
-    let served = manager.spawn(move || thread_server::serve(&params, begin, &stop));
-    let served = served.map_err(|error| Failure::environment(&error))?.join();
+    let served = manager.spawn(move || {
+        let served = thread_server::serve(&params, begin, &is_asked);
+        is_over.store(true, Ordering::Relaxed);
+        served
+    });
+    let served = served.map_err(|error| Failure::environment(&error))?;
+    if granted.recv().is_ok() {
+        // Not by the manager, which would wait for whoever reads it; and while it serves, nothing here
+        // may end the program.
+        let _ = writeln!(io::stderr(), "{head}");
+    }
+    let served = served.join();
     let report =
         served.unwrap_or_else(|panic| std::panic::resume_unwind(panic)).map_err(failure)?;
     if arguments.json {

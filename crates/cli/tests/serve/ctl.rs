@@ -147,7 +147,10 @@ fn viewed(folder: &Path, keys: &[u8], is_signal: bool) -> String {
     let program = env!("CARGO_BIN_EXE_tidegate");
     let how = if is_signal {
         // A shell gives what runs in the background another input, unless it is told.
-        format!("exec 3<&0; '{program}' top s.ctl <&3 & sleep 2; kill -TERM $!; wait")
+        format!(
+            "exec 3<&0; '{program}' top s.ctl <&3 & \
+             until [ -e seen ]; do sleep 0.1; done; kill -TERM $!; wait; rm seen"
+        )
     } else {
         format!("exec '{program}' top s.ctl")
     };
@@ -167,6 +170,9 @@ fn viewed(folder: &Path, keys: &[u8], is_signal: bool) -> String {
         screen.extend_from_slice(&piece[..count]);
         if !is_sent && String::from_utf8_lossy(&screen).contains("camera") {
             stdin.write_all(keys).unwrap();
+            if is_signal {
+                std::fs::write(folder.join("seen"), "").unwrap();
+            }
             is_sent = true;
         }
     }

@@ -8,7 +8,7 @@
 //!   {"do":"ended","export":"camera-1"}    its stream came to its end     } that this steers
 //!   {"do":"check","export":{..}}   would it be admitted? With the keys of an [[export]]
 //!   {"do":"admit","export":{..}}   prove it beside the others, and offer it
-//!   {"do":"remove","export":"camera-1"}   answer what it was asked, then forget it
+//!   {"do":"remove","export":"camera-1"}   answer what was read of it, then forget it
 //!   {"do":"stop"}         answer everything, then end
 //! ```
 //! While an export is admitted or removed, which may take seconds, no other is: that is refused at

@@ -149,7 +149,7 @@ fn quoted(text: &str) -> Option<(String, &str)> {
 /// What the port answers: the head and the body.
 fn get(metrics: &Metrics, request: &str) -> (String, String) {
     let mut stream = TcpStream::connect(metrics.address()).unwrap();
-    stream.set_read_timeout(Some(std::time::Duration::from_secs(5))).unwrap();
+    stream.set_read_timeout(Some(std::time::Duration::from_mins(1))).unwrap();
     stream.write_all(request.as_bytes()).unwrap();
     let mut text = String::new();
     stream.read_to_string(&mut text).unwrap();

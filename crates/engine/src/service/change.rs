@@ -216,7 +216,7 @@ impl Service {
         self.shared.check(new)
     }
 
-    /// Removes an export while the service runs: it takes no more calls, what it was asked before
+    /// Removes an export while the service runs: it takes no more calls, what was read of it before
     /// is answered, and then its share of the drive and its place are free. What is not answered
     /// within some seconds, because its contract or others keep it waiting, is refused then. Its
     /// data stay in the store. Its clients get [`super::CallError::Removed`].

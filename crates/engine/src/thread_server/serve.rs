@@ -157,7 +157,8 @@ pub enum ThreadServerError {
 /// it was, also after a panic. The calling thread becomes the manager: it is pinned, has a real-time
 /// priority and locked memory afterwards.
 ///
-/// `begin` is called once all that may be refused was granted, before the thread has any budget.
+/// `begin` is called once all that may be refused was granted, before the thread has any budget, and by the
+/// manager: it must not block.
 ///
 /// Whoever is killed (SIGKILL) cannot put anything back: the thread keeps what it had last.
 ///
