@@ -180,7 +180,7 @@ fn an_interrupted_measurement_is_written() {
 #[test]
 fn the_end_of_its_time_is_an_answer() {
     let folder = Folder::new();
-    let options = ["cpu", "profile", "--longest=100us", "--lengths=10", "--duration=200ms"];
+    let options = ["cpu", "profile", "--longest=100us", "--lengths=10", "--duration=1s"];
     let (code, found) = folder.json(&[&options[..], &["-o", "a.cpu.toml"]].concat());
     assert_eq!((code, &found["end"]), (0, &Value::from("time over")));
     // Both: whichever comes first.

@@ -423,7 +423,7 @@ mod tests {
 
     #[test]
     fn the_end_of_its_time_is_no_interruption() {
-        let time_limit = Some(Duration::from_ms(150));
+        let time_limit = Some(Duration::from_ms(1_000));
         let params = CpuProfileParams { time_limit, trials: u64::MAX, ..params(None) };
         let found = profile(&params, |_| (), &AtomicBool::new(false)).unwrap();
         assert_eq!(found.end, CpuProfileEnd::TimeOver);
