@@ -66,7 +66,7 @@ const ENDING: [i32; 17] = [
 ];
 
 /// Signals to a program that must put something back before it ends.
-#[derive(Debug, Clone)]
+#[derive(Debug)]
 pub(crate) struct Patience {
     /// Set by each of these signals, and none of them ends the process: to be looked at often.
     pub(crate) is_asked: Arc<AtomicBool>,

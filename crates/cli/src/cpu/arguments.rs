@@ -118,10 +118,10 @@ pub(crate) struct CpuServeArguments {
     #[arg(long, value_name = "NAME|NUMBER")]
     pub(crate) thread: String,
     /// What it may execute at its priority in each period.
-    #[arg(long, value_name = "TIME", value_parser = run_length)]
+    #[arg(long, value_name = "TIME", value_parser = span)]
     pub(crate) budget: Duration,
     /// The period.
-    #[arg(long, value_name = "TIME", value_parser = run_length)]
+    #[arg(long, value_name = "TIME", value_parser = span)]
     pub(crate) period: Duration,
     /// Its SCHED_FIFO priority while it has budget, 1 to 98; the manager is one above.
     #[arg(long, value_name = "N", default_value_t = 50,
@@ -214,11 +214,16 @@ fn thief(text: &str) -> Result<SyntheticThief, String> {
     thief.checked().map_err(|error| error.to_string())
 }
 
-/// A run that ends long before time does: what is still to come at its end is a time, too.
+/// How long to run: a time, and not none.
 fn run_length(text: &str) -> Result<Duration, String> {
+    length(text).and_then(|_| span(text))
+}
+
+/// What ends long before time does: what is still to come at its end is a time, too.
+fn span(text: &str) -> Result<Duration, String> {
     const YEAR: Duration = Duration::from_ms(365 * 24 * 3_600 * 1_000);
-    match length(text)? {
-        length if length <= YEAR * 100 => Ok(length),
+    match quantity(text)? {
+        span if span <= YEAR * 100 => Ok(span),
         _ => Err("more than 100 years; write a shorter time".to_owned()),
     }
 }
