@@ -33,6 +33,9 @@ use prover::FileProver;
 use crate::service::{Arrangement, DeviceBacking, Service, ServiceError, ServiceParams};
 
 pub use crate::service::outstanding_max;
+#[cfg(any(test, feature = "harness"))]
+pub(crate) use prover::arrangement;
+
 pub use places::{Crowded, PLACES_PER_EXPORT, PlaceTaken, Places};
 pub use sidelines::Sidelines;
 pub use simulated::SimulatedBacking;

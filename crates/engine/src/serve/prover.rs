@@ -136,7 +136,7 @@ pub(super) fn up_to_us(time: Duration) -> Duration {
 }
 
 /// How exports are carried out; tasks are those with a contract, in order.
-pub(super) fn arrangement(
+pub(crate) fn arrangement(
     workload: &Workload,
     assessment: &Assessment,
     exports: &[ExportSpec],

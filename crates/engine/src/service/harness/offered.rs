@@ -7,16 +7,17 @@ use std::sync::{Arc, LazyLock, Mutex};
 use analysis::{Answer, assess};
 use device::{Clock, Waker};
 use model::serve_file::Layout;
-use model::{BestEffortShare, Bytes, DriveFile, Duration, ExportSpec, PolicyName, ServeFile};
+use model::{BestEffortShare, Bytes, DriveFile, ExportSpec, PolicyName, ServeFile};
 
 use super::scenario::BLOCKS;
 use super::store::{BLOCK, FLUSH_TIME, Store};
 use super::{SERVE, drive_file, params, table};
+use crate::serve::arrangement;
 use crate::service::change::Roster;
 use crate::service::core::Core;
 use crate::service::gate::AllGates;
 use crate::service::inbox::Inbox;
-use crate::service::offer::{Arrangement, Member, Standing};
+use crate::service::offer::{Member, Standing};
 use crate::service::pool::Pool;
 use crate::service::statistics::Watch;
 use crate::service::{ServiceParams, Shared, view};
@@ -82,14 +83,10 @@ pub(in crate::service) fn proved() -> ServiceParams {
     let bound = file.bind(&drive).expect("it fits");
     let assessment = assess(&bound.workload, bound.workload.policy);
     assert_eq!(assessment.answer, Answer::Proven);
-    let plan = assessment.plan(&bound.workload);
     let layout = Layout { size: Bytes::from_kib(3 << 10), alignment: Bytes::new(512) };
-    let mut bounds: Vec<Option<Duration>> =
-        assessment.tasks.iter().map(|task| task.response_max.map(|(bound, _)| bound)).collect();
-    bounds.push(None);
-    let (policy, window) = (bound.workload.policy, 2 * plan.depth);
+    let exports = file.exports(layout).expect("they fit");
     ServiceParams {
-        arrangement: Arrangement { policy, plan, bounds, window },
-        ..params(file.exports(layout).expect("they fit"), PolicyName::Dqf, &table(&BATCH_MS))
+        arrangement: arrangement(&bound.workload, &assessment, &exports),
+        ..params(exports, PolicyName::Dqf, &table(&BATCH_MS))
     }
 }

@@ -14,6 +14,7 @@ use oneshot::{Receiver, channel};
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
 
+use crate::serve::arrangement;
 use crate::service::call::{Awaited, Call, CallError, CallKind, CallPart, mailbox};
 use crate::service::core::{Core, GivenUp, Successor, Switch};
 use crate::service::harness::store::{BLOCK, Store};
@@ -366,15 +367,12 @@ fn prove(
     if !workload.tasks.is_empty() && assessment.answer != Answer::Proven {
         return None;
     }
-    let mut bounds = assessment.tasks.iter().map(|task| task.response_max.expect("proven").0);
-    let bounded = members.into_iter().map(|member| Member {
-        bound: member.spec.contract.as_ref().and_then(|_| bounds.next()),
-        ..member
-    });
-    let plan = Box::new(assessment.plan(&workload));
-    let policy = policy::build(workload.policy, &plan, None).unwrap();
-    let window = 2 * plan.depth as usize;
-    Some((bounded.collect(), Successor { policy, plan: Some(plan), window }))
+    assert!(assessment.tasks.iter().all(|task| task.response_max.is_some()));
+    let Arrangement { policy, plan, bounds, window } = arrangement(&workload, &assessment, &specs);
+    let bounded = members.into_iter().zip(bounds).map(|(member, bound)| Member { bound, ..member });
+    let policy = policy::build(policy, &plan, None).unwrap();
+    let successor = Successor { policy, plan: Some(Box::new(plan)), window: window as usize };
+    Some((bounded.collect(), successor))
 }
 
 /// Clients of one export do not overlap each other: they would wait for themselves.

@@ -8,6 +8,7 @@ use device::{IoBuffer, Waker};
 use model::serve_file::Layout;
 use model::{Bytes, DriveFile, Duration, ExportSpec, Lba, NewExport, ServeFile, Time};
 
+use crate::serve::arrangement;
 use crate::service::call::{Awaited, Call, CallKind, CallPart, mailbox};
 use crate::service::core::Core;
 use crate::service::harness::offered::share_with;
@@ -62,11 +63,8 @@ impl Prover for Rules {
         let workload = self.file.with_exports(exports).bind(&self.drive).unwrap().workload;
         let assessment = assess(&workload, workload.policy);
         assert_eq!(assessment.answer, Answer::Proven);
-        let plan = assessment.plan(&workload);
-        let mut proved = assessment.tasks.iter().map(|task| task.response_max.expect("proven").0);
-        let bound = |export: &ExportSpec| export.contract.as_ref().and_then(|_| proved.next());
-        let bounds = exports.iter().map(bound).collect();
-        Ok(Arrangement { policy: workload.policy, window: 2 * plan.depth, plan, bounds })
+        assert!(assessment.tasks.iter().all(|task| task.response_max.is_some()));
+        Ok(arrangement(&workload, &assessment, exports))
     }
 }
 
