@@ -3,4 +3,4 @@
 
 #![no_main]
 
-libfuzzer_sys::fuzz_target!(|bytes: &[u8]| engine::harness::requests(bytes));
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| tidegate_engine::harness::requests(bytes));

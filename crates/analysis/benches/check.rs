@@ -3,9 +3,9 @@
 //!
 //! Periods of "different" tasks are all different, so that no two tasks are of one kind.
 
-use analysis::{SporadicTask, System, assess, compare, dqf, headroom};
-use model::workload_file::{DriveReference, WorkloadFile};
-use model::{BatchTable, Duration, PolicyName, Workload};
+use tidegate_analysis::{SporadicTask, System, assess, compare, dqf, headroom};
+use tidegate_model::workload_file::{DriveReference, WorkloadFile};
+use tidegate_model::{BatchTable, Duration, PolicyName, Workload};
 
 fn main() {
     divan::main();
@@ -66,7 +66,7 @@ fn workload(count: u64, batch: &str, len: u64, are_different: bool) -> Workload 
     file.bind(drive).unwrap()
 }
 
-fn everything(workload: &Workload) -> (analysis::Assessment, usize) {
+fn everything(workload: &Workload) -> (tidegate_analysis::Assessment, usize) {
     let policy = PolicyName::Dqf;
     let headroom = headroom(workload, policy).map_or(0, |rooms| rooms.len());
     (assess(workload, policy), headroom + compare(workload, policy).len())

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! `adaptive-drain`: one task of one request, best effort until the latest safe instant.
 
-use model::{Duration, Workload};
+use tidegate_model::{Duration, Workload};
 
 use crate::SporadicTask;
 use crate::batch_choice::Choice;
@@ -35,7 +35,7 @@ const BOUND: &str = "beside best effort the bound is the deadline itself: best e
 ///
 /// # Assumptions
 /// One task of one request and D <= p, checked. D = p needs completions to be observed
-/// before releases of the same instant, which `host::Host` does (its protocol with policies);
+/// before releases of the same instant, which `tidegate_host::Host` does (its protocol with policies);
 /// else D < p.
 ///
 /// # Errors

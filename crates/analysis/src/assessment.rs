@@ -3,7 +3,7 @@
 //! limits. `tidegate check` prints it, simulator and engine run by its plan. What other
 //! policies would give and what else would fit is dearer and asked for apart.
 
-use model::{
+use tidegate_model::{
     BatchChoice, BatchCost, Contract, Duration, Plan, PolicyName, RequestCharges, Sending, Task,
     Workload,
 };

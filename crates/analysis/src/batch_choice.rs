@@ -9,7 +9,7 @@
 
 use std::cmp::Reverse;
 
-use model::{BatchChoice, BatchCost, BatchTable};
+use tidegate_model::{BatchChoice, BatchCost, BatchTable};
 
 use crate::bounds::{Bounds, dq_edf_bounds, dqf_bounds, is_met};
 use crate::budget::Budget;

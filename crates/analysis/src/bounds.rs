@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! The bounds of one task side by side, and which of them is the least.
 
-use model::Duration;
+use tidegate_model::Duration;
 
 use crate::budget::Budget;
 use crate::{Inapplicable, SporadicTask, System, Verdict, dq_edf, dqf, edf};

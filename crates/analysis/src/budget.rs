@@ -54,7 +54,7 @@ impl Budget {
 
 #[cfg(test)]
 mod tests {
-    use model::{BatchTable, Duration};
+    use tidegate_model::{BatchTable, Duration};
 
     use super::*;
     use crate::{SporadicTask, System, Verdict, dq_edf, dqf};

@@ -15,7 +15,7 @@
 mod batches;
 mod choice;
 
-use model::Duration;
+use tidegate_model::Duration;
 
 use crate::Verdict;
 use crate::heterogeneous::MixedTask;

@@ -2,7 +2,7 @@
 //! The dynamic active subset: shortest access time first among what leaves a fallback
 //! feasible, one request on the device at a time.
 
-use model::Duration;
+use tidegate_model::Duration;
 
 use crate::{SporadicTask, System, Verdict};
 

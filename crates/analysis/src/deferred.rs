@@ -8,7 +8,7 @@
 //! Writes alone always stand behind earlier writes, when they are measured too: there the tables
 //! hold, for writes that come as the measured ones did.
 
-use model::{Contract, DeferredWrites, Op, PolicyName, Workload};
+use tidegate_model::{Contract, DeferredWrites, Op, PolicyName, Workload};
 
 const UNMEASURED: &str = "the drive's memory takes writes and carries them out later, so a read may wait \
      for writes that were complete before, and no table knows how long; switch the drive's write \

@@ -2,7 +2,7 @@
 //! drain(q) as the analyses of draining policies ask for it: as far as it was measured and
 //! the drive accepts; what lies beyond is longer than any deadline.
 
-use model::{BatchTable, Duration, Workload};
+use tidegate_model::{BatchTable, Duration, Workload};
 
 /// What a verdict says where nobody measured drain(q).
 pub(crate) const UNKNOWN: &str = "it decides by drain times, and the drive has no [[drain]] table for \

@@ -6,7 +6,7 @@
 //! most `sum e_i ceil(R_i / p_i)` are pending: those released in `(t - R_i, t]`. If that is
 //! at most N, the first batch beyond z never comes, and the bounds of `dqf` are its bounds.
 
-use model::{Duration, Task, Workload};
+use tidegate_model::{Duration, Task, Workload};
 
 use crate::batch_choice::Choice;
 use crate::bounds::Bounds;

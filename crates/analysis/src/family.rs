@@ -2,7 +2,7 @@
 //! Which analysis a policy has: from a name to bounds, and to how much of best effort they
 //! leave room for. The analyses are in files of their own; here they get their inputs.
 
-use model::{BatchChoice, Duration, Intensity, PolicyName, Workload};
+use tidegate_model::{BatchChoice, Duration, Intensity, PolicyName, Workload};
 
 use crate::assessment::{objection, sporadic};
 use crate::batch_choice::{Choice, Order, Question};

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! `gated-drain`: several tasks, best effort as long as stopping it keeps every deadline.
 
-use model::{Duration, Workload};
+use tidegate_model::{Duration, Workload};
 
 use crate::SporadicTask;
 use crate::batch_choice::Choice;
@@ -54,7 +54,7 @@ const PAUSES: &str = "best effort gets nothing from when every task may release 
 ///
 /// # Assumptions
 /// Checked: d_i <= p_i, n within the depth of the drive and the drain table. For d_i = p_i:
-/// completions are observed before releases of the same instant, as `host::Host` does.
+/// completions are observed before releases of the same instant, as `tidegate_host::Host` does.
 ///
 /// # Errors
 /// Why the analysis says nothing, a sentence without its full stop.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! How many more tasks of each kind would still be proven.
 
-use model::{PolicyName, Workload};
+use tidegate_model::{PolicyName, Workload};
 
 use crate::assessment::sporadic;
 use crate::family::is_provable;

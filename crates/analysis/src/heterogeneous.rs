@@ -11,7 +11,7 @@
 //!   [ A + C(S) ............][ A + C(all - S) ....]   C(S) + C(all - S) = sum C_i, whatever S
 //! ```
 
-use model::{CostModel, Duration, Op, Workload};
+use tidegate_model::{CostModel, Duration, Op, Workload};
 
 use crate::cost_limited::{self, CostLimitedSystem};
 use crate::search::{HORIZON_NS, verdict};

@@ -2,7 +2,7 @@
 //! Why nothing can be promised of some policies, whatever the workload: a sentence each,
 //! without its full stop.
 
-use model::PolicyName;
+use tidegate_model::PolicyName;
 
 use crate::rtio_slots;
 

@@ -8,7 +8,7 @@
 //! Separate from the policies' analyses so that none of them can forget it. Own derivation,
 //! `docs/model.md` section 12.
 
-use model::{BatchChoice, RegulatorName, Task, Workload};
+use tidegate_model::{BatchChoice, RegulatorName, Task, Workload};
 
 use crate::bounds::Bounds;
 use crate::{Assessment, Comparison, Limit, SporadicTask, TaskAssessment};

@@ -8,7 +8,7 @@
 //! Sources: Stanovich, Baker and Wang, RTAS 2008, sections 3.1 (starvation), 3.2 (draining)
 //! and 3.4 (limiting), for one real-time request at a time; many: own derivation.
 
-use model::{BatchTable, Duration, PolicyName, Workload};
+use tidegate_model::{BatchTable, Duration, PolicyName, Workload};
 
 use crate::SporadicTask;
 use crate::batch_choice::Choice;

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! `rtio-slots`: nothing is promised, and why.
 
-use model::Workload;
+use tidegate_model::Workload;
 
 use crate::drain::Drain;
 
-/// Drives on which the rule misses deadlines are easy to make: `soundness::black_box`.
+/// Drives on which the rule misses deadlines are easy to make: `tidegate_soundness::black_box`.
 pub(crate) const NOT_SAFE: &str = "reserved slots do not follow from the drain table: a real-time request that takes \
      its slot late restarts the drain of those on the drive already, and deadlines can be missed (RTAS'08 \
      section 5 is preliminary); use gated-drain, or, on a device that serves one request at a time without \

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! What the searches of all analyses share: where they stop, and the least fixed point.
 
-use model::Duration;
+use tidegate_model::Duration;
 
 use crate::Verdict;
 

@@ -5,8 +5,8 @@
 //! stands that does not ask when best effort comes. It falls where shaping changes what the
 //! proof counted: see [`objection`].
 
-use model::parameters::Shaping;
-use model::{Class, Duration, Intensity, PolicyName, RegulatorName, Task, Workload};
+use tidegate_model::parameters::Shaping;
+use tidegate_model::{Class, Duration, Intensity, PolicyName, RegulatorName, Task, Workload};
 
 use crate::bounds::Bounds;
 

@@ -8,7 +8,7 @@
 //! a batch in no time, and one in a thousand in a second, is found busy half of the time).
 //! What is counted are the jobs that may have led such a batch: they are known beforehand.
 
-use model::{BatchTable, Duration, PolicyName, Workload};
+use tidegate_model::{BatchTable, Duration, PolicyName, Workload};
 
 use crate::assessment::sporadic;
 use crate::dqf::{self, Demand, window_batches};

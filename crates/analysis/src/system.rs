@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! What an analysis is about: sporadic tasks on one device with a batch table.
 
-use model::{BatchTable, Duration};
+use tidegate_model::{BatchTable, Duration};
 
 /// A task under analysis: (e, p, d).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]

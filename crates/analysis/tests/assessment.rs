@@ -2,9 +2,11 @@
 //! Whole workloads assessed: batch size, best-effort fill, head-room, and what is said when
 //! there is no bound. The drive is the dissertation's, in a table of its own.
 
-use analysis::{Answer, Assessment, BoundName, Comparison, Headroom, Limit, assess, compare};
-use model::workload_file::{DriveReference, WorkloadFile};
-use model::{DeferredWrites, Duration, PolicyName, Workload};
+use tidegate_analysis::{
+    Answer, Assessment, BoundName, Comparison, Headroom, Limit, assess, compare,
+};
+use tidegate_model::workload_file::{DriveReference, WorkloadFile};
+use tidegate_model::{DeferredWrites, Duration, PolicyName, Workload};
 
 /// The Maxtor of table 7.2 for 128 KiB (equation 7.4.1.7) beside the given sources.
 fn workload(sources: &str) -> Workload {
@@ -30,7 +32,7 @@ const BACKUP: &str = "[[best_effort]]\nname = \"backup\"\noutstanding = 450\nsiz
 
 /// The head-room of every entry under dual-queue FIFO.
 fn headroom(sources: &str) -> Vec<Headroom> {
-    analysis::headroom(&workload(sources), PolicyName::Dqf).unwrap()
+    tidegate_analysis::headroom(&workload(sources), PolicyName::Dqf).unwrap()
 }
 
 fn dqf(sources: &str) -> Assessment {
@@ -107,7 +109,7 @@ fn fifo_is_dual_queue_fifo_with_batches_of_one() {
     let fifo = assess(&workload, PolicyName::Fifo);
     let (response, _) = fifo.tasks[0].response_max.unwrap();
     assert_eq!(response, workload.table.time_max(1) * 16);
-    let room = &analysis::headroom(&workload, PolicyName::Fifo).unwrap()[0];
+    let room = &tidegate_analysis::headroom(&workload, PolicyName::Fifo).unwrap()[0];
     assert_eq!((fifo.batch_max, room.count_max), (1, 17));
     assert!(fifo.tasks[0].bounds.linear.is_some());
     let comparison = compare(&workload, PolicyName::Fifo)[0];
@@ -179,7 +181,7 @@ fn auto_looks_beyond_everything_that_is_released_together() {
     let workload = on_drive("6_000_000, 7_000_000, 8_000_000, 9_000_000", task);
     let assessment = assess(&workload, PolicyName::Dqf);
     assert_eq!((assessment.answer, assessment.batch_max), (Answer::Proven, 2));
-    assert!(analysis::headroom(&workload, PolicyName::Dqf).unwrap()[0].count_max >= 1);
+    assert!(tidegate_analysis::headroom(&workload, PolicyName::Dqf).unwrap()[0].count_max >= 1);
 }
 
 /// The largest fill may need a z that is neither E nor the whole table.
@@ -238,7 +240,11 @@ fn reads_beside_deferred_writes_are_promised_nothing_unmeasured() {
     let mixed = deferring(DeferredWrites::Unmeasured, ["read", "write"]);
     for policy in [PolicyName::Dqf, PolicyName::Fifo, PolicyName::GatedDrain, PolicyName::Das] {
         assert!(is_silent(&mixed, policy), "{policy}");
-        assert_eq!(analysis::headroom(&mixed, policy).unwrap()[0].count_max, 0, "{policy}");
+        assert_eq!(
+            tidegate_analysis::headroom(&mixed, policy).unwrap()[0].count_max,
+            0,
+            "{policy}"
+        );
         assert!(compare(&mixed, policy).iter().all(|it| *it == Comparison::default()), "{policy}");
     }
     let measured = deferring(DeferredWrites::Measured, ["read", "write"]);

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! What `edf`, `scan-edf`, `g-edf` and `dq-edf` may promise to whole workloads.
 
-use analysis::{Answer, Assessment, BoundName, assess, compare, headroom};
-use model::workload_file::DriveReference;
-use model::workload_file::WorkloadFile;
-use model::{Duration, PolicyName, Workload};
+use tidegate_analysis::{Answer, Assessment, BoundName, assess, compare, headroom};
+use tidegate_model::workload_file::DriveReference;
+use tidegate_model::workload_file::WorkloadFile;
+use tidegate_model::{Duration, PolicyName, Workload};
 
 const BACKUP: &str = "[[best_effort]]\nname = \"backup\"\noutstanding = 9\nsize = \"4KiB\"\n";
 

@@ -2,11 +2,11 @@
 //! Batches limited by cost, by hand: how many batches there are, what rides along, what is left
 //! for best effort, and what becomes of the limit where nothing is proved.
 
-use analysis::cost_limited::{self, CostLimitedSystem};
-use analysis::heterogeneous::MixedTask;
-use analysis::{Answer, SporadicTask, Verdict, assess, headroom};
-use model::cost::{CostModel, RequestCost};
-use model::{
+use tidegate_analysis::cost_limited::{self, CostLimitedSystem};
+use tidegate_analysis::heterogeneous::MixedTask;
+use tidegate_analysis::{Answer, SporadicTask, Verdict, assess, headroom};
+use tidegate_model::cost::{CostModel, RequestCost};
+use tidegate_model::{
     BatchTable, BestEffort, Bytes, Class, DeferredWrites, Duration, Intensity, Op, Place,
     PolicyName, Task, Workload,
 };

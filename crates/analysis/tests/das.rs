@@ -2,8 +2,10 @@
 //! The dynamic active subset: when deadlines are promised, and when nothing is; and policies
 //! by position, of which nothing is promised at all.
 
-use analysis::{Answer, BoundName, Limit, SporadicTask, System, Verdict, assess, das};
-use model::{BatchTable, Class, Duration, Op, Place, PolicyName, RegulatorName, Task, Workload};
+use tidegate_analysis::{Answer, BoundName, Limit, SporadicTask, System, Verdict, assess, das};
+use tidegate_model::{
+    BatchTable, Class, Duration, Op, Place, PolicyName, RegulatorName, Task, Workload,
+};
 
 const fn ms(ms: u64) -> Duration {
     Duration::from_ms(ms)
@@ -47,7 +49,7 @@ fn workload(deadline: Duration) -> Workload {
         period: deadline,
         deadline,
         requests: 1,
-        size: model::Bytes::from_kib(4),
+        size: tidegate_model::Bytes::from_kib(4),
         op: Op::Read,
         place: Place::Random,
         offset: Duration::ZERO,

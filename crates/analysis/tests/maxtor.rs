@@ -2,8 +2,8 @@
 //! The dissertation's drive and workload: Maxtor Atlas 10K V, 128 KiB reads, every task one
 //! request each 300 ms. How many tasks each bound admits for each z; `docs/model.md` section 7.
 
-use analysis::{Inapplicable, SporadicTask, System, Verdict, dqf, edf, fifo};
-use model::{BatchTable, Duration};
+use tidegate_analysis::{Inapplicable, SporadicTask, System, Verdict, dqf, edf, fifo};
+use tidegate_model::{BatchTable, Duration};
 
 type Bound = fn(&System) -> Result<Vec<Verdict>, Inapplicable>;
 

@@ -2,10 +2,10 @@
 //! The RTIO family assessed: the depths of the literature, sums by hand, and what is said
 //! where nothing can be promised.
 
-use analysis::rtio::response_in_rounds;
-use analysis::{Answer, Assessment, BoundName, Limit, assess, headroom};
-use model::workload_file::{DriveReference, WorkloadFile};
-use model::{Duration, PolicyName, Workload};
+use tidegate_analysis::rtio::response_in_rounds;
+use tidegate_analysis::{Answer, Assessment, BoundName, Limit, assess, headroom};
+use tidegate_model::workload_file::{DriveReference, WorkloadFile};
+use tidegate_model::{Duration, PolicyName, Workload};
 
 const BACKUP: &str = "[[best_effort]]\nname = \"b\"\noutstanding = 450\nsize = \"256KiB\"\n";
 

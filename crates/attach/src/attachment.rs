@@ -7,10 +7,11 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use device::realtime::RealTime;
-use device::{Clock, Waker, memory_file};
 use fuser::{BackgroundSession, Config, MountOption, Session};
-use model::{Bytes, DriveFile};
+use tidegate_device::{Waker, memory_file};
+use tidegate_model::{Bytes, DriveFile};
+use tidegate_platform::Clock;
+use tidegate_platform::realtime::RealTime;
 
 use crate::detach::{self, clean_up, wait};
 use crate::disk::Disk;
@@ -143,7 +144,7 @@ fn open_store(path: Option<&Path>, size: Bytes) -> Result<File, AttachError> {
     let Some(path) = path else {
         return memory_file(size).map_err(host("make a store in memory"));
     };
-    let file = device::open_store(path)?;
+    let file = tidegate_device::open_store(path)?;
     match file.try_lock() {
         Ok(()) => Ok(file),
         Err(TryLockError::WouldBlock) => Err(AttachError::StoreInUse { path: path.to_owned() }),

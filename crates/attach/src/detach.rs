@@ -12,10 +12,10 @@ use std::io;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-use device::in_use::{self, Use};
 use rustix::io::Errno;
 use rustix::mount::{UnmountFlags, unmount};
 use rustix::process::{Pid, Signal, kill_process};
+use tidegate_device::in_use::{self, Use};
 
 use crate::error::{DetachError, Holders};
 use crate::loop_device;

@@ -8,8 +8,8 @@ use std::fs::File;
 use std::io;
 use std::os::unix::fs::FileExt as _;
 
-use drive::Drive;
-use model::{Bytes, Lba, Op, Outcome, Time};
+use tidegate_drive::Drive;
+use tidegate_model::{Bytes, Lba, Op, Outcome, Time};
 
 use crate::line::{Done, Line, Work};
 use crate::statistics::Statistics;
@@ -82,7 +82,8 @@ impl<R: Reply> Disk<R> {
                 let length = usize::try_from(size.get()).expect("it was asked for as a usize");
                 self.scratch.resize(self.scratch.len().max(length), 0);
                 let memory = &mut self.scratch[..length];
-                let read = device::read_with_zeroes(&self.store, memory, start.offset_bytes());
+                let read =
+                    tidegate_device::read_with_zeroes(&self.store, memory, start.offset_bytes());
                 reply.answer(read.map(|()| &*memory));
             }
         }

@@ -5,9 +5,9 @@ use std::fmt;
 use std::io;
 use std::path::PathBuf;
 
-use device::OpenError;
-use device::in_use::{Opener, Use};
-use model::Bytes;
+use tidegate_device::OpenError;
+use tidegate_device::in_use::{Opener, Use};
+use tidegate_model::Bytes;
 
 /// Why a drive cannot be attached. Nothing is left behind.
 #[derive(Debug, thiserror::Error)]
@@ -104,7 +104,7 @@ pub enum AttachError {
     Store(#[from] OpenError),
     /// The drive cannot be simulated.
     #[error(transparent)]
-    Drive(#[from] drive::BuildError),
+    Drive(#[from] tidegate_drive::BuildError),
     /// Nothing says how long anything takes.
     #[error(
         "`{drive}` has neither mechanics nor chips nor tables: nothing says how long a request takes"

@@ -11,13 +11,13 @@ use std::io;
 use std::sync::Arc;
 use std::time::{Duration, UNIX_EPOCH};
 
-use device::realtime;
 use fuser::{
     Errno, FileAttr, FileHandle, FileType, Filesystem, FopenFlags, Generation, INodeNo, InitFlags,
     KernelConfig, LockOwner, OpenFlags, ReplyAttr, ReplyData, ReplyEmpty, ReplyEntry, ReplyOpen,
     ReplyWrite, Request, WriteFlags,
 };
-use model::{Bytes, Lba};
+use tidegate_model::{Bytes, Lba};
+use tidegate_platform::realtime;
 
 use crate::disk::{Ask, Reply};
 use crate::inbox::Inbox;

@@ -6,8 +6,9 @@
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use device::{Clock, Waker};
-use model::Time;
+use tidegate_device::Waker;
+use tidegate_model::Time;
+use tidegate_platform::Clock;
 
 use crate::disk::Ask;
 

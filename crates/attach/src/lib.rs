@@ -6,7 +6,7 @@
 //!   the kernel's scheduler                   |  up to K requests at once
 //!   FUSE, nothing cached                mount/disk
 //!   the thread that reads requests           |  each stamped as it comes
-//!   the thread that has the drive       drive::Drive, and a store for the data
+//!   the thread that has the drive       tidegate_drive::Drive, and a store for the data
 //! ```
 //! Every request that the kernel would send to a disk reaches the drive's model, which says when
 //! and in which order they are done; the kernel's request waits until then.

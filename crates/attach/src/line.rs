@@ -9,8 +9,8 @@
 
 use std::collections::{HashMap, VecDeque};
 
-use drive::{Completion, Drive};
-use model::{Bytes, Class, Lba, Op, Outcome, Request, RequestId, Time};
+use tidegate_drive::{Completion, Drive};
+use tidegate_model::{Bytes, Class, Lba, Op, Outcome, Request, RequestId, Time};
 
 /// What is asked of a drive.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -137,8 +137,8 @@ impl<P> Line<P> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use drive::PseudoDisk;
-    use model::{BatchTable, Duration};
+    use tidegate_drive::PseudoDisk;
+    use tidegate_model::{BatchTable, Duration};
 
     const READ: Work = Work::Move { op: Op::Read, start: Lba::new(0), size: Bytes::from_kib(4) };
 

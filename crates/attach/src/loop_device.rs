@@ -10,7 +10,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use model::Bytes;
+use tidegate_model::Bytes;
 
 use crate::error::AttachError;
 use crate::file_system::FILE_NAME;

@@ -6,9 +6,10 @@ use std::sync::Arc;
 use std::sync::mpsc::sync_channel;
 use std::thread::{Builder, JoinHandle};
 
-use device::realtime::{self, RealTime};
-use device::{Clock, Waker};
-use model::Duration;
+use tidegate_device::Waker;
+use tidegate_model::Duration;
+use tidegate_platform::Clock;
+use tidegate_platform::realtime::{self, RealTime};
 
 use crate::disk::{Disk, Reply};
 use crate::inbox::{Arrival, Inbox};

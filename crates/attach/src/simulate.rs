@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! The simulated drive of a drive file, for whatever requests may come.
 
-use drive::{Drive, PseudoDisk, from_parts};
-use model::{BatchTable, Bytes, DriveFile, DriveKind};
+use tidegate_drive::{Drive, PseudoDisk, from_parts};
+use tidegate_model::{BatchTable, Bytes, DriveFile, DriveKind};
 
 use crate::error::AttachError;
 use crate::file_system::REQUEST_MAX;
@@ -47,7 +47,7 @@ fn slower(one: &BatchTable, other: &BatchTable) -> BatchTable {
 /// How large the disk is: what was asked for, and no more than the drive holds.
 pub(crate) fn size(file: &DriveFile, asked: Option<Bytes>) -> Result<Bytes, AttachError> {
     let size = asked.or(file.capacity()).unwrap_or(SIZE_DEFAULT);
-    if size.get() == 0 || !size.get().is_multiple_of(model::Lba::SECTOR_BYTES) {
+    if size.get() == 0 || !size.get().is_multiple_of(tidegate_model::Lba::SECTOR_BYTES) {
         return Err(AttachError::NotSectors { size });
     }
     match file.capacity() {
@@ -64,14 +64,14 @@ const SIZE_DEFAULT: Bytes = Bytes::from_kib(64 << 20);
 #[cfg(test)]
 mod tests {
     use super::*;
-    use model::{Class, Request, RequestId, Time};
+    use tidegate_model::{Class, Request, RequestId, Time};
 
     #[test]
     fn a_drive_looks_as_what_it_is_made_of() {
         for (name, is_rotational, depth) in
             [("fujitsu-max3036rc", true, 20), ("nvme-ssd", false, 256)]
         {
-            let file = drive::builtin::load(name).expect("built in");
+            let file = tidegate_drive::builtin::load(name).expect("built in");
             let (_, looks) = simulate(&file).expect("it says what it is made of");
             assert_eq!(looks, Looks { is_rotational, depth, request_max: REQUEST_MAX });
         }
@@ -95,7 +95,7 @@ mod tests {
 
     #[test]
     fn a_disk_is_at_most_as_large_as_its_drive() {
-        let file = drive::builtin::load("fujitsu-max3036rc").expect("built in");
+        let file = tidegate_drive::builtin::load("fujitsu-max3036rc").expect("built in");
         let capacity = file.capacity().expect("it says so");
         assert_eq!(size(&file, None).expect("its own"), capacity);
         assert_eq!(size(&file, Some(Bytes::from_kib(64))).expect("less"), Bytes::from_kib(64));

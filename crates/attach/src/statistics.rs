@@ -3,7 +3,7 @@
 
 use std::fmt;
 
-use model::{Bytes, Duration, Op, Time};
+use tidegate_model::{Bytes, Duration, Op, Time};
 
 use crate::line::Work;
 

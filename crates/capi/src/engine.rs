@@ -7,9 +7,9 @@ use std::ffi::c_char;
 use std::path::Path;
 use std::ptr;
 
-use ::engine::control::ask;
-use ::engine::serve::{Prepared, ServeError};
-use ::engine::service::{Service, View};
+use tidegate_engine::control::ask;
+use tidegate_engine::serve::{Prepared, ServeError};
+use tidegate_engine::service::{Service, View};
 
 use crate::fault::{Fault, given, given_out, guarded, place, taken, text};
 

@@ -6,14 +6,14 @@
 use std::ffi::c_char;
 use std::ptr;
 
-use ::engine::service::{Duration, NoticeKind};
+use tidegate_engine::service::{Duration, NoticeKind};
 
 use crate::engine::Engine;
 use crate::fault::{Fault, given, guarded, place, taken, text};
 
 /// A client's access to one export. May be used by several threads at once.
 pub struct Export {
-    pub(crate) inner: ::engine::service::Export,
+    pub(crate) inner: tidegate_engine::service::Export,
     bound_ns: u64,
 }
 

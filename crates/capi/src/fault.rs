@@ -8,7 +8,7 @@ use std::ffi::{CStr, CString, c_char};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::ptr;
 
-use ::engine::service::CallError;
+use tidegate_engine::service::CallError;
 
 /// Why a call failed.
 pub(crate) struct Fault {

@@ -7,7 +7,7 @@ use std::ffi::c_void;
 use std::ptr;
 use std::slice;
 
-use ::engine::service::{Answered, PendingRead};
+use tidegate_engine::service::{Answered, PendingRead};
 
 use crate::export::Export;
 use crate::fault::{Fault, given, guarded, null, place, taken};
@@ -20,7 +20,7 @@ pub enum Pending {
     /// A read, and how long it is.
     Read(PendingRead, usize),
     /// A write or a flush.
-    Other(::engine::service::Pending),
+    Other(tidegate_engine::service::Pending),
 }
 
 /// How a call was served.

@@ -11,9 +11,9 @@ mod tables;
 
 use std::path::Path;
 
-use measure::StartTimes;
-use model::DriveFile;
-use model::drive_file::{Identity, Throughput};
+use tidegate_measure::StartTimes;
+use tidegate_model::DriveFile;
+use tidegate_model::drive_file::{Identity, Throughput};
 
 use crate::failure::Failure;
 

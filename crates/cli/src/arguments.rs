@@ -5,10 +5,10 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
-use measure::confidence::{FOUR_SIGMA, samples_needed};
-use measure::{Experiment, Kind, ProfileParams};
-use model::quantity::Quantity;
-use model::{Bytes, DriveKind, Duration, Op, PolicyName};
+use tidegate_measure::{Experiment, Kind, ProfileParams};
+use tidegate_model::quantity::Quantity;
+use tidegate_model::{Bytes, DriveKind, Duration, Op, PolicyName};
+use tidegate_stats::confidence::{FOUR_SIGMA, samples_needed};
 
 use crate::cpu::arguments::CpuArguments;
 use crate::drive::arguments::DriveArguments;

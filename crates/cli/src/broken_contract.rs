@@ -2,9 +2,9 @@
 //! Whose fault it is when a response exceeds its bound: the drive's, which broke the contract
 //! that the bound rests on, or Tidegate's.
 
-use host::{ContractWatch, Overruns};
-use model::{Contract, DeferredWrites, Duration, Op, Workload};
 use serde_json::{Value, json};
+use tidegate_host::{ContractWatch, Overruns};
+use tidegate_model::{Contract, DeferredWrites, Duration, Op, Workload};
 
 use crate::results::PolicyResult;
 use crate::show;

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! `tidegate check`: the proof, or an honest no.
 
-use analysis::{
+use serde_json::{Value, json};
+use tidegate_analysis::{
     Answer as Proof, Assessment, Comparison, Headroom, Limit, TaskAssessment, assess, compare,
     headroom,
 };
-use model::{BatchChoice, Duration, PolicyName, Sending, Task, Workload};
-use serde_json::{Value, json};
+use tidegate_model::{BatchChoice, Duration, PolicyName, Sending, Task, Workload};
 
 use crate::Answer;
 use crate::arguments::CheckArguments;

@@ -13,7 +13,7 @@ use miette::{
     GraphicalReportHandler, GraphicalTheme, LabeledSpan, MietteDiagnostic, NamedSource, Report,
     ThemeStyles,
 };
-use model::FileError;
+use tidegate_model::FileError;
 
 /// Why a command did not run.
 #[derive(Debug)]

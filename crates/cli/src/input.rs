@@ -3,8 +3,9 @@
 
 use std::path::{Path, PathBuf};
 
-use model::workload_file::{DriveReference, MachineFile, WorkloadFile};
-use model::{BatchChoice, DriveFile, FileError, PolicyName, Workload};
+use tidegate_cpu_model::MachineFile;
+use tidegate_model::workload_file::{DriveReference, WorkloadFile};
+use tidegate_model::{BatchChoice, DriveFile, FileError, PolicyName, Workload};
 
 use crate::arguments::WorkloadArguments;
 use crate::cpu::{self, input::Processor};
@@ -139,8 +140,8 @@ pub(crate) fn drive_named(name: &str) -> Result<DriveFile, Failure> {
 
 /// The drive of that name: built in, or a file relative to `folder`.
 fn read_drive(name: &str, folder: &Path) -> Result<DriveFile, DriveFault> {
-    if drive::builtin::is_name(name) {
-        return drive::builtin::load(name).map_err(|error| DriveFault::Missing {
+    if tidegate_drive::builtin::is_name(name) {
+        return tidegate_drive::builtin::load(name).map_err(|error| DriveFault::Missing {
             message: error.to_string(),
             help: "name another drive, or measure one with `tidegate profile`".to_owned(),
         });
@@ -155,7 +156,7 @@ fn read_drive(name: &str, folder: &Path) -> Result<DriveFile, DriveFault> {
             ),
             help: format!(
                 "write one of {}, or the path of a file that `tidegate profile -o` wrote",
-                drive::builtin::names().collect::<Vec<_>>().join(", ")
+                tidegate_drive::builtin::names().collect::<Vec<_>>().join(", ")
             ),
         }),
     }

@@ -8,7 +8,7 @@ use std::os::fd::AsFd as _;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
-use device::Target;
+use tidegate_device::Target;
 
 /// A file that this command made; removed when dropped, unless it is kept.
 #[derive(Debug)]

@@ -6,7 +6,7 @@
 
 use std::path::Path;
 
-use model::drive_file::Identity;
+use tidegate_model::drive_file::Identity;
 
 use crate::failure::Failure;
 

@@ -22,10 +22,10 @@ use std::path::{Path, PathBuf};
 use std::thread::sleep;
 use std::time::Duration;
 
-use measure::StartTimes;
-use model::DriveFile;
-use model::drive_file::Identity;
 use tempfile::NamedTempFile;
+use tidegate_measure::StartTimes;
+use tidegate_model::DriveFile;
+use tidegate_model::drive_file::Identity;
 
 use crate::addition;
 use crate::failure::Failure;

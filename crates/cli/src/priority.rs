@@ -5,7 +5,7 @@
 //! driver's matter: of libata sysfs says so, of other drivers nothing does. A bound is given
 //! only where it does.
 
-use device::io_priority;
+use tidegate_device::io_priority;
 
 /// See the module's text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -7,10 +7,11 @@ use std::os::unix::fs::MetadataExt as _;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use device::{Access, DeviceFacts, RingError, Target, realtime};
 use indicatif::{ProgressBar, ProgressStyle};
-use measure::{Experiment, Journal, Kind, Profile, ProfileError, ProfileParams, Progress};
-use model::{Bytes, DriveFile};
+use tidegate_device::{Access, DeviceFacts, RingError, Target};
+use tidegate_measure::{Experiment, Journal, Kind, Profile, ProfileError, ProfileParams, Progress};
+use tidegate_model::{Bytes, DriveFile};
+use tidegate_platform::realtime;
 
 use crate::Answer;
 use crate::arguments::ProfileArguments;
@@ -32,11 +33,11 @@ pub(crate) fn profile(arguments: &ProfileArguments) -> Result<Answer, Failure> {
     let output = Output::prepare(arguments, &arguments.target)?;
     let interrupted = interrupt::flag(output.kept())?;
     let (target, made) = open_target(arguments, &interrupted)?;
-    let device = measure::device_identity(target.facts());
+    let device = tidegate_measure::device_identity(target.facts());
     let params = params(arguments, &target);
     print_head(&target, &params);
     if arguments.plan {
-        let steps = measure::plan(&target, &params).map_err(profile_failure)?;
+        let steps = tidegate_measure::plan(&target, &params).map_err(profile_failure)?;
         profile_plan::print(&steps, arguments.json);
         return Ok(Answer::Yes);
     }
@@ -126,7 +127,7 @@ fn measure(
     params: &ProfileParams,
     (interrupted, journal): (&AtomicBool, Option<&mut Journal>),
 ) -> Result<Profile, ProfileError> {
-    let mut left = TimeLeft::of(measure::plan(target, params)?);
+    let mut left = TimeLeft::of(tidegate_measure::plan(target, params)?);
     let bar = bar("trials");
     let mut is_measured = false;
     let progress = |progress: Progress| {
@@ -136,7 +137,7 @@ fn measure(
             interrupted.store(true, Ordering::Relaxed);
         }
     };
-    let profile = measure::profile(target, params, progress, interrupted, journal);
+    let profile = tidegate_measure::profile(target, params, progress, interrupted, journal);
     bar.finish_and_clear();
     if let (true, Some(made)) = (is_measured, made) {
         made.keep();
@@ -183,7 +184,7 @@ pub(crate) fn print_measuring(what: &str, params: &ProfileParams) {
     eprintln!("{:<12} {what}", "Target");
     let names: Vec<_> = params.experiments.iter().map(|it| it.name()).collect();
     let kinds = match params.experiments[..] {
-        [Experiment::Flush] => measure::flush::kinds(params),
+        [Experiment::Flush] => tidegate_measure::flush::kinds(params),
         _ => params.kinds.clone(),
     };
     let kinds: Vec<_> = kinds.iter().map(Kind::to_string).collect();

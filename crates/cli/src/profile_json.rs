@@ -2,12 +2,12 @@
 //! What `tidegate profile --json` prints: one object, names end in their unit. What each says is in
 //! docs/profile.md; `null` is what was not measured or does not apply.
 
-use measure::drift::{Change, Shift};
-use measure::independence::Dependence;
-use measure::{Finding, Kind, Profile, StartTimes, Step, Warning};
-use model::drive_file::{MeasuredTable, SingleTimes, Throughput};
-use model::{Bytes, CostModel, DriveFile, Duration, Op};
 use serde_json::{Value, json};
+use tidegate_measure::{Finding, Kind, Profile, StartTimes, Step, Warning};
+use tidegate_model::drive_file::{MeasuredTable, SingleTimes, Throughput};
+use tidegate_model::{Bytes, CostModel, DriveFile, Duration, Op};
+use tidegate_stats::drift::{Change, Shift};
+use tidegate_stats::independence::Dependence;
 
 /// Where a profile went, and what came of it.
 #[derive(Debug, Default)]

@@ -6,9 +6,9 @@
 use std::io::{self, Write as _};
 use std::path::Path;
 
-use measure::{Journal, Profile, ProfileError};
-use model::DriveFile;
-use model::drive_file::Identity;
+use tidegate_measure::{Journal, Profile, ProfileError};
+use tidegate_model::DriveFile;
+use tidegate_model::drive_file::Identity;
 
 use crate::arguments::ProfileArguments;
 use crate::failure::Failure;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! What `tidegate profile --plan` shows: each experiment, and how long it takes.
 
-use measure::{Kind, Progress, Step};
-use model::Duration;
+use tidegate_measure::{Kind, Progress, Step};
+use tidegate_model::Duration;
 
 use crate::profile_json;
 use crate::show::{self, out, outln};
@@ -84,7 +84,7 @@ pub(crate) fn long(time: Duration) -> String {
 
 #[cfg(test)]
 mod tests {
-    use measure::Experiment;
+    use tidegate_measure::Experiment;
 
     use super::*;
 

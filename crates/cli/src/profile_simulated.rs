@@ -6,12 +6,12 @@ use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
-use drive::{Drive, PseudoDisk};
-use measure::{
+use tidegate_drive::{Drive, PseudoDisk};
+use tidegate_measure::{
     Experiment, Journal, Kind, Profile, ProfileError, ProfileParams, Progress, Step, Warning,
 };
-use model::drive_file::{Identity, MeasuredTable};
-use model::{Bytes, DriveFile, DriveKind, Duration};
+use tidegate_model::drive_file::{Identity, MeasuredTable};
+use tidegate_model::{Bytes, DriveFile, DriveKind, Duration};
 
 use crate::arguments::ProfileArguments;
 use crate::failure::Failure;
@@ -31,7 +31,7 @@ const EXTENSION: &str = ".drive.toml";
 /// Whether the target is a simulated drive: a built-in one, or a drive file.
 pub(crate) fn is_meant(target: &Path) -> bool {
     let name = target.as_os_str().to_string_lossy();
-    drive::builtin::is_name(&name) || name.ends_with(EXTENSION)
+    tidegate_drive::builtin::is_name(&name) || name.ends_with(EXTENSION)
 }
 
 /// Measures it, and writes or prints its drive file with the table that was measured.
@@ -47,7 +47,7 @@ pub(crate) fn run(arguments: &ProfileArguments) -> Result<(), Failure> {
     profile::print_measuring(&format!("{} as {}", file.name, kind.name()), &params);
     // Its pace is found on a drive of its own: one that has served is not as it was.
     let (_, mut other) = drive_of(arguments, &file, params.seed)?;
-    let steps = measure::plan_drive(&mut *other, capacity(&file), &params);
+    let steps = tidegate_measure::plan_drive(&mut *other, capacity(&file), &params);
     let steps = steps.map_err(profile::profile_failure)?;
     if arguments.plan {
         profile_plan::print(&steps, arguments.json);
@@ -126,7 +126,8 @@ fn drive_of(
     let parts = if file.ssd.is_some() { DriveKind::Ssd } else { DriveKind::Mechanical };
     let kind = arguments.model.map_or(parts, DriveKind::from);
     if kind != DriveKind::Pseudo {
-        let drive = drive::from_parts(kind, file, seed).map_err(|it| Failure::unusable(&it))?;
+        let drive =
+            tidegate_drive::from_parts(kind, file, seed).map_err(|it| Failure::unusable(&it))?;
         return Ok((kind, drive));
     }
     let &[Kind { op, size }] = &arguments.kinds()[..] else {
@@ -135,7 +136,7 @@ fn drive_of(
             "name one --op and one --size",
         ));
     };
-    let measured = drive::measured_table(file, op, size).ok_or_else(|| {
+    let measured = tidegate_drive::measured_table(file, op, size).ok_or_else(|| {
         Failure::input(
             format!("`{}` has no table of batches for {}s of {size}", file.name, op.name()),
             "name a size that it has, or leave --model out",
@@ -163,8 +164,8 @@ fn experiments(arguments: &ProfileArguments, file: &DriveFile) -> Vec<Experiment
 fn same(file: &DriveFile, kind: DriveKind, params: &ProfileParams) -> String {
     // Not of its text: a drive file that is added to stays the drive that it is.
     let parts = DriveFile { batch: Vec::new(), drain: Vec::new(), ..file.clone() };
-    let hash = device::facts::hashed(&format!("{:?}{:?}", parts.mechanics, parts.ssd));
-    let tables = device::facts::hashed(&format!("{:?}", file.batch));
+    let hash = tidegate_device::facts::hashed(&format!("{:?}{:?}", parts.mechanics, parts.ssd));
+    let tables = tidegate_device::facts::hashed(&format!("{:?}", file.batch));
     let of_tables = if kind == DriveKind::Pseudo { tables } else { String::new() };
     format!("{} as {} {hash}{of_tables}, 1 to {} at once", file.name, kind.name(), params.depth)
 }
@@ -177,7 +178,7 @@ fn params(arguments: &ProfileArguments, file: &DriveFile) -> Result<ProfileParam
         allows_writes: true,
         samples: arguments.samples.count(),
         seed: arguments.seed.unwrap_or(1),
-        ..ProfileParams::new(file.name.as_str(), &device::DeviceFacts::default())
+        ..ProfileParams::new(file.name.as_str(), &tidegate_device::DeviceFacts::default())
     };
     if params.experiments.is_empty() {
         return Err(Failure::input(
@@ -218,8 +219,15 @@ fn measure(
         }
     };
     let (model, capacity) = (&file.name, capacity(file));
-    let measured =
-        measure::profile_drive(drive, model, capacity, params, progress, interrupted, journal);
+    let measured = tidegate_measure::profile_drive(
+        drive,
+        model,
+        capacity,
+        params,
+        progress,
+        interrupted,
+        journal,
+    );
     bar.finish_and_clear();
     measured
 }

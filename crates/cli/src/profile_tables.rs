@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! What `tidegate profile` shows of what it measured: some entries of each table.
 
-use measure::{Finding, Kind, Profile, StartTimes};
-use model::cost::RequestCost;
-use model::drive_file::{FlowPlace, MeasuredTable, SingleTimes, Throughput};
-use model::{Bytes, CostModel, Duration, Op};
+use tidegate_measure::{Finding, Kind, Profile, StartTimes};
+use tidegate_model::cost::RequestCost;
+use tidegate_model::drive_file::{FlowPlace, MeasuredTable, SingleTimes, Throughput};
+use tidegate_model::{Bytes, CostModel, Duration, Op};
 
 use crate::show::{self, out, outln};
 use crate::structure_text;
@@ -100,7 +100,7 @@ fn print_single(single: &SingleTimes) {
         return;
     }
     let again = |ns: Option<u64>| ns.map_or_else(String::new, ms);
-    let row = |place: &model::drive_file::SlowPlace| {
+    let row = |place: &tidegate_model::drive_file::SlowPlace| {
         vec![place.sector.to_string(), ms(place.ns), again(place.again_ns_min)]
     };
     let rows = single.slow.iter().map(row).collect();
@@ -220,7 +220,7 @@ mod tests {
     fn a_table_is_shown_as_proofs_use_it() {
         let text = "name = \"d\"\nkind = \"recorded\"\ndepth = 3\n[[batch]]\nop = \"read\"\n\
                     size = \"4KiB\"\nns_max = [100, 300, 200]\n";
-        let file = model::DriveFile::parse(text).unwrap();
+        let file = tidegate_model::DriveFile::parse(text).unwrap();
         let shown = [1, 2, 3].map(|requests| relied_on(&file.batch[0], requests));
         assert_eq!(shown, [100, 300, 300]);
     }

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Results of a run, simulated or real, as people and programs read them.
 
-use analysis::Assessment;
-use host::{Distribution, Run, RunEnd, SourceMetrics, Totals};
-use model::{Duration, PolicyName, Sending, Task, Workload};
 use serde_json::{Value, json};
+use tidegate_analysis::Assessment;
+use tidegate_host::{Run, RunEnd, SourceMetrics, Totals};
+use tidegate_model::{Duration, PolicyName, Sending, Task, Workload};
+use tidegate_stats::Distribution;
 
 use crate::Answer;
 use crate::show::{self, out, outln};
@@ -279,11 +280,11 @@ pub(crate) fn worst_answer(results: &[&PolicyResult<'_>]) -> Answer {
 
 #[cfg(test)]
 mod tests {
-    use drive::{Completion, Drive, PseudoDisk};
-    use host::Length;
-    use model::workload_file::{DriveReference, WorkloadFile};
-    use model::{Outcome, Request, Time};
-    use sim::{SimParams, simulate};
+    use tidegate_drive::{Completion, Drive, PseudoDisk};
+    use tidegate_host::Length;
+    use tidegate_model::workload_file::{DriveReference, WorkloadFile};
+    use tidegate_model::{Outcome, Request, Time};
+    use tidegate_sim::{SimParams, simulate};
 
     use super::*;
 
@@ -294,7 +295,7 @@ mod tests {
         fn submit(&mut self, now: Time, batch: &[Request]) {
             self.0.submit(now, batch);
         }
-        fn flush(&mut self, now: Time, id: model::RequestId) {
+        fn flush(&mut self, now: Time, id: tidegate_model::RequestId) {
             self.0.flush(now, id);
         }
         fn next_event(&self) -> Option<Time> {
@@ -316,8 +317,9 @@ mod tests {
         let file = WorkloadFile::parse(text).unwrap();
         let DriveReference::Inline(drive) = &file.drive else { unreachable!("it is inline") };
         let workload = file.bind(drive).unwrap();
-        let assessment = analysis::assess(&workload, PolicyName::Dqf);
-        let policy = policy::build(PolicyName::Dqf, &assessment.plan(&workload), None).unwrap();
+        let assessment = tidegate_analysis::assess(&workload, PolicyName::Dqf);
+        let policy =
+            tidegate_policy::build(PolicyName::Dqf, &assessment.plan(&workload), None).unwrap();
         let disk = Failing(PseudoDisk::new(workload.depth, workload.table.clone(), 1));
         let params = SimParams::new(&workload, Length::Jobs(3));
         let run = simulate(&params, policy, disk, &mut ());

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! `tidegate run`: the workload against a real device, with the policy deciding.
 
-use analysis::assess;
-use device::realtime::{self, RealTime};
-use device::{Access, Target};
-use engine::{DeviceRun, DeviceWatch, RingExecutor, RunParams};
-use host::{Distribution, Length, RunEnd};
-use model::{Contracts, DriveFile, Duration, Plan, PolicyName, Time, Workload};
 use serde_json::{Value, json};
+use tidegate_analysis::assess;
+use tidegate_device::{Access, Target};
+use tidegate_engine::{DeviceRun, DeviceWatch, RingExecutor, RunParams};
+use tidegate_host::{Length, RunEnd};
+use tidegate_model::{Contracts, DriveFile, Duration, Plan, PolicyName, Time, Workload};
+use tidegate_platform::realtime::{self, RealTime};
+use tidegate_stats::Distribution;
 
 use crate::Answer;
 use crate::arguments::{LengthArguments, RunArguments};
@@ -74,9 +75,13 @@ pub(crate) fn run(arguments: &RunArguments) -> Result<Answer, Failure> {
         if !arguments.json {
             eprintln!("running {policy} ..");
         }
-        let DeviceRun { run, watch } =
-            engine::run(&params, drive::access_time(&drive), &mut executor, &interrupted)
-                .map_err(run_failure)?;
+        let DeviceRun { run, watch } = tidegate_engine::run(
+            &params,
+            tidegate_drive::access_time(&drive),
+            &mut executor,
+            &interrupted,
+        )
+        .map_err(run_failure)?;
         let wall_ns = run.ended.since(Time::ZERO).ns();
         let result = PolicyResult { workload: &workload, assessment, run, wall_ns };
         ran.push(Ran { result, watch });
@@ -113,9 +118,9 @@ fn length(arguments: &LengthArguments) -> Length {
 
 /// A run that could not start is the user's to mend, one that broke off is the machine's.
 #[expect(clippy::needless_pass_by_value, reason = "the shape that map_err wants")]
-fn run_failure(error: engine::RunError) -> Failure {
+fn run_failure(error: tidegate_engine::RunError) -> Failure {
     match error {
-        engine::RunError::Executor(_) => Failure::environment(&error),
+        tidegate_engine::RunError::Executor(_) => Failure::environment(&error),
         _ => Failure::unusable(&error),
     }
 }
@@ -153,7 +158,7 @@ fn notes(workload: &Workload, drive: &DriveFile, target: &Target) -> Vec<String>
 
 /// A bound says nothing of a device that its table was not measured on.
 fn other_device(drive: &DriveFile, target: &Target) -> Option<String> {
-    let here = measure::device_identity(target.facts());
+    let here = tidegate_measure::device_identity(target.facts());
     let measured = &drive.identity;
     let is_same = measured.model == here.model && measured.place == here.place;
     let said = |what: &Option<String>| what.clone().unwrap_or_else(|| "unknown".to_owned());

@@ -15,7 +15,7 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use measure::{Journal, JournalError};
+use tidegate_measure::{Journal, JournalError};
 
 use crate::failure::Failure;
 

@@ -10,7 +10,7 @@ mod supervisor;
 
 use std::os::unix::process::CommandExt as _;
 
-use engine::serve::{Prepared, ServeError};
+use tidegate_engine::serve::{Prepared, ServeError};
 
 use crate::Answer;
 use crate::arguments::ServeArguments;

@@ -3,9 +3,9 @@
 
 use std::io::Write as _;
 
-use analysis::{Answer, Assessment};
 use comfy_table::{CellAlignment, Table};
-use model::{Contract, Duration, PolicyName, Sending};
+use tidegate_analysis::{Answer, Assessment};
+use tidegate_model::{Contract, Duration, PolicyName, Sending};
 
 /// Writes to standard output. Whoever closed it has seen enough: the process ends quietly
 /// with what the shell gives a program that SIGPIPE ends. Any other fault ends it too,

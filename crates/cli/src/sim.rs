@@ -3,12 +3,12 @@
 
 use std::time::Instant;
 
-use analysis::{Assessment, assess};
-use host::{ContractWatch, Length};
-use model::{Class, DriveKind, Duration, Plan, PolicyName, Task, TaskIndex, Workload};
 use serde_json::{Value, json};
-use sim::SimParams;
-use sim::checkers::{Checkers, Violation};
+use tidegate_analysis::{Assessment, assess};
+use tidegate_host::{ContractWatch, Length};
+use tidegate_model::{Class, DriveKind, Duration, Plan, PolicyName, Task, TaskIndex, Workload};
+use tidegate_sim::SimParams;
+use tidegate_sim::checkers::{Checkers, Violation};
 
 use crate::Answer;
 use crate::arguments::{LengthArguments, SimArguments};
@@ -100,19 +100,19 @@ fn try_policy<'a>(
     let assessment = assess(workload, policy);
     let plan = assessment.plan(workload);
     let simulated = charged(workload, &assessment);
-    let drive = drive::build(kind, &simulated, Some(&input.drive), params.seed)
+    let drive = tidegate_drive::build(kind, &simulated, Some(&input.drive), params.seed)
         .map_err(|error| Failure::unusable(&error))?;
     let capacity = input.drive.capacity().unwrap_or(params.capacity);
     let params = SimParams { capacity, ..*params };
     let watch = watch(&plan);
     // Of the other kinds the mechanics in the file tell nothing: their times come from tables.
     let is_mechanical = kind == DriveKind::Mechanical;
-    let access = is_mechanical.then(|| drive::access_time(&input.drive)).flatten();
+    let access = is_mechanical.then(|| tidegate_drive::access_time(&input.drive)).flatten();
     let (built, checkers) =
         Checkers::watching(policy, &plan, access).map_err(|error| Failure::unusable(&error))?;
     let mut observers = (checkers, watch);
     let start = Instant::now();
-    let run = sim::simulate(&params, built, drive, &mut observers);
+    let run = tidegate_sim::simulate(&params, built, drive, &mut observers);
     let wall_ns = u64::try_from(start.elapsed().as_nanos()).unwrap_or(u64::MAX);
     let (checkers, watch) = observers;
     Ok(Tried {

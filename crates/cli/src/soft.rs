@@ -5,10 +5,10 @@
 //! The verdict stays hard: a soft promise speaks of the device as it was when it was measured,
 //! the verdict of any device that keeps its table.
 
-use analysis::{Assessment, SoftPromise, soft_promise};
-use measure::confidence::exceedance_ppb;
-use model::{Class, SoftTable, Task, Workload};
 use serde_json::{Value, json};
+use tidegate_analysis::{Assessment, SoftPromise, soft_promise};
+use tidegate_model::{Class, SoftTable, Task, Workload};
+use tidegate_stats::confidence::exceedance_ppb;
 
 use crate::show;
 
@@ -49,7 +49,7 @@ pub(crate) fn promises(workload: &Workload, assessment: &Assessment) -> Vec<Soft
 fn exceedance_of(table: &SoftTable) -> Option<u64> {
     let entries = table.sources.iter().map(|source| source.entries).sum::<u32>();
     let doubt_ppb = (DOUBT_PPB / entries.max(1)).max(1);
-    let of_source = |source: &model::soft_table::SampleCount| {
+    let of_source = |source: &tidegate_model::soft_table::SampleCount| {
         let is_measured = source.samples > 0;
         is_measured.then(|| exceedance_ppb(source.samples, table.level_ppm, doubt_ppb))?
     };

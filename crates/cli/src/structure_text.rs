@@ -4,11 +4,11 @@
 
 use std::collections::BTreeMap;
 
-use measure::geometry::Geometry;
-use measure::stripe::Chips;
-use measure::{FlushTimes, Stripe};
-use model::{Bytes, Duration};
 use serde::Deserialize;
+use tidegate_measure::geometry::Geometry;
+use tidegate_measure::stripe::Chips;
+use tidegate_measure::{FlushTimes, Stripe};
+use tidegate_model::{Bytes, Duration};
 
 use crate::show;
 

@@ -9,7 +9,7 @@ use std::io::{self, Read as _};
 use std::os::unix::fs::FileTypeExt as _;
 use std::path::Path;
 
-use model::Bytes;
+use tidegate_model::Bytes;
 
 /// More text than this nobody writes; a table of 4096 batches has about 300 KiB.
 const SIZE_MAX: Bytes = Bytes::from_kib(16 << 10);

@@ -12,8 +12,8 @@ use std::process::{Child, ChildStdout, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use common::Folder;
-use device::IoBuffer;
-use model::Bytes;
+use tidegate_device::IoBuffer;
+use tidegate_model::Bytes;
 
 /// 20 ms for however many, so that whoever asks soon enough is outstanding together.
 const SLOW: &str = "name = \"slow\"\nkind = \"pseudo\"\ndepth = 64\n[[batch]]\nop = \"read\"\n\

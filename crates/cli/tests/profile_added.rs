@@ -5,7 +5,7 @@
 mod common;
 
 use common::Folder;
-use model::DriveFile;
+use tidegate_model::DriveFile;
 
 fn read(folder: &Folder) -> DriveFile {
     let text = std::fs::read_to_string(folder.path().join("d.drive.toml")).unwrap();
@@ -93,7 +93,7 @@ fn costs_cover_smaller_requests_that_are_added() {
     let file = read(&folder);
     let costs = file.cost.as_ref().expect("costs");
     assert_eq!((file.mixed.len(), costs.requests.len()), (2, 2));
-    let batches = file.mixed.iter().flat_map(model::drive_file::MixedBatches::batches);
+    let batches = file.mixed.iter().flat_map(tidegate_model::drive_file::MixedBatches::batches);
     for (batch, took) in batches {
         assert!(costs.batch_of(batch).expect("4KiB are charged as 8KiB") >= took);
     }

@@ -8,13 +8,13 @@ use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use model::Bytes;
 use rand::{Rng, SeedableRng};
 use rand_pcg::Pcg64Mcg;
 use rustix::fs::{
     FallocateFlags, Mode, OFlags, fallocate, fcntl_setfl, fsync, open, statfs, unlink,
 };
 use rustix::io::{Errno, pwrite};
+use tidegate_model::Bytes;
 
 use crate::buffers::Buffers;
 use crate::open_error::OpenError;

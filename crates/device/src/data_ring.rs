@@ -17,8 +17,8 @@ use std::os::fd::AsRawFd;
 
 use io_uring::types::{Fd, FsyncFlags, SubmitArgs};
 use io_uring::{IoUring, cqueue, opcode, squeue};
-use model::{Bytes, Duration, Lba, Op};
 use rustix::io::Errno;
+use tidegate_model::{Bytes, Duration, Lba, Op};
 
 use crate::io_buffer::IoBuffer;
 use crate::ring::{SIZE_MAX, SLOTS_MAX};

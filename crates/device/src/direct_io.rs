@@ -7,10 +7,10 @@
 
 use std::os::fd::OwnedFd;
 
-use model::Bytes;
 use rustix::fs::{Advice, fadvise, fstat};
 use rustix::io::{Errno, pread};
 use rustix::mm::{MapFlags, ProtFlags, mmap, munmap};
+use tidegate_model::Bytes;
 
 use crate::buffers::Buffers;
 

@@ -6,8 +6,8 @@
 
 use std::path::{Path, PathBuf};
 
-use model::Bytes;
 use sha2::{Digest as _, Sha256};
+use tidegate_model::Bytes;
 
 use crate::in_use::device_below;
 use crate::layer::{self, Layer};
@@ -137,7 +137,12 @@ impl DeviceFacts {
         };
         let device = number.and_then(SysfsDevice::find).map(|device| device.whole());
         let about = device.as_ref().map(Self::about).unwrap_or_default();
-        Self { path: path.to_owned(), file_system, kernel: crate::host::kernel_release(), ..about }
+        Self {
+            path: path.to_owned(),
+            file_system,
+            kernel: tidegate_platform::identity::kernel_release(),
+            ..about
+        }
     }
 
     /// What sysfs tells about a whole disk.

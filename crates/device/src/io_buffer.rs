@@ -7,7 +7,7 @@
 use std::alloc::{Layout, alloc_zeroed, dealloc, handle_alloc_error};
 use std::ptr::NonNull;
 
-use model::Bytes;
+use tidegate_model::Bytes;
 
 use crate::buffers::PAGE_BYTES;
 use crate::uring::length;

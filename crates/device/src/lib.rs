@@ -9,17 +9,13 @@
 //! The only crate that calls the kernel directly, and so the only one with unsafe code:
 //! each block stands in a function of its own with the reason why it is sound.
 
-pub mod affinity;
 mod buffers;
-pub mod clock;
 pub mod create;
 mod data_ring;
 mod direct_io;
 pub mod facts;
 mod file_system;
-pub mod host;
 pub mod in_use;
-pub mod interrupts;
 mod io_buffer;
 pub mod io_priority;
 pub mod layer;
@@ -30,23 +26,16 @@ mod memory_file;
 mod note;
 mod open_error;
 mod pile;
-pub mod realtime;
 pub mod ring;
 mod ring_error;
-pub mod run_delay;
-pub mod scheduling;
-pub mod steal;
 mod store;
 mod sysfs;
 pub mod target;
 pub mod temperature;
-pub mod terminal;
-pub mod threads;
 mod uring;
 mod waker;
 mod zeroes;
 
-pub use clock::Clock;
 pub use data_ring::{DataRing, Moved, Transfer};
 pub use facts::{DeviceFacts, Splitting, WriteCache};
 pub use io_buffer::IoBuffer;
@@ -57,12 +46,9 @@ pub use open_error::OpenError;
 pub use pile::Pile;
 pub use ring::{Completion, Io, IoClass, Ring, RingSetup, Wake};
 pub use ring_error::{IoError, RingError};
-pub use run_delay::RunDelay;
-pub use scheduling::Scheduling;
 pub use store::open_store;
 pub use sysfs::DeviceNumber;
 pub use target::{Access, Target};
 pub use temperature::Temperature;
-pub use threads::ThreadId;
 pub use waker::Waker;
 pub use zeroes::read_with_zeroes;

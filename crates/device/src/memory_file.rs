@@ -4,8 +4,8 @@
 use std::fs::File;
 use std::io;
 
-use model::Bytes;
 use rustix::fs::{MemfdFlags, ftruncate, memfd_create};
+use tidegate_model::Bytes;
 
 /// A file of that size, all of it zero, that nobody else can name.
 ///

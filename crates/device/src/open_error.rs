@@ -3,8 +3,8 @@
 
 use std::path::PathBuf;
 
-use model::Bytes;
 use rustix::io::Errno;
+use tidegate_model::Bytes;
 
 use crate::in_use::Use;
 

@@ -19,8 +19,8 @@ use std::os::fd::AsRawFd;
 
 use io_uring::types::{FsyncFlags, SubmitArgs};
 use io_uring::{IoUring, cqueue, opcode, squeue};
-use model::{Bytes, Duration, Lba, Op};
 use rustix::io::Errno;
+use tidegate_model::{Bytes, Duration, Lba, Op};
 
 use crate::buffers::Buffers;
 use crate::io_priority;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Why a request failed, and why a ring cannot be made or used.
 
-use model::Bytes;
 use rustix::io::Errno;
+use tidegate_model::Bytes;
 
 use crate::ring::{SIZE_MAX, SLOTS_MAX};
 use crate::uring::errno_of;

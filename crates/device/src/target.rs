@@ -19,11 +19,11 @@
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd, RawFd};
 use std::path::Path;
 
-use model::Bytes;
 use rustix::fs::{
     AtFlags, FileType, Mode, OFlags, SeekFrom, Statx, StatxFlags, open, seek, stat, statfs, statx,
 };
 use rustix::io::Errno;
+use tidegate_model::Bytes;
 
 use crate::direct_io::{self, Residency};
 use crate::facts::{DeviceFacts, Place};

@@ -3,8 +3,8 @@
 
 use io_uring::IoUring;
 use io_uring::types::{Fixed, Timespec};
-use model::{Bytes, Duration};
 use rustix::io::Errno;
+use tidegate_model::{Bytes, Duration};
 
 use crate::ring_error::{IoError, RingError};
 

@@ -7,9 +7,9 @@ use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use common::{at, created, scratch};
-use device::create::CreateError;
-use device::{Access, OpenError, Target};
-use model::Bytes;
+use tidegate_device::create::CreateError;
+use tidegate_device::{Access, OpenError, Target};
+use tidegate_model::Bytes;
 
 fn failure(path: &Path, size: Bytes, cancelled: &AtomicBool) -> CreateError {
     Target::create(path, size, Access::ReadOnly, |_| (), cancelled).expect_err("it must fail")

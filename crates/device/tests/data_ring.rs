@@ -6,8 +6,10 @@ mod common;
 use std::time::Instant;
 
 use common::{at, created, scratch};
-use device::{Access, DataRing, IoBuffer, IoError, Moved, RingError, Target, Transfer, Waker};
-use model::{Bytes, Duration, Lba, Op};
+use tidegate_device::{
+    Access, DataRing, IoBuffer, IoError, Moved, RingError, Target, Transfer, Waker,
+};
+use tidegate_model::{Bytes, Duration, Lba, Op};
 
 const BLOCK: Bytes = Bytes::from_kib(4);
 const LONG: Duration = Duration::from_ms(120_000);

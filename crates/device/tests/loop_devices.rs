@@ -10,10 +10,10 @@ use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use device::in_use::{self, Use};
-use device::{Access, OpenError, Target, open_store};
 use rustix::fs::{CWD, FileType, mknodat};
 use tempfile::TempDir;
+use tidegate_device::in_use::{self, Use};
+use tidegate_device::{Access, OpenError, Target, open_store};
 
 /// Whom the other process runs as: somebody without rights (`nobody`).
 const SOMEBODY: u32 = 65534;

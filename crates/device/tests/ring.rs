@@ -6,8 +6,8 @@ mod common;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use common::{at, created, scratch};
-use device::{Access, Completion, Io, IoError, Ring, RingError, Target, Wake};
-use model::{Bytes, Duration, Lba, Op};
+use tidegate_device::{Access, Completion, Io, IoError, Ring, RingError, Target, Wake};
+use tidegate_model::{Bytes, Duration, Lba, Op};
 
 const BLOCK: Bytes = Bytes::from_kib(4);
 

@@ -6,9 +6,9 @@ mod common;
 use std::path::{Path, PathBuf};
 
 use common::{at, created, scratch};
-use device::in_use::Use;
-use device::{Access, OpenError, Target};
-use model::{Bytes, Op};
+use tidegate_device::in_use::Use;
+use tidegate_device::{Access, OpenError, Target};
+use tidegate_model::{Bytes, Op};
 
 fn refusal(path: &Path, access: Access) -> OpenError {
     Target::open(path, access).expect_err("it must be refused")

@@ -9,9 +9,9 @@ use std::fmt::Write as _;
 
 use divan::Bencher;
 use divan::counter::ItemsCount;
-use drive::mechanical::{Layout, MechanicalDrive, SeekCurve};
-use model::mechanics::{self, Mechanics, Seek, TrackIndex};
-use model::{DriveFile, Lba};
+use tidegate_drive::mechanical::{Layout, MechanicalDrive, SeekCurve};
+use tidegate_model::mechanics::{self, Mechanics, Seek, TrackIndex};
+use tidegate_model::{DriveFile, Lba};
 
 const LOOK_UPS: u64 = 4_096;
 

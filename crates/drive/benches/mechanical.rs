@@ -6,10 +6,10 @@ use std::fmt::Write as _;
 
 use divan::Bencher;
 use divan::counter::ItemsCount;
-use drive::Drive;
-use drive::mechanical::MechanicalDrive;
-use model::mechanics::{Mechanics, Scheduler};
-use model::{Bytes, Class, Lba, Op, Random, Request, RequestId, Tag, TaskIndex, Time};
+use tidegate_drive::Drive;
+use tidegate_drive::mechanical::MechanicalDrive;
+use tidegate_model::mechanics::{Mechanics, Scheduler};
+use tidegate_model::{Bytes, Class, Lba, Op, Random, Request, RequestId, Tag, TaskIndex, Time};
 
 const REQUESTS: u64 = 100_000;
 

@@ -5,8 +5,8 @@
 
 use divan::Bencher;
 use divan::counter::ItemsCount;
-use drive::{Completion, Drive, SsdDrive, builtin};
-use model::{Bytes, Class, Lba, Op, Random, Request, RequestId, Tag, TaskIndex, Time};
+use tidegate_drive::{Completion, Drive, SsdDrive, builtin};
+use tidegate_model::{Bytes, Class, Lba, Op, Random, Request, RequestId, Tag, TaskIndex, Time};
 
 const SIZE: Bytes = Bytes::from_kib(4);
 const SEED: u64 = 1;

@@ -11,7 +11,7 @@
 
 pub mod expected;
 
-use model::{Bytes, Duration};
+use tidegate_model::{Bytes, Duration};
 
 /// The figures of a hard disk that bound the time of a batch.
 ///

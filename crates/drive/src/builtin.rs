@@ -4,7 +4,7 @@
 //! Names are fixed because workload files use them. A name without a file is refused, never
 //! replaced by another drive.
 
-use model::{DriveFile, FileError};
+use tidegate_model::{DriveFile, FileError};
 
 /// Names with their files.
 const FILES: [(&str, &str); 9] = [

@@ -9,7 +9,6 @@
 
 pub mod amortised;
 pub mod builtin;
-pub mod import;
 mod make;
 pub mod mechanical;
 pub mod pseudo;
@@ -17,7 +16,7 @@ pub mod recorded;
 pub mod spaced;
 pub mod ssd;
 
-use model::{Outcome, Request, RequestId, Time};
+use tidegate_model::{Outcome, Request, RequestId, Time};
 
 pub use amortised::Amortised;
 pub use make::{BuildError, access_time, build, from_parts, measured_table};
@@ -49,13 +48,13 @@ pub struct Completion {
 ///
 /// # Example
 /// ```
-/// use drive::{Drive, PseudoDisk};
-/// use model::{BatchTable, Bytes, Class, Duration, Lba, Op, Request, RequestId, TaskIndex, Time};
+/// use tidegate_drive::{Drive, PseudoDisk};
+/// use tidegate_model::{BatchTable, Bytes, Class, Duration, Lba, Op, Request, RequestId, TaskIndex, Time};
 ///
 /// let request = Request {
 ///     id: RequestId(1), task: TaskIndex(0), class: Class::Hard, released: Time::ZERO,
 ///     eligible: Time::ZERO, due: None, op: Op::Read, start: Lba::new(0),
-///     size: Bytes::from_kib(4), fua: false, optional: false, tag: model::Tag::Simple,
+///     size: Bytes::from_kib(4), fua: false, optional: false, tag: tidegate_model::Tag::Simple,
 /// };
 /// let table = BatchTable::new(&[Duration::from_ms(5)]).unwrap();
 /// let mut drive = PseudoDisk::new(1, table, 42);

@@ -5,10 +5,10 @@
 //! not measured is covered by the next larger. The pseudo-disk honours what else a proof may
 //! charge: the costs of different requests.
 
-use model::drive_file::MeasuredTable;
-use model::mechanics::MechanicsError;
-use model::ssd::SsdError;
-use model::{AccessTime, Bytes, DriveFile, DriveKind, Op, Workload};
+use tidegate_model::drive_file::MeasuredTable;
+use tidegate_model::mechanics::MechanicsError;
+use tidegate_model::ssd::SsdError;
+use tidegate_model::{AccessTime, Bytes, DriveFile, DriveKind, Op, Workload};
 
 use crate::mechanical::{AccessModel, MechanicalDrive};
 use crate::recorded::{QuantilesMissing, Recording};

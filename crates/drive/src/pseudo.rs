@@ -6,7 +6,7 @@
 //!
 //! Source: dissertation 9.3.3. Deviation: there b is equation 7.4.1.7, here any table.
 
-use model::{BatchTable, CostModel, Duration, Request};
+use tidegate_model::{BatchTable, CostModel, Duration, Request};
 
 use crate::spaced::{BatchTimes, Mix, SpacedDrive};
 

@@ -6,9 +6,9 @@
 //! Within a batch it behaves like the pseudo-disk (`spaced.rs`). A profile has no times of
 //! reads and writes mixed: their times add up, as in `BatchTable::mixed_with`.
 
-use model::drive_file::MeasuredTable;
-use model::random::scale;
-use model::{Duration, Op};
+use tidegate_model::drive_file::MeasuredTable;
+use tidegate_model::random::scale;
+use tidegate_model::{Duration, Op};
 
 use crate::spaced::{BatchTimes, Mix, SpacedDrive};
 

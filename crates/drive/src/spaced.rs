@@ -12,7 +12,7 @@
 //!
 //! Source: dissertation 9.3.3 (Pseudo Block Device).
 
-use model::{Duration, Op, Outcome, Random, Request, RequestId, Time};
+use tidegate_model::{Duration, Op, Outcome, Random, Request, RequestId, Time};
 
 use crate::{Completion, Drive};
 

@@ -8,7 +8,7 @@
 //!        <===========================  <--- pages --------
 //! ```
 //!
-//! `model::ssd::Ssd` says what stands in a drive file. What is left out: wear, read errors
+//! `tidegate_model::ssd::Ssd` says what stands in a drive file. What is left out: wear, read errors
 //! and retries, the pages of the mapping table itself, and a fast cache of one-bit cells.
 //! Nothing is ever programmed because time passes: what does not fill a row waits in the
 //! cache for more, for a flush, or for a write that must be in flash.
@@ -31,8 +31,8 @@ mod writing;
 
 use std::collections::VecDeque;
 
-use model::ssd::{Ssd, SsdError};
-use model::{Bytes, Duration, Lba, Outcome, Request, RequestId, Time};
+use tidegate_model::ssd::{Ssd, SsdError};
+use tidegate_model::{Bytes, Duration, Lba, Outcome, Request, RequestId, Time};
 
 use self::agenda::{Agenda, Event, Stream};
 use self::blocks::Blocks;

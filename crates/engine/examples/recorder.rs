@@ -12,8 +12,8 @@ use std::path::Path;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
-use engine::serve::Prepared;
-use engine::service::{CallError, Export, ExportContract, NoticeKind};
+use tidegate_engine::serve::Prepared;
+use tidegate_engine::service::{CallError, Export, ExportContract, NoticeKind};
 
 /// What a camera found.
 struct Recorded {

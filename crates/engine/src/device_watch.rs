@@ -4,8 +4,9 @@
 //!
 //! An observer of the loop, so that runs in virtual time do not pay for it.
 
-use host::{BatchWatch, Distribution, Memory, Observer};
-use model::{Class, Outcome, Plan, Request, TaskIndex, Time};
+use tidegate_host::{BatchWatch, Observer};
+use tidegate_model::{Class, Outcome, Plan, Request, TaskIndex, Time};
+use tidegate_stats::{Distribution, Memory};
 
 /// Watches host and device apart from the policy.
 #[derive(Debug, PartialEq)]
@@ -54,7 +55,7 @@ impl Observer for DeviceWatch {
     fn dispatched(&mut self, now: Time, batch: &[Request]) {
         self.batches.dispatched(now, batch);
         for request in batch {
-            let slot = host::slot(request.id);
+            let slot = tidegate_host::slot(request.id);
             if slot >= self.submitted.len() {
                 self.submitted.resize(slot + 1, Time::ZERO);
             }
@@ -64,7 +65,7 @@ impl Observer for DeviceWatch {
 
     fn completed(&mut self, now: Time, request: &Request, outcome: Outcome) {
         if outcome == Outcome::Done {
-            self.device_time.record(now.since(self.submitted[host::slot(request.id)]));
+            self.device_time.record(now.since(self.submitted[tidegate_host::slot(request.id)]));
         }
         self.batches.completed(now, request, outcome);
     }

@@ -5,17 +5,17 @@
 //! real clock, watched by a [`DeviceWatch`]. Tests put a simulated drive in its place.
 //!
 //! Real-time scheduling is the caller's to ask for, once, in the thread that will run and
-//! before it makes an executor: `device::realtime::request` says what was granted.
+//! before it makes an executor: `tidegate_platform::realtime::request` says what was granted.
 //!
 //! # Example
 //! ```
 //! use std::sync::atomic::AtomicBool;
 //!
-//! use drive::PseudoDisk;
-//! use engine::{Length, Limits, RunParams};
-//! use model::workload_file::{DriveReference, WorkloadFile};
-//! use model::{Bytes, Duration, Plan, PolicyName};
-//! use sim::DriveExecutor;
+//! use tidegate_drive::PseudoDisk;
+//! use tidegate_engine::{Length, Limits, RunParams};
+//! use tidegate_model::workload_file::{DriveReference, WorkloadFile};
+//! use tidegate_model::{Bytes, Duration, Plan, PolicyName};
+//! use tidegate_sim::DriveExecutor;
 //!
 //! let file = WorkloadFile::parse(r#"
 //!     [drive]
@@ -53,7 +53,7 @@
 //! };
 //! let drive = PseudoDisk::new(plan.depth, plan.table.clone(), 42);
 //! let mut executor = DriveExecutor::new(drive);
-//! let found = engine::run(&params, None, &mut executor, &AtomicBool::new(false))?;
+//! let found = tidegate_engine::run(&params, None, &mut executor, &AtomicBool::new(false))?;
 //!
 //! let metrics = &found.run.metrics;
 //! assert!(metrics.is_kept());
@@ -79,13 +79,12 @@ mod ring_executor;
 mod run;
 pub mod serve;
 pub mod service;
-pub mod thread_server;
 
 pub use device_watch::DeviceWatch;
-pub use host::BatchWatch;
-pub use host::{Length, Run, RunEnd};
 pub use limits::Limits;
 pub use params::{RunError, RunParams};
 pub use peers::Say;
 pub use ring_executor::{ExecutorError, RingExecutor};
 pub use run::{DeviceRun, run};
+pub use tidegate_host::BatchWatch;
+pub use tidegate_host::{Length, Run, RunEnd};

@@ -3,8 +3,8 @@
 //!
 //! Only real targets have such limits, so that the loop need not know of them.
 
-use host::Length;
-use model::{Bytes, Duration, Op, Place, Task, Time};
+use tidegate_host::Length;
+use tidegate_model::{Bytes, Duration, Op, Place, Task, Time};
 
 use crate::params::{RunError, RunParams};
 
@@ -44,7 +44,7 @@ pub(crate) fn check(params: &RunParams<'_>) -> Result<(), RunError> {
         Shape { name, op, size, place }
     });
     let loads = workload.best_effort.iter().map(|load| {
-        let &model::BestEffort { ref name, op, size, place, .. } = load;
+        let &tidegate_model::BestEffort { ref name, op, size, place, .. } = load;
         Shape { name, op, size, place }
     });
     tasks.chain(loads).try_for_each(|shape| check_shape(&shape, &limits))
@@ -78,7 +78,7 @@ fn check_shape(shape: &Shape<'_>, limits: &Limits) -> Result<(), RunError> {
     if size > size_max {
         return Err(RunError::SizeAboveBuffer { source_name: source_name(), size, size_max });
     }
-    if !host::has_room(shape.place, size, capacity) {
+    if !tidegate_host::has_room(shape.place, size, capacity) {
         return Err(RunError::PlaceTooSmall { source_name: source_name(), size, capacity });
     }
     Ok(())

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! What a run is asked to do, and why it may be refused before anything starts.
 
-use host::Length;
-use model::{Bytes, Plan, PolicyName, Workload};
+use tidegate_host::Length;
+use tidegate_model::{Bytes, Plan, PolicyName, Workload};
 
 use crate::limits::Limits;
 use crate::ring_executor::ExecutorError;
@@ -91,7 +91,7 @@ pub enum RunError {
     },
     /// The policy needs what nobody knows of the drive.
     #[error(transparent)]
-    Policy(#[from] policy::BuildError),
+    Policy(#[from] tidegate_policy::BuildError),
     /// Execution failed in the middle of the run.
     #[error("the run stopped in the middle: {0}")]
     Executor(#[from] ExecutorError),

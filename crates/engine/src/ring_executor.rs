@@ -7,10 +7,11 @@
 use std::collections::VecDeque;
 use std::convert::Infallible;
 
-use device::target::Access;
-use device::{Clock, Io, IoClass, Ring, RingError, Target};
-use host::{Completion, Executor};
-use model::{Bytes, Duration, Outcome, Request, RequestId, Tag, Time};
+use tidegate_device::target::Access;
+use tidegate_device::{Io, IoClass, Ring, RingError, Target};
+use tidegate_host::{Completion, Executor};
+use tidegate_model::{Bytes, Duration, Outcome, Request, RequestId, Tag, Time};
+use tidegate_platform::Clock;
 
 use crate::limits::Limits;
 
@@ -77,7 +78,7 @@ impl RingExecutor {
 
     /// Whether requests go with the priority that policies give them from now on: those with
     /// a tag of priority as the kernel's class "real time", all others as "best effort". It
-    /// takes [`device::io_priority::is_permitted`]. Otherwise all are of the thread's class.
+    /// takes [`tidegate_device::io_priority::is_permitted`]. Otherwise all are of the thread's class.
     pub fn rank(&mut self, is_ranking: bool) {
         self.is_ranking = is_ranking;
     }

@@ -11,9 +11,10 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use host::{Executor, Host, HostParams, Memory, Run, RunEnd};
-use model::AccessTime;
-use policy::Policy;
+use tidegate_host::{Executor, Host, HostParams, Run, RunEnd};
+use tidegate_model::AccessTime;
+use tidegate_policy::Policy;
+use tidegate_stats::Memory;
 
 use crate::device_watch::DeviceWatch;
 use crate::limits;
@@ -56,7 +57,7 @@ pub fn run<E: Executor>(
 where
     ExecutorError: From<E::Error>,
 {
-    let policy = policy::build(params.policy, params.plan, access)?;
+    let policy = tidegate_policy::build(params.policy, params.plan, access)?;
     run_policy(params, policy, executor, cancel)
 }
 

@@ -3,15 +3,15 @@
 
 use std::sync::atomic::AtomicBool;
 
-use drive::{Drive, PseudoDisk};
-use engine::{DeviceRun, Length, Limits, RunEnd, RunParams};
-use host::Executor;
-use model::{
+use proptest::prelude::*;
+use tidegate_drive::{Drive, PseudoDisk};
+use tidegate_engine::{DeviceRun, Length, Limits, RunEnd, RunParams};
+use tidegate_host::Executor;
+use tidegate_model::{
     Bandwidth, BatchTable, BestEffort, Bytes, Class, Duration, Intensity, Op, Place, Plan,
     PolicyName, Sending, Task, Time, Workload,
 };
-use proptest::prelude::*;
-use sim::DriveExecutor;
+use tidegate_sim::DriveExecutor;
 
 const SIZE: Bytes = Bytes::from_kib(4);
 
@@ -94,7 +94,7 @@ fn workload(case: &Case) -> Workload {
 /// The outcome, and whether the drive is idle at the end.
 /// Every policy that needs no more than a batch table.
 fn policies(case: &Case) -> Vec<PolicyName> {
-    policy::available(&Plan::of(&workload(case)))
+    tidegate_policy::available(&Plan::of(&workload(case)))
 }
 
 fn run(case: &Case, policy: PolicyName, lateness_max: Duration) -> (DeviceRun, bool) {
@@ -126,7 +126,8 @@ fn run(case: &Case, policy: PolicyName, lateness_max: Duration) -> (DeviceRun, b
         seed: case.seed,
         limits,
     };
-    let outcome = engine::run(&params, None, &mut executor, &AtomicBool::new(false)).unwrap();
+    let outcome =
+        tidegate_engine::run(&params, None, &mut executor, &AtomicBool::new(false)).unwrap();
     let mut completions = Vec::new();
     let Ok(()) = executor.reap(&mut completions);
     let is_idle = executor.drive().next_event().is_none() && completions.is_empty();

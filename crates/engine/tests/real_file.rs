@@ -5,10 +5,10 @@
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 
-use device::{Access, Target};
-use engine::{DeviceRun, Length, Limits, RingExecutor, RunEnd, RunError, RunParams};
-use host::SourceMetrics;
-use model::{
+use tidegate_device::{Access, Target};
+use tidegate_engine::{DeviceRun, Length, Limits, RingExecutor, RunEnd, RunError, RunParams};
+use tidegate_host::SourceMetrics;
+use tidegate_model::{
     BatchTable, BestEffort, Bytes, Class, Duration, Intensity, Op, Place, Plan, PolicyName, Task,
     Time, Workload,
 };
@@ -79,7 +79,7 @@ fn run(op: Op, policy: PolicyName, executor: &mut RingExecutor) -> Result<Device
     let plan = Plan { batch_max: 4, best_effort_fill: 4, ..Plan::of(&workload) };
     let (length, limits) = (Length::Jobs(20), executor.limits());
     let params = RunParams { workload: &workload, plan: &plan, policy, length, seed: 1, limits };
-    engine::run(&params, None, executor, &AtomicBool::new(false))
+    tidegate_engine::run(&params, None, executor, &AtomicBool::new(false))
 }
 
 #[test]
@@ -103,7 +103,7 @@ fn real_file_serves_every_job_under_every_policy() {
 fn requests_of_either_class_are_served() {
     let scratch = Scratch::path("engine-priority");
     let Some(mut executor) = executor(&scratch, Access::ReadOnly) else { return };
-    if !device::io_priority::is_permitted() {
+    if !tidegate_device::io_priority::is_permitted() {
         eprintln!("skipped: no permission for the I/O class \"real time\"");
         return;
     }

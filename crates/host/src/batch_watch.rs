@@ -8,7 +8,7 @@
 //! The time runs from submission to when the host saw the last completion, so on a real clock
 //! it contains how late the host was. A table measured by this host contains the same.
 
-use model::{BatchTable, Duration, Outcome, Request, RequestCharges, Time};
+use tidegate_model::{BatchTable, Duration, Outcome, Request, RequestCharges, Time};
 
 use crate::observer::Observer;
 
@@ -116,8 +116,8 @@ impl Observer for BatchWatch {
 
 #[cfg(test)]
 mod tests {
-    use model::cost::RequestCost;
-    use model::{Bytes, Class, CostModel, RequestId};
+    use tidegate_model::cost::RequestCost;
+    use tidegate_model::{Bytes, Class, CostModel, RequestId};
 
     use super::*;
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Holds a run against everything that the drive was measured to keep.
 //!
-//! Every bound rests on one contract of the drive (`model::Contract`). When a response exceeds
+//! Every bound rests on one contract of the drive (`tidegate_model::Contract`). When a response exceeds
 //! its bound, the first question is whether the drive broke that contract. One file for each
 //! contract beside b(i), which `batch_watch` has; what nobody measured is not watched.
 //!
@@ -13,7 +13,7 @@ mod overruns;
 mod priority;
 mod residence;
 
-use model::{BatchTable, Contract, Contracts, Outcome, Request, RequestCharges, Time};
+use tidegate_model::{BatchTable, Contract, Contracts, Outcome, Request, RequestCharges, Time};
 
 use crate::batch_watch::BatchWatch;
 use crate::observer::Observer;

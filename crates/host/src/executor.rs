@@ -5,7 +5,7 @@
 //! clock and against a simulated drive in virtual time, where time stands still while the
 //! host works and jumps when it waits.
 
-use model::{Outcome, Request, RequestId, Time};
+use tidegate_model::{Outcome, Request, RequestId, Time};
 
 /// A request that came back.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

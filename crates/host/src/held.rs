@@ -7,7 +7,7 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
-use model::{RequestId, TaskIndex};
+use tidegate_model::{RequestId, TaskIndex};
 
 /// What waits for room, the oldest first.
 ///

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The loop: carries out what a policy decides, by the protocol of `policy::Policy`.
+//! The loop: carries out what a policy decides, by the protocol of `tidegate_policy::Policy`.
 //!
 //! ```text
 //!           +--> completions --> held requests --> releases --> decide ... decide --+
@@ -13,17 +13,18 @@
 //! meanwhile at the instant at which it came, but a request keeps its nominal `released`:
 //! lateness of the host is part of every response time.
 
-use model::{Class, Outcome, Request, RequestId, TaskIndex, Time};
-use policy::{Decision, Event, Full, NoticeKind, Policy};
+use tidegate_model::{Class, Outcome, Request, RequestId, TaskIndex, Time};
+use tidegate_policy::{Decision, Event, Full, NoticeKind, Policy};
 
 use crate::executor::{Completion, Executor};
 use crate::held::Held;
 use crate::ledger::Ledger;
 use crate::metrics::RunMetrics;
 use crate::observer::Observer;
-use crate::params::{HostParams, Memory};
+use crate::params::HostParams;
 use crate::run::{Run, RunEnd};
 use crate::sources::{Due, Sources};
+use tidegate_stats::Memory;
 
 /// A run under way.
 ///

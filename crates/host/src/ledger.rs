@@ -6,7 +6,7 @@
 //! and names rise in the order of release. Slots are reused: memory is bounded by what was
 //! outstanding at once.
 
-use model::{Outcome, Request, RequestId, Tag, TaskIndex, Time};
+use tidegate_model::{Outcome, Request, RequestId, Tag, TaskIndex, Time};
 
 /// Entries with a number each; numbers of removed entries are used again.
 #[derive(Debug)]
@@ -232,7 +232,7 @@ impl Ledger {
 
 #[cfg(test)]
 mod tests {
-    use model::{Bytes, Class, Lba, Op};
+    use tidegate_model::{Bytes, Class, Lba, Op};
 
     use super::*;
 

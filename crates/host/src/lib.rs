@@ -9,7 +9,6 @@
 
 mod batch_watch;
 mod contract_watch;
-mod distribution;
 mod executor;
 mod held;
 mod host;
@@ -24,12 +23,11 @@ mod sources;
 
 pub use batch_watch::BatchWatch;
 pub use contract_watch::{ContractWatch, DrainWatch, Overruns, PriorityWatch, ResidenceWatch};
-pub use distribution::Distribution;
 pub use executor::{Completion, Executor};
 pub use host::Host;
 pub use ledger::slot;
 pub use metrics::{RunMetrics, SourceMetrics, Totals};
 pub use observer::Observer;
-pub use params::{HostParams, Length, Memory, Releases};
+pub use params::{HostParams, Length, Releases};
 pub use positions::has_room;
 pub use run::{Run, RunEnd};

@@ -3,11 +3,11 @@
 //!
 //! Memory does not grow with the run: times go to a [`Distribution`].
 
-use model::{Bytes, Duration, Outcome, Task, TaskIndex, Time, Workload};
+use tidegate_model::{Bytes, Duration, Outcome, Task, TaskIndex, Time, Workload};
 
-use crate::distribution::Distribution;
 use crate::ledger::{Ending, Job};
-use crate::params::Memory;
+use tidegate_stats::Distribution;
+use tidegate_stats::Memory;
 
 /// Requests and what they moved.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

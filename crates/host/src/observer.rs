@@ -2,7 +2,7 @@
 //! Who may watch a run: checkers, recorders of traces. A run that nobody watches takes
 //! `()`, and the compiler removes every call.
 
-use model::{Outcome, Request, Time};
+use tidegate_model::{Outcome, Request, Time};
 
 /// Something that is told what happens in a run, in order of time.
 ///

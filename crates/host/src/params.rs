@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! What a run is told, beside its policy and what executes its requests.
 
-use model::{Bytes, Duration, Intensity, TaskIndex, Workload};
+use tidegate_model::{Bytes, Duration, Intensity, TaskIndex, Workload};
+use tidegate_stats::Memory;
 
 use crate::ledger::Ledger;
 
@@ -26,16 +27,6 @@ pub enum Releases {
         /// The longest delay.
         extra_max: Duration,
     },
-}
-
-/// When a run takes the memory that it needs.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Memory {
-    /// As it goes, no more than it needs.
-    AsNeeded,
-    /// Before the first release, so that nothing is allocated while deadlines pass, unless
-    /// more is outstanding than a workload that the device can serve has.
-    Beforehand,
 }
 
 /// A run.

@@ -2,7 +2,7 @@
 //! Where the requests of a source lie: starts that are multiples of the request size,
 //! within the capacity or a part of it.
 
-use model::{Bytes, Lba, Place, Random};
+use tidegate_model::{Bytes, Lba, Place, Random};
 
 /// The starts that one source may use, and the order in which it uses them.
 ///

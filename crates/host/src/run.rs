@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! What came of a run.
 
-use model::Time;
+use tidegate_model::Time;
 
 use crate::metrics::RunMetrics;
 

@@ -11,7 +11,7 @@
 //! release is when the program asks, so the response time of a delayed job counts from r(k).
 //! A source that is never at its limit is released as one without.
 
-use model::{
+use tidegate_model::{
     Bandwidth, BestEffort, Bytes, Class, Duration, Intensity, Op, Place, Random, Request,
     RequestId, Tag, Task, TaskIndex, Time,
 };

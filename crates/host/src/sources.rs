@@ -14,7 +14,7 @@ use std::cmp::Reverse;
 use std::collections::binary_heap::PeekMut;
 use std::collections::{BinaryHeap, VecDeque};
 
-use model::{BestEffort, Intensity, Task, TaskIndex, Time};
+use tidegate_model::{BestEffort, Intensity, Task, TaskIndex, Time};
 
 use crate::params::{HostParams, Length};
 use crate::source::{JobEnd, Source};

@@ -2,8 +2,8 @@
 //! The watches of what a drive keeps, told stories by hand: what is compared, from when, and
 //! how a broken contract is counted.
 
-use host::{ContractWatch, Observer, Overruns};
-use model::{
+use tidegate_host::{ContractWatch, Observer, Overruns};
+use tidegate_model::{
     BatchTable, Bytes, Class, Contract, Contracts, Duration, Outcome, Request, RequestId, Tag, Time,
 };
 

@@ -7,8 +7,8 @@
 mod common;
 
 use common::*;
-use host::{Length, RunEnd};
-use model::{Bandwidth, Intensity, Plan, PolicyName};
+use tidegate_host::{Length, RunEnd};
+use tidegate_model::{Bandwidth, Intensity, Plan, PolicyName};
 
 const ONE_JOB: Length = Length::Jobs(1);
 
@@ -221,7 +221,7 @@ fn rate_is_an_open_loop_that_stays_on_its_instants() {
 #[test]
 fn requests_that_a_full_policy_refused_are_held_with_their_release() {
     let workload = workload(vec![task("a", 100, 5)], vec![load(Intensity::Outstanding(3))]);
-    for policy in policy::available(&Plan::of(&workload)) {
+    for policy in tidegate_policy::available(&Plan::of(&workload)) {
         let mut setting = Setting::new(policy, Length::Jobs(2));
         setting.queued_max = 2;
         setting.best_effort_fill = 2;
@@ -263,8 +263,8 @@ fn policy_that_sends_more_than_the_drive_accepts_is_stopped() {
     let mut workload = workload(vec![task("a", 100, 9)], Vec::new());
     let plan = plan(&workload, 8, 0);
     workload.depth = 7;
-    let policy = policy::build(PolicyName::Noop, &plan, None).unwrap();
-    let params = host::HostParams::new(&workload, Length::Jobs(1));
+    let policy = tidegate_policy::build(PolicyName::Noop, &plan, None).unwrap();
+    let params = tidegate_host::HostParams::new(&workload, Length::Jobs(1));
     let mut executor = InOrder::default();
-    let _ = host::Host::new(&params, policy, &mut executor, &mut ()).run(|| false);
+    let _ = tidegate_host::Host::new(&params, policy, &mut executor, &mut ()).run(|| false);
 }

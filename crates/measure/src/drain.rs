@@ -7,9 +7,9 @@
 //!
 //! Source: RTAS'08, section 3.2 (q at once: figure 8); the other starts are our own.
 
-use model::{Duration, Tag};
 use rand::RngExt as _;
 use rand_pcg::Pcg64;
+use tidegate_model::{Duration, Tag};
 
 use crate::flow::{self, Flow};
 use crate::places::Places;

@@ -10,12 +10,12 @@
 //! this one takes mixed batches into account where they were measured, and knows no workload.
 
 use microlp::{ComparisonOp, OptimizationDirection, Problem};
-use model::Duration;
-use model::cost::{CostModel, RequestCost};
 use thiserror::Error;
+use tidegate_model::Duration;
+use tidegate_model::cost::{CostModel, RequestCost};
 
-use crate::float;
 use crate::kind::Kind;
+use tidegate_stats::float;
 
 /// How models of costs begin to say how they were found if they were found here.
 pub const FITTED: &str = "a linear programme over the longest batches measured";

@@ -4,16 +4,16 @@
 
 use std::fmt;
 
-use model::Duration;
+use tidegate_model::Duration;
 
-use crate::confidence::{CONFIDENCE, UpperQuantile, quantile_at_most};
-use crate::drift::{self, Drift};
 use crate::experiment::Experiment;
-use crate::extremes::{TailParams, Tails};
 use crate::held_up::{Disturbance, Sample};
-use crate::independence::{self, Independence};
 use crate::kind::Kind;
 use crate::rounds::{Measured, Rounds};
+use tidegate_stats::confidence::{CONFIDENCE, UpperQuantile, quantile_at_most};
+use tidegate_stats::drift::{self, Drift};
+use tidegate_stats::extremes::{TailParams, Tails};
+use tidegate_stats::independence::{self, Independence};
 
 /// The quantile of which an upper bound is told.
 const QUANTILE_PPM: u32 = 990_000;
@@ -103,7 +103,7 @@ impl fmt::Display for Disturbance {
 
 #[cfg(test)]
 mod tests {
-    use model::Time;
+    use tidegate_model::Time;
 
     use super::*;
 

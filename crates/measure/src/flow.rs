@@ -9,9 +9,9 @@
 //!                   /                                       \
 //! ```
 
-use model::{Duration, Lba, Tag, Time};
 use rand::RngExt as _;
 use rand_pcg::Pcg64;
+use tidegate_model::{Duration, Lba, Tag, Time};
 
 use crate::subject::{Probe, Subject, SubjectError};
 

@@ -14,24 +14,24 @@
 
 use std::collections::BTreeMap;
 
-use model::{Duration, Op, Time};
 use rand::{RngExt as _, SeedableRng as _};
 use rand_pcg::Pcg64;
 use serde::{Deserialize, Serialize};
+use tidegate_model::{Duration, Op, Time};
 
-use crate::confidence;
 use crate::drain::TWENTIETH;
 use crate::experiment::Experiment;
 use crate::flow::Flow;
 use crate::held_up::Sample;
 use crate::kind::Kind;
-use crate::order_statistics::Summary;
 use crate::places::Places;
 use crate::profile::ProfileParams;
 use crate::rounds::{Progress, Rounds};
 use crate::run::{Found, Run};
 use crate::subject::{Subject, SubjectError};
 use crate::warning::Warning;
+use tidegate_stats::confidence;
+use tidegate_stats::order_statistics::Summary;
 
 /// Full starts are long: a part of the samples of other experiments.
 const PART: u32 = 4;

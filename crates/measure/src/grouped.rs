@@ -4,11 +4,11 @@
 //! Every sentence about each stands in `[fit.samples]` of the drive file; who looks at the end of a
 //! measurement wants to know whether to rely on it, and what to do.
 
-use crate::cell::Cell;
 use crate::drain::Start;
 use crate::experiment::Experiment;
 use crate::finding::Finding;
 use crate::warning::Warning;
+use tidegate_stats::cell::Cell;
 
 /// What the samples of all experiments say against relying on them: a line for each kind of fault.
 pub(crate) fn about(findings: &[Finding]) -> Vec<Warning> {
@@ -93,7 +93,7 @@ fn drain(cell: Cell, starts: &[Start], of: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use model::{Bytes, Duration, Op, Time};
+    use tidegate_model::{Bytes, Duration, Op, Time};
 
     use super::*;
     use crate::held_up::Sample;

@@ -5,9 +5,9 @@
 //! is late as well. But it is measured beside each sample, so that a busy host is told from a
 //! slow disk.
 
-use device::RunDelay;
-use device::steal::ProcessorTime;
-use model::Duration;
+use tidegate_model::Duration;
+use tidegate_platform::RunDelay;
+use tidegate_platform::steal::ProcessorTime;
 
 /// A sample is disturbed when the host held it up for more than this part of its time.
 const DISTURBED_PART: u64 = 100;

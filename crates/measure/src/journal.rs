@@ -22,9 +22,9 @@ use std::io::{self, BufRead as _, BufReader, Write as _};
 use std::path::Path;
 use std::time::{Duration as StdDuration, Instant};
 
-use model::Duration;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use tidegate_model::Duration;
 
 use crate::held_up::Sample;
 use crate::run_record::{Load, RunRecord, Runs};
@@ -319,7 +319,7 @@ fn run_record(found: Value) -> RunRecord {
 mod tests {
     use std::fs;
 
-    use device::load::Completed;
+    use tidegate_device::load::Completed;
 
     use super::*;
 

@@ -3,7 +3,7 @@
 
 use std::fmt;
 
-use model::{Bytes, Op};
+use tidegate_model::{Bytes, Op};
 
 /// An operation and a size.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

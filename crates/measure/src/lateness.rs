@@ -4,8 +4,9 @@
 //! Every batch ends with a wake-up, so this lateness is contained in every time. It is
 //! recorded beside the table and not subtracted: the host that enforces is late as well.
 
-use device::{Clock, Ring, RingError};
-use model::Duration;
+use tidegate_device::{Ring, RingError};
+use tidegate_model::Duration;
+use tidegate_platform::Clock;
 
 /// How often it is measured.
 pub(crate) const WAITS: u32 = 100;

@@ -9,28 +9,22 @@
 //!
 //! [`cpu`] measures a processor instead: how much time others take from a thread.
 
-pub mod cell;
-pub mod confidence;
-pub mod cpu;
 pub mod drain;
-pub mod drift;
 pub mod envelope;
 pub mod experiment;
-pub mod extremes;
+#[cfg(test)]
+mod extremes_coverage;
 pub mod finding;
-mod float;
 mod flow;
 pub mod flush;
 pub mod geometry;
 mod grouped;
 mod held_up;
-pub mod independence;
 pub mod journal;
 pub mod kind;
 mod lateness;
 mod load_meter;
 mod mixed;
-pub mod order_statistics;
 mod outcome;
 mod places;
 pub mod plan;

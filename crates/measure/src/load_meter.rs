@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Reads what others did to the host and the device since a run began.
 
-use device::DeviceFacts;
-use device::load::Completed;
-use device::steal::ProcessorTime;
+use tidegate_device::DeviceFacts;
+use tidegate_device::load::Completed;
+use tidegate_platform::steal::ProcessorTime;
 
 use crate::run_record::Load;
 

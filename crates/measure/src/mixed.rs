@@ -7,10 +7,10 @@
 //!
 //! Source: equation 7.4.1.7 of Stanovich's dissertation knows one kind; more are our own.
 
-use model::Duration;
 use rand::seq::SliceRandom as _;
 use rand::{RngExt as _, SeedableRng as _};
 use rand_pcg::Pcg64;
+use tidegate_model::Duration;
 
 use crate::kind::Kind;
 use crate::places::Places;

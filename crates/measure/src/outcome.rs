@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! From what the experiments gave to a drive file: tables, fits, and what is to be said of them.
 
-use model::drive_file::{Identity, MeasuredTable, MixedBatches, MixedKind};
-use model::mechanics::{Mechanics, Queue};
-use model::{CostModel, DriveFile, DriveKind, Duration, Op};
+use tidegate_model::drive_file::{Identity, MeasuredTable, MixedBatches, MixedKind};
+use tidegate_model::mechanics::{Mechanics, Queue};
+use tidegate_model::{CostModel, DriveFile, DriveKind, Duration, Op};
 
-use crate::confidence::{CONFIDENCE, FOUR_SIGMA, samples_needed};
 use crate::envelope::{self, EnvelopeError, Point};
 use crate::finding::Finding;
 use crate::flush;
@@ -15,6 +14,7 @@ use crate::kind::Kind;
 use crate::profile::{Profile, ProfileError, ProfileParams};
 use crate::run::Found;
 use crate::warning::Warning;
+use tidegate_stats::confidence::{CONFIDENCE, FOUR_SIGMA, samples_needed};
 
 /// The profile of what was found on the device that `identity` tells of; `warnings` are those of the
 /// target and the host.

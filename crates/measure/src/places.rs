@@ -3,10 +3,10 @@
 
 use std::ops::Range;
 
-use model::{Bytes, Lba};
 use rand::RngExt as _;
 use rand::seq::index;
 use rand_pcg::Pcg64;
+use tidegate_model::{Bytes, Lba};
 
 use crate::kind::Kind;
 use crate::subject::Probe;
@@ -63,7 +63,7 @@ impl Places {
 
 #[cfg(test)]
 mod tests {
-    use model::Op;
+    use tidegate_model::Op;
 
     use super::*;
 

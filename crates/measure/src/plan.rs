@@ -4,9 +4,9 @@
 //! The time is an estimate from the pace of the device: a batch of i takes as long as one
 //! request alone and i - 1 more in company.
 
-use model::{Duration, Tag};
 use rand::SeedableRng as _;
 use rand_pcg::Pcg64;
+use tidegate_model::{Duration, Tag};
 
 use crate::drain::{self, Start};
 use crate::experiment::Experiment;

@@ -9,8 +9,8 @@
 //!   priority         q sent -----------------> all q back
 //! ```
 
-use model::{Duration, Tag};
 use rand_pcg::Pcg64;
+use tidegate_model::{Duration, Tag};
 
 use crate::flow::{self, Flow};
 use crate::places::Places;

@@ -10,11 +10,12 @@
 use std::sync::atomic::AtomicBool;
 use std::time::SystemTime;
 
-use device::realtime::{RealTime, Throttling};
-use device::{Access, Clock, DeviceFacts, Ring, RingError, Target, Temperature};
-use drive::Drive;
-use model::drive_file::Identity;
-use model::{Bytes, DriveFile, Duration, Op, Time};
+use tidegate_device::{Access, DeviceFacts, Ring, RingError, Target, Temperature};
+use tidegate_drive::Drive;
+use tidegate_model::drive_file::Identity;
+use tidegate_model::{Bytes, DriveFile, Duration, Op, Time};
+use tidegate_platform::Clock;
+use tidegate_platform::realtime::{RealTime, Throttling};
 
 use crate::drain::Start;
 use crate::experiment::Experiment;
@@ -210,7 +211,7 @@ pub enum ProfileError {
 /// shorter table where larger batches have no sample yet.
 ///
 /// The caller asks for real-time scheduling of its own thread before
-/// ([`device::realtime::request`]) and passes on what was granted.
+/// ([`tidegate_platform::realtime::request`]) and passes on what was granted.
 ///
 /// # Errors
 /// [`ProfileError`].

@@ -3,21 +3,21 @@
 
 use std::time::SystemTime;
 
-use device::realtime::RealTime;
-use device::realtime::Throttling;
-use device::{DeviceFacts, RingSetup, WriteCache};
-use model::drive_file::{Identity, MeasuredTable};
-use model::{BatchTable, Duration};
+use tidegate_device::{DeviceFacts, RingSetup, WriteCache};
+use tidegate_model::drive_file::{Identity, MeasuredTable};
+use tidegate_model::{BatchTable, Duration};
+use tidegate_platform::realtime::RealTime;
+use tidegate_platform::realtime::Throttling;
 
-use crate::confidence;
 use crate::experiment::Experiment;
 use crate::held_up::Sample;
 use crate::kind::Kind;
 use crate::lateness;
-use crate::order_statistics::Summary;
 use crate::profile::ProfileParams;
 use crate::run::skip;
 use crate::run_record::{RunRecord, Runs};
+use tidegate_stats::confidence;
+use tidegate_stats::order_statistics::Summary;
 
 /// What the host is like when a measurement begins.
 #[derive(Debug, Clone, Copy)]

@@ -12,10 +12,10 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use model::{Duration, Time};
 use rand::SeedableRng as _;
 use rand::seq::SliceRandom;
 use rand_pcg::Pcg64;
+use tidegate_model::{Duration, Time};
 
 use crate::experiment::Experiment;
 use crate::held_up::Sample;
@@ -216,7 +216,7 @@ fn one<T: Into<Trial>>(
 mod tests {
     use crate::places::Places;
     use crate::subject::Probe;
-    use model::{Bytes, Lba, Op, Tag};
+    use tidegate_model::{Bytes, Lba, Op, Tag};
 
     use super::*;
 

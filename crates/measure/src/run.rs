@@ -6,9 +6,9 @@
 
 use std::collections::BTreeMap;
 
-use model::drive_file::{FlowPlace, MeasuredTable, SingleTimes, StarvedKind, Throughput};
-use model::{BatchTable, Bytes, Duration, Op, Time};
 use rand_pcg::Pcg64;
+use tidegate_model::drive_file::{FlowPlace, MeasuredTable, SingleTimes, StarvedKind, Throughput};
+use tidegate_model::{BatchTable, Bytes, Duration, Op, Time};
 
 use crate::drain::{self, Drain, Start};
 use crate::experiment::Experiment;

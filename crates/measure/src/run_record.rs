@@ -10,11 +10,11 @@
 //!   killed ----> what stands there is what is known of it
 //! ```
 
-use device::Temperature;
-use device::load::Completed;
-use device::steal::ProcessorTime;
-use model::drive_file::Identity;
 use serde::{Deserialize, Serialize};
+use tidegate_device::Temperature;
+use tidegate_device::load::Completed;
+use tidegate_model::drive_file::Identity;
+use tidegate_platform::steal::ProcessorTime;
 
 use crate::warning::Warning;
 

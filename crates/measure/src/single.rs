@@ -6,13 +6,13 @@
 //!
 //! Source: RTAS'08, section 2.1, figure 2. Asking again is our own.
 
-use model::drive_file::{SingleTimes, SlowPlace};
-use model::{Duration, Lba};
+use tidegate_model::drive_file::{SingleTimes, SlowPlace};
+use tidegate_model::{Duration, Lba};
 
 use crate::held_up::Sample;
 use crate::kind::Kind;
-use crate::order_statistics::Summary;
 use crate::subject::{Probe, Subject, SubjectError};
+use tidegate_stats::order_statistics::Summary;
 
 /// How many of those that stand out are written down.
 const SLOW_MAX: usize = 10;

@@ -6,8 +6,8 @@
 //!
 //! Source: RTAS'08, section 3.1 (random others). The sequential others are our own.
 
-use model::{Duration, Tag};
 use rand_pcg::Pcg64;
+use tidegate_model::{Duration, Tag};
 
 use crate::drain::FIFTH;
 use crate::flow::Flow;

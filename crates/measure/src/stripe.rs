@@ -14,17 +14,17 @@
 //! Source: our own. What a chip is cannot be seen from outside; what is told is which
 //! distances get in each other's way, and among how many places of service reads are shared.
 
-use model::{Bytes, Duration, Op, Tag};
 use rand::RngExt as _;
 use rand_pcg::Pcg64;
 use serde::{Deserialize, Serialize};
+use tidegate_model::{Bytes, Duration, Op, Tag};
 
 use crate::flow::Flow;
 use crate::held_up::Sample;
 use crate::kind::Kind;
-use crate::order_statistics::Summary;
 use crate::places::Places;
 use crate::subject::{Subject, SubjectError};
+use tidegate_stats::order_statistics::Summary;
 
 mod chips;
 

@@ -2,9 +2,9 @@
 //! The experiments that look at what a device is made of, in their order: rotation first, then
 //! what only a disk that turns has, or what only one that does not.
 
-use model::Time;
 use rand::SeedableRng as _;
 use rand_pcg::Pcg64;
+use tidegate_model::Time;
 
 use crate::experiment::Experiment;
 use crate::geometry::{self, Geometry, NoRotation, NotSeen, Probing, Rotation};

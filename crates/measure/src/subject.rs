@@ -6,10 +6,11 @@
 use crate::held_up::HeldUpMeter;
 use crate::load_meter::LoadMeter;
 use crate::run_record::Load;
-use device::load::Completed;
-use device::{Clock, DeviceFacts, Io, IoError, Ring, RingError, Wake};
-use drive::{Completion, Drive};
-use model::{Bytes, Class, Duration, Lba, Op, Request, RequestId, Tag, TaskIndex, Time};
+use tidegate_device::load::Completed;
+use tidegate_device::{DeviceFacts, Io, IoError, Ring, RingError, Wake};
+use tidegate_drive::{Completion, Drive};
+use tidegate_model::{Bytes, Class, Duration, Lba, Op, Request, RequestId, Tag, TaskIndex, Time};
+use tidegate_platform::Clock;
 
 /// A device that does not answer for so long is taken for dead.
 const SILENCE_MAX: Duration = Duration::from_ms(120_000);

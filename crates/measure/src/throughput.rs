@@ -6,17 +6,17 @@
 
 use std::ops::Range;
 
-use model::drive_file::{FlowPlace, Throughput};
-use model::{Duration, Tag};
 use rand::RngExt as _;
 use rand_pcg::Pcg64;
+use tidegate_model::drive_file::{FlowPlace, Throughput};
+use tidegate_model::{Duration, Tag};
 
 use crate::flow::Flow;
 use crate::held_up::Sample;
 use crate::kind::Kind;
-use crate::order_statistics;
 use crate::places::Places;
 use crate::subject::{Probe, Subject, SubjectError};
+use tidegate_stats::order_statistics;
 
 /// The least number of requests of a stretch.
 const STRETCH_MIN: u32 = 32;

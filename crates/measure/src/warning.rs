@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! What a reader of a measured table has to know: each is said once, with its figure.
 
-use device::load::Completed;
-use device::{Layer, Note, Splitting, Temperature};
-use model::{Bytes, Duration};
+use tidegate_device::load::Completed;
+use tidegate_device::{Layer, Note, Splitting, Temperature};
+use tidegate_model::{Bytes, Duration};
 
 use crate::experiment::Experiment;
 use crate::held_up::Disturbance;

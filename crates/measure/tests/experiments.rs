@@ -4,10 +4,10 @@
 use std::collections::VecDeque;
 use std::sync::atomic::AtomicBool;
 
-use device::DeviceFacts;
-use drive::{Completion, Drive};
-use measure::{Experiment, Profile, ProfileParams, Start, Warning, profile_drive};
-use model::{Bytes, DriveKind, Duration, Outcome, Request, RequestId, Tag, Time};
+use tidegate_device::DeviceFacts;
+use tidegate_drive::{Completion, Drive};
+use tidegate_measure::{Experiment, Profile, ProfileParams, Start, Warning, profile_drive};
+use tidegate_model::{Bytes, DriveKind, Duration, Outcome, Request, RequestId, Tag, Time};
 
 const CAPACITY: Bytes = Bytes::new(1 << 30);
 const SERVICE: Duration = Duration::from_ms(3);
@@ -114,8 +114,8 @@ fn priority_waits_for_the_service_that_has_begun() {
 /// stands in its file and in no other of its figures; within 2 %.
 #[test]
 fn starvation_bound_of_a_disk_is_found() {
-    let file = drive::builtin::load("fujitsu-max3036rc").unwrap();
-    let mut disk = drive::from_parts(DriveKind::Mechanical, &file, 1).unwrap();
+    let file = tidegate_drive::builtin::load("fujitsu-max3036rc").unwrap();
+    let mut disk = tidegate_drive::from_parts(DriveKind::Mechanical, &file, 1).unwrap();
     let params = ProfileParams { depth: file.depth, ..params(&[Experiment::Starvation], 3) };
     let profile = measured(&mut *disk, file.capacity().unwrap(), &params);
     let found = profile.file.starvation_max.expect("a bound").ns();
@@ -125,9 +125,9 @@ fn starvation_bound_of_a_disk_is_found() {
 
 #[test]
 fn a_disk_without_a_bound_is_not_given_one() {
-    let mut file = drive::builtin::load("fujitsu-max3036rc").unwrap();
+    let mut file = tidegate_drive::builtin::load("fujitsu-max3036rc").unwrap();
     file.mechanics.as_mut().unwrap().queue.starvation_ns = None;
-    let mut disk = drive::from_parts(DriveKind::Mechanical, &file, 1).unwrap();
+    let mut disk = tidegate_drive::from_parts(DriveKind::Mechanical, &file, 1).unwrap();
     let params = ProfileParams { depth: file.depth, ..params(&[Experiment::Starvation], 1) };
     let profile = measured(&mut *disk, file.capacity().unwrap(), &params);
     assert_eq!(profile.file.starvation_max, None);
@@ -138,8 +138,8 @@ fn a_disk_without_a_bound_is_not_given_one() {
 /// below it; without adversaries it is that of random places.
 #[test]
 fn table_of_drains_is_the_greatest_of_all_starts() {
-    let file = drive::builtin::load("fujitsu-max3036rc").unwrap();
-    let mut disk = drive::from_parts(DriveKind::Mechanical, &file, 1).unwrap();
+    let file = tidegate_drive::builtin::load("fujitsu-max3036rc").unwrap();
+    let mut disk = tidegate_drive::from_parts(DriveKind::Mechanical, &file, 1).unwrap();
     let experiments = [Experiment::Drain, Experiment::DrainAdversary];
     let profile = measured(&mut *disk, file.capacity().unwrap(), &params(&experiments, 20));
     let drain = &profile.file.drain[0];

@@ -10,11 +10,13 @@ use std::cell::RefCell;
 use std::rc::Rc;
 use std::sync::atomic::AtomicBool;
 
-use device::DeviceFacts;
-use drive::{Completion, Drive, PseudoDisk};
-use measure::{Experiment, FlushStart, FlushTimes, Kind, Profile, ProfileParams, Skip, Warning};
-use measure::{Progress, profile_drive};
-use model::{
+use tidegate_device::DeviceFacts;
+use tidegate_drive::{Completion, Drive, PseudoDisk};
+use tidegate_measure::{
+    Experiment, FlushStart, FlushTimes, Kind, Profile, ProfileParams, Skip, Warning,
+};
+use tidegate_measure::{Progress, profile_drive};
+use tidegate_model::{
     BatchTable, Bytes, DriveFile, DriveKind, Duration, Op, Outcome, Request, RequestId, Time,
 };
 
@@ -104,13 +106,13 @@ fn witnessed(
 
 fn of_file(file: &DriveFile, params: &ProfileParams) -> (Profile, Vec<Flushed>) {
     let kind = if file.ssd.is_some() { DriveKind::Ssd } else { DriveKind::Mechanical };
-    let drive = drive::from_parts(kind, file, 1).expect("it has parts");
+    let drive = tidegate_drive::from_parts(kind, file, 1).expect("it has parts");
     let capacity = file.capacity().or(file.ssd.as_ref().map(|ssd| ssd.capacity()));
     witnessed(drive, capacity.expect("parts have a capacity"), params)
 }
 
 fn built_in(name: &str) -> DriveFile {
-    drive::builtin::load(name).expect("it is built in")
+    tidegate_drive::builtin::load(name).expect("it is built in")
 }
 
 /// What stands in the drive file about the only size.
@@ -136,7 +138,7 @@ fn agrees(profile: &Profile, log: &[Flushed]) -> bool {
 
 #[test]
 fn the_longest_flush_is_that_of_the_trials() {
-    for name in drive::builtin::names() {
+    for name in tidegate_drive::builtin::names() {
         let file = built_in(name);
         let (profile, log) = of_file(&file, &params(file.depth.min(8), 12));
         println!("{name}: {:?} {:?}", profile.file.flush_max, times(&profile));

@@ -10,11 +10,11 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 use std::sync::atomic::AtomicBool;
 
-use device::DeviceFacts;
-use drive::{Completion, Drive};
-use measure::extremes::{Refusal, SIGNIFICANCE, Tail};
-use measure::{Experiment, Kind, ProfileParams, profile_drive};
-use model::{Bytes, DriveFile, DriveKind, Duration, Op, Request, RequestId, Time};
+use tidegate_device::DeviceFacts;
+use tidegate_drive::{Completion, Drive};
+use tidegate_measure::{Experiment, Kind, ProfileParams, profile_drive};
+use tidegate_model::{Bytes, DriveFile, DriveKind, Duration, Op, Request, RequestId, Time};
+use tidegate_stats::extremes::{Refusal, SIGNIFICANCE, Tail};
 
 /// One stretch in which the disk was busy.
 #[derive(Debug, Clone, Copy)]
@@ -66,8 +66,8 @@ impl<D: Drive> Drive for Witness<D> {
 
 /// The built-in disks of which the mechanics are known.
 fn disks() -> impl Iterator<Item = DriveFile> {
-    drive::builtin::names()
-        .map(|name| drive::builtin::load(name).expect("it is built in"))
+    tidegate_drive::builtin::names()
+        .map(|name| tidegate_drive::builtin::load(name).expect("it is built in"))
         .filter(|file| file.mechanics.is_some())
 }
 
@@ -84,7 +84,8 @@ fn params(file: &DriveFile, experiment: Experiment, samples: u32) -> ProfilePara
 /// What is measured, and the last stretch of each trial after the first `warm_up`: a flow of one
 /// request leaves the disk idle each time that it is back.
 fn witnessed(file: &DriveFile, params: &ProfileParams, warm_up: usize) -> (DriveFile, Vec<Busy>) {
-    let disk = drive::from_parts(DriveKind::Mechanical, file, 1).expect("it has mechanics");
+    let disk =
+        tidegate_drive::from_parts(DriveKind::Mechanical, file, 1).expect("it has mechanics");
     let log = Rc::new(RefCell::new(Vec::new()));
     let mut witness = Witness { disk, held: 0, current: None, log: Rc::clone(&log) };
     let mut trials = Vec::new();
@@ -121,7 +122,7 @@ fn batch_maxima_are_those_of_the_trials() {
 fn drain_maxima_are_those_of_the_trials() {
     for file in disks() {
         let params = params(&file, Experiment::Drain, 5);
-        let starts = measure::Start::RANDOM.len();
+        let starts = tidegate_measure::Start::RANDOM.len();
         let (measured, log) = witnessed(&file, &params, params.depth as usize * starts);
         let direct = longest(&log, |busy| busy.ended.since(busy.last_sent));
         assert_eq!(measured.drain[0].ns_max, direct, "{}", file.name);
@@ -160,10 +161,11 @@ fn starvation_bounds_are_found() {
 /// same batches; times of a disk are bounded, and what is near the bound is a mixture.
 #[test]
 fn the_law_of_excesses_is_refused_for_batches_of_ten() {
-    let file = drive::builtin::load("maxtor-atlas-10k-v").expect("it is built in");
+    let file = tidegate_drive::builtin::load("maxtor-atlas-10k-v").expect("it is built in");
     let kinds = vec![Kind { op: Op::Read, size: Bytes::from_kib(255) }];
     let params = ProfileParams { depth: 10, kinds, ..params(&file, Experiment::Batch, 20_000) };
-    let mut disk = drive::from_parts(DriveKind::Mechanical, &file, 1).expect("it has mechanics");
+    let mut disk =
+        tidegate_drive::from_parts(DriveKind::Mechanical, &file, 1).expect("it has mechanics");
     let (never, capacity) = (AtomicBool::new(false), file.capacity().expect("a capacity"));
     let profile =
         profile_drive(&mut disk, &file.name, capacity, &params, |_| (), &never, None).unwrap();

@@ -5,12 +5,12 @@
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use device::create::CreateError;
-use device::{Access, OpenError, RingError, Target};
-use measure::{
+use tidegate_device::create::CreateError;
+use tidegate_device::{Access, OpenError, RingError, Target};
+use tidegate_measure::{
     Experiment, Kind, Profile, ProfileError, ProfileParams, Progress, Skip, Warning, profile,
 };
-use model::{Bytes, DriveFile, Op};
+use tidegate_model::{Bytes, DriveFile, Op};
 
 static NEVER: AtomicBool = AtomicBool::new(false);
 

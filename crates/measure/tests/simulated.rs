@@ -5,13 +5,15 @@
 use std::collections::HashSet;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use device::DeviceFacts;
-use drive::{Completion, Drive, PseudoDisk};
-use measure::{
+use tidegate_device::DeviceFacts;
+use tidegate_drive::{Completion, Drive, PseudoDisk};
+use tidegate_measure::{
     Entries, Experiment, Kind, Profile, ProfileError, ProfileParams, Progress, Warning,
     profile_drive,
 };
-use model::{BatchTable, Bytes, DriveFile, DriveKind, Duration, Op, Request, RequestId, Time};
+use tidegate_model::{
+    BatchTable, Bytes, DriveFile, DriveKind, Duration, Op, Request, RequestId, Time,
+};
 
 const CAPACITY: Bytes = Bytes::new(1 << 40);
 

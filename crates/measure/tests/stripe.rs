@@ -8,11 +8,11 @@
 
 use std::sync::atomic::AtomicBool;
 
-use device::DeviceFacts;
-use measure::{Experiment, Kind, ProfileParams, Stripe, profile_drive};
-use model::ssd::{PrefillOrder, Ssd};
-use model::{Bytes, DriveFile, DriveKind, Op};
 use serde::Deserialize as _;
+use tidegate_device::DeviceFacts;
+use tidegate_measure::{Experiment, Kind, ProfileParams, Stripe, profile_drive};
+use tidegate_model::ssd::{PrefillOrder, Ssd};
+use tidegate_model::{Bytes, DriveFile, DriveKind, Op};
 
 const READ: u64 = 4096;
 
@@ -102,7 +102,7 @@ const VARIANTS: [Variant; 6] = [
 /// The built-in drive with other chips. Filled once, it has so much spare flash that nothing is
 /// collected; filled at random, it collects with the first writes.
 fn drive_file(variant: &Variant) -> DriveFile {
-    let mut file = drive::builtin::load("sata-ssd").expect("it is built in");
+    let mut file = tidegate_drive::builtin::load("sata-ssd").expect("it is built in");
     let ssd = file.ssd.as_mut().expect("it is made of chips");
     ssd.channels = variant.channels;
     ssd.dies_per_channel = variant.dies_per_channel;
@@ -131,7 +131,8 @@ fn found(file: &DriveFile, samples: u32) -> Stripe {
         kinds: vec![kind(Op::Read), kind(Op::Write)],
         ..ProfileParams::new(file.name.as_str(), &DeviceFacts::default())
     };
-    let mut disk = drive::from_parts(DriveKind::Ssd, file, 1).expect("it is made of chips");
+    let mut disk =
+        tidegate_drive::from_parts(DriveKind::Ssd, file, 1).expect("it is made of chips");
     let (never, capacity) = (AtomicBool::new(false), file.capacity().expect("chips have one"));
     let profile =
         profile_drive(&mut disk, &file.name, capacity, &params, |_| (), &never, None).unwrap();

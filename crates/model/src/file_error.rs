@@ -25,7 +25,7 @@ impl FileError {
     }
 
     /// The fault that the TOML reader found.
-    pub(crate) fn from_toml(error: &toml::de::Error) -> Self {
+    pub fn from_toml(error: &toml::de::Error) -> Self {
         let span = error.span().unwrap_or(0..0);
         let message = error.message();
         // Our own readers put the advice on a second line of their message; of serde's own

@@ -12,8 +12,9 @@ pub mod batch_cost;
 pub mod batch_table;
 pub mod contracts;
 pub mod cost;
-pub mod cpu;
+pub mod document;
 pub mod drive_file;
+pub mod entry;
 pub mod export;
 pub mod file_error;
 pub mod mechanics;
@@ -28,6 +29,7 @@ pub mod soft_table;
 pub mod ssd;
 pub mod task;
 pub mod units;
+pub mod verdict;
 pub mod workload;
 pub mod workload_file;
 
@@ -36,6 +38,7 @@ pub use batch_cost::{BatchCost, RequestCharges};
 pub use batch_table::BatchTable;
 pub use contracts::{Contract, Contracts, DeferredWrites, RaisedContract};
 pub use cost::CostModel;
+pub use document::Document;
 pub use drive_file::{DriveFile, DriveKind};
 pub use export::{
     BestEffortShare, Beyond, Contract as ExportContract, ExportPlace, ExportSpec, NewExport,
@@ -50,4 +53,6 @@ pub use serve_file::ServeFile;
 pub use soft_table::SoftTable;
 pub use task::{BestEffort, Class, Intensity, Op, Place, Task, TaskIndex};
 pub use units::{Bandwidth, Bytes, Duration, Lba, Time};
+pub use verdict::Verdict;
 pub use workload::{BatchChoice, Workload};
+pub use workload_file::WorkloadFile;

@@ -2,6 +2,7 @@
 //! The names of policies and regulators, fixed because files and scripts use them.
 
 /// An enum of names: its variants, `ALL` of them, and their texts, written once.
+#[macro_export]
 macro_rules! names {
     (
         $(#[$about:meta])*
@@ -33,8 +34,6 @@ macro_rules! names {
         }
     };
 }
-
-pub(crate) use names;
 
 names! {
     /// The policies, by the names that files and scripts use.

@@ -13,8 +13,8 @@ use rand_pcg::Pcg64;
 ///
 /// # Example
 /// ```
-/// let mut first = model::Random::new(7, 0);
-/// let mut again = model::Random::new(7, 0);
+/// let mut first = tidegate_model::Random::new(7, 0);
+/// let mut again = tidegate_model::Random::new(7, 0);
 /// assert_eq!(first.bits(), again.bits());
 /// ```
 #[derive(Debug, Clone)]

@@ -3,13 +3,12 @@
 //!
 //! Reading goes in two steps. [`WorkloadFile::parse`] checks what stands in the file alone;
 //! [`WorkloadFile::bind`] checks it against a drive. Both point at the place in the file. A file
-//! may also say who shares the processor: [`MachineFile::parse`] reads both parts.
+//! may also say who shares the processor: see [`Document`].
 
 mod batch_cost;
 mod bind;
 mod contracts;
 mod in_use;
-mod machine;
 mod policy;
 mod raw;
 
@@ -18,24 +17,19 @@ use std::ops::Range;
 
 use toml::Spanned;
 
+use crate::document::Document;
 use crate::drive_file::DriveFile;
+use crate::entry::{claim, positive, read_count, within_time_max};
 use crate::file_error::FileError;
 use crate::names::PolicyName;
 use crate::task::{BestEffort, Intensity, Task};
 use crate::units::Duration;
 use crate::workload::BatchChoice;
 
-pub use machine::MachineFile;
 pub(crate) use policy::{Policy, RawPolicy};
 pub(crate) use raw::check_size;
 
 use raw::{RawBestEffort, RawOffset, RawTask, RawWorkload};
-
-/// Tasks of one file after expansion of `count`; more is a slip of the pen.
-const TASKS_MAX: u64 = 100_000;
-
-/// The longest time that can be asked for: 36 years, so that sums stay within a clock.
-const TIME_MAX: Duration = Duration::from_ns(1 << 60);
 
 /// Requests that one closed loop may keep outstanding: a thousand times what drives hold.
 const OUTSTANDING_MAX: u32 = 1 << 20;
@@ -79,18 +73,29 @@ pub(crate) struct Placed<T> {
 }
 
 impl WorkloadFile {
-    /// Reads the disk part of a workload file; what it says of a processor is checked with it.
+    /// Reads the disk part of a workload file; what it says of a processor is passed over.
     ///
     /// # Errors
     /// The first fault, with its place and what to write instead.
     pub fn parse(text: &str) -> Result<Self, FileError> {
-        MachineFile::parse(text)?.disk.ok_or_else(|| {
-            FileError::new(
+        let mut document = Document::parse(text)?;
+        let processor = document.take_processor();
+        if document.is_empty() && !processor.is_empty() {
+            return Err(FileError::new(
                 0..0,
                 "the workload has no disk part",
                 "add a drive and a [[task]], or ask `tidegate cpu` about its processor",
-            )
-        })
+            ));
+        }
+        Self::of_document(document)
+    }
+
+    /// Reads a document that speaks of nothing but a disk.
+    ///
+    /// # Errors
+    /// The first fault, with its place and what to write instead.
+    pub fn of_document(document: Document<'_>) -> Result<Self, FileError> {
+        Self::read(document.read()?)
     }
 
     /// What the file says of a disk.
@@ -197,51 +202,6 @@ fn expand_task(
     Ok(())
 }
 
-pub(crate) fn positive(duration: &Spanned<Duration>, what: &str) -> Result<Duration, FileError> {
-    if duration.get_ref().is_zero() {
-        let article = if what.starts_with(['a', 'e', 'i', 'o', 'u']) { "an" } else { "a" };
-        return Err(FileError::new(
-            duration.span(),
-            format!("{article} {what} of zero"),
-            format!("write {article} {what} above zero, for example {what} = \"300ms\""),
-        ));
-    }
-    within_time_max(*duration.get_ref(), duration.span(), what)
-}
-
-pub(crate) fn within_time_max(
-    duration: Duration,
-    span: Range<usize>,
-    what: &str,
-) -> Result<Duration, FileError> {
-    if duration <= TIME_MAX {
-        return Ok(duration);
-    }
-    Err(FileError::new(span, format!("the {what} exceeds 36 years"), "write a shorter time"))
-}
-
-pub(crate) fn read_count(
-    count: Option<&Spanned<u32>>,
-    tasks_before: usize,
-) -> Result<u32, FileError> {
-    let Some(count) = count else { return Ok(1) };
-    if *count.get_ref() == 0 {
-        return Err(FileError::new(
-            count.span(),
-            "count is 0: the entry stands for no task",
-            "write how many tasks of this kind there are, or leave the entry out",
-        ));
-    }
-    if tasks_before as u64 + u64::from(*count.get_ref()) > TASKS_MAX {
-        return Err(FileError::new(
-            count.span(),
-            format!("more than {TASKS_MAX} tasks in one workload"),
-            "write a smaller count",
-        ));
-    }
-    Ok(*count.get_ref())
-}
-
 /// How many jobs of a task may be under way at once.
 fn read_outstanding(outstanding: Option<&Spanned<u32>>) -> Result<Option<u32>, FileError> {
     match outstanding {
@@ -338,27 +298,4 @@ fn read_load_outstanding(outstanding: &Spanned<u32>) -> Result<u32, FileError> {
         )),
         outstanding => Ok(outstanding),
     }
-}
-
-pub(crate) fn claim(
-    name: &str,
-    written: &Spanned<String>,
-    names: &mut BTreeSet<String>,
-) -> Result<(), FileError> {
-    if name.is_empty() || name.chars().any(char::is_control) {
-        return Err(FileError::new(
-            written.span(),
-            "a name that is empty or has control characters in it",
-            "write a name that can be printed",
-        ));
-    }
-    if names.insert(name.to_owned()) {
-        return Ok(());
-    }
-    let clash = if written.get_ref() == name { String::new() } else { " after expansion".into() };
-    Err(FileError::new(
-        written.span(),
-        format!("a second source named `{name}`{clash}"),
-        "give every task and every best-effort load a name of its own",
-    ))
 }

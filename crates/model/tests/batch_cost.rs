@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! `batch_cost` of `[policy.dqf]`: what requests are charged, and what is refused.
 
-use model::workload_file::WorkloadFile;
-use model::{
+use tidegate_model::workload_file::WorkloadFile;
+use tidegate_model::{
     BatchChoice, Bytes, CostModel, DriveFile, Duration, FileError, Op, RequestCharges, Workload,
 };
 

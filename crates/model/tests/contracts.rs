@@ -2,8 +2,8 @@
 //! Contracts of one drive that contradict each other, and drives that defer writes: what a
 //! workload is bound to.
 
-use model::workload_file::{DriveReference, WorkloadFile};
-use model::{BatchTable, Contract, DeferredWrites, DriveFile, Duration, Workload};
+use tidegate_model::workload_file::{DriveReference, WorkloadFile};
+use tidegate_model::{BatchTable, Contract, DeferredWrites, DriveFile, Duration, Workload};
 
 const TASK: &str = "[[task]]\nname = \"a\"\nperiod = \"1s\"\nsize = \"4KiB\"\n";
 
@@ -159,7 +159,7 @@ fn a_drive_that_starves_without_end_has_no_starvation_bound() {
 #[derive(serde::Deserialize)]
 struct StarvedOf {
     #[serde(default)]
-    starvation_of: Vec<model::drive_file::StarvedKind>,
+    starvation_of: Vec<tidegate_model::drive_file::StarvedKind>,
 }
 
 /// A + n c of the dearest kind, and a change of direction between any two.

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Cost models: the section of the drive file, the envelope, and when a workload has one.
 
-use model::cost::CostModel;
-use model::{Bytes, DriveFile, Duration, Op, Random};
+use tidegate_model::cost::CostModel;
+use tidegate_model::{Bytes, DriveFile, Duration, Op, Random};
 
 fn drive(tables: &[(&str, &str, &[u64])], cost: &str) -> String {
     let head = "name = \"d\"\nkind = \"pseudo\"\ndepth = 64\n".to_owned();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Drive files: what is read, what is written back, what is refused with its place.
 
-use model::{DriveFile, DriveKind, Duration};
+use tidegate_model::{DriveFile, DriveKind, Duration};
 
 const FULL: &str = r#"
 name = "disk"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! What `Mechanics::check` refuses, each with its place, and the last value that it does not.
 
-use model::mechanics::{
+use tidegate_model::mechanics::{
     Bus, Cache, Faults, Layout, Mechanics, Overhead, Queue, ReadAhead, Scheduler, Seek, WriteBack,
     Zones,
 };

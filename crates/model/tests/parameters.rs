@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Parameters of policies in workload files.
 
-use model::parameters::DasParameters;
-use model::workload_file::WorkloadFile;
-use model::{DriveFile, Duration, FileError, Parameters, PolicyName};
+use tidegate_model::parameters::DasParameters;
+use tidegate_model::workload_file::WorkloadFile;
+use tidegate_model::{DriveFile, Duration, FileError, Parameters, PolicyName};
 
 const DRIVE: &str = "name = \"test drive\"\nkind = \"pseudo\"\ndepth = 1\n\
                      [[batch]]\nop = \"read\"\nsize = \"4KiB\"\nns_max = [5_000_000]\n";

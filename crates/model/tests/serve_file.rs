@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! The serve file: what it refuses, what it lays out, and which workload it is.
 
-use model::serve_file::{BackingReference, Layout, Listen};
-use model::{
+use tidegate_model::serve_file::{BackingReference, Layout, Listen};
+use tidegate_model::{
     Bytes, DriveFile, Duration, ExportPlace, FileError, NewExport, Op, PolicyName, RegulatorName,
     ServeFile,
 };

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! The `[ssd]` section: what is read, what is written back, what is refused with its place.
 
-use model::ssd::{PrefillOrder, Ssd};
-use model::{Bytes, DriveFile, DriveKind};
+use tidegate_model::ssd::{PrefillOrder, Ssd};
+use tidegate_model::{Bytes, DriveFile, DriveKind};
 
 const FILE: &str = r#"
 name = "drive"

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Workload files: what is read, and what is refused with its place.
 
-use model::parameters::PriorityTag;
-use model::workload_file::WorkloadFile;
-use model::{
+use tidegate_model::parameters::PriorityTag;
+use tidegate_model::workload_file::WorkloadFile;
+use tidegate_model::{
     BatchChoice, Bytes, Class, DriveFile, Duration, FileError, Intensity, Op, Place, PolicyName,
     Workload,
 };
@@ -236,7 +236,7 @@ fn an_inline_drive_holds_for_every_request() {
                 [[task]]\nname = \"a\"\nperiod = \"1s\"\nsize = \"1GiB\"\nop = \"write\"\n\
                 [[task]]\nname = \"b\"\nperiod = \"1s\"\nsize = \"4KiB\"\n";
     let file = WorkloadFile::parse(text).unwrap();
-    let model::workload_file::DriveReference::Inline(drive) = &file.drive else {
+    let tidegate_model::workload_file::DriveReference::Inline(drive) = &file.drive else {
         panic!("an inline drive")
     };
     let workload = file.bind(drive).unwrap();

@@ -14,9 +14,9 @@ use std::io::{self, Read, Write};
 use std::os::unix::net::UnixStream;
 use std::time::Duration;
 
-use engine::service::Service;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM};
 use signal_hook::low_level::pipe;
+use tidegate_engine::service::Service;
 
 use crate::extended::end;
 use crate::service;

@@ -9,8 +9,8 @@
 use std::ffi::{CString, c_char, c_int, c_void};
 use std::ptr;
 
-use engine::service::{ExportContract, ExportSpec, Service};
 use nbdkit::Builder;
+use tidegate_engine::service::{ExportContract, ExportSpec, Service};
 
 use crate::{Connection, service, with_state};
 
@@ -126,7 +126,7 @@ extern "C" fn export_description(_connection: *mut c_void) -> *const c_char {
 }
 
 /// The export of the connection in whose thread this is called.
-fn of_client() -> Option<engine::service::Export> {
+fn of_client() -> Option<tidegate_engine::service::Export> {
     let name = nbdkit::export_name().ok()?;
     service()?.export(&name)
 }
@@ -148,7 +148,7 @@ pub(crate) fn end() -> bool {
     drop(sidelines);
     let summary = service.summary();
     if let Some(summary) = &summary {
-        engine::log::say(summary);
+        tidegate_engine::log::say(summary);
     }
     let is_ended = summary.is_none();
     drop(summary);

@@ -22,10 +22,10 @@ mod extended;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use engine::serve::{PlaceTaken, Places, Prepared, Sidelines};
-use engine::service::{CallError, Export, Service};
 use mimalloc::MiMalloc;
 use nbdkit::{Error, Flags, FuaFlags, Result, Server};
+use tidegate_engine::serve::{PlaceTaken, Places, Prepared, Sidelines};
+use tidegate_engine::service::{CallError, Export, Service};
 
 /// Memory without a lock between threads: the service's thread must not wait for one of a client's
 /// that stopped in the middle of an allocation.
@@ -166,7 +166,7 @@ impl Server for Connection {
             prepared = prepared.with_callers_max(threads);
         }
         let service = prepared.open(is_forced).map_err(fault)?;
-        let say = Arc::new(|line: &str| engine::log::say(line));
+        let say = Arc::new(|line: &str| tidegate_engine::log::say(line));
         let stop = ending::watch().map_err(fault)?;
         let sidelines = prepared.stand_by(&service, stop, say).map_err(fault)?;
         with_state(|state| {

@@ -10,12 +10,12 @@ use std::fmt;
 
 use divan::Bencher;
 use divan::counter::ItemsCount;
-use model::cost::RequestCost;
-use model::{
+use tidegate_model::cost::RequestCost;
+use tidegate_model::{
     BatchCost, BatchTable, Bytes, Class, CostModel, Duration, Lba, Op, Outcome, Place, Plan,
     PolicyName, RegulatorName, Request, RequestCharges, RequestId, Task, Time, Workload,
 };
-use policy::{Decision, DqEdf, Dqf, Edf, Event, GroupEdf, Policy, ScanEdf};
+use tidegate_policy::{Decision, DqEdf, Dqf, Edf, Event, GroupEdf, Policy, ScanEdf};
 
 const QUEUED: u64 = 1_000;
 
@@ -210,7 +210,7 @@ fn comparators<const POLICY: usize>(bencher: Bencher, queued: u64) {
     if names[POLICY] == PolicyName::Fifo {
         plan.regulators = vec![RegulatorName::TokensPerTask];
     }
-    let mut policy = policy::build(names[POLICY], &plan, None).expect("it needs no more");
+    let mut policy = tidegate_policy::build(names[POLICY], &plan, None).expect("it needs no more");
     let mut next_id = 0;
     let mut release = |policy: &mut Box<dyn Policy>| {
         // Spread over the medium by a step that is prime to its size.
@@ -307,7 +307,8 @@ fn mixed(id: u64) -> Request {
 /// follow, over and over: one item is one such step.
 #[divan::bench(args = cases())]
 fn step(bencher: Bencher, case: Case) {
-    let mut policy = policy::build(case.name, &plan(), None).expect("part of this version");
+    let mut policy =
+        tidegate_policy::build(case.name, &plan(), None).expect("part of this version");
     for id in 0..case.queued {
         release_request(&mut policy, mixed(id));
     }

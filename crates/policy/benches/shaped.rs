@@ -8,12 +8,12 @@
 
 use divan::Bencher;
 use divan::counter::ItemsCount;
-use model::parameters::{BestEffortRate, TokenRate, TokenUnit};
-use model::{
+use tidegate_model::parameters::{BestEffortRate, TokenRate, TokenUnit};
+use tidegate_model::{
     BatchTable, Bytes, Class, Duration, Outcome, Plan, PolicyName, Request, RequestId, Time,
     Workload,
 };
-use policy::{Decision, Event, Policy};
+use tidegate_policy::{Decision, Event, Policy};
 
 const RATE: TokenRate = TokenRate { unit: TokenUnit::Request, per_s: 1_000 };
 
@@ -30,7 +30,7 @@ fn shaper(name: PolicyName, queued: u64) -> Box<dyn Policy> {
     let mut plan = Plan::of(&Workload::new("bench", 1, table));
     plan.parameters.token_bucket.rate = BestEffortRate::Fixed(RATE);
     plan.parameters.token_bucket.shaping.burst = Duration::ZERO;
-    let mut policy = policy::build(name, &plan, None).expect("it is there");
+    let mut policy = tidegate_policy::build(name, &plan, None).expect("it is there");
     for id in 0..queued {
         policy.observe(Time::ZERO, Event::Release(request(id))).expect("room for all");
     }

@@ -33,12 +33,12 @@
 //!
 //! Source: own derivation, `docs/model.md`, from RTAS'08 section 3.2 to 3.4 (draining). The
 //! guarantee is for one task with one request a job, drain(1) <= D <= p
-//! (`analysis::adaptive_drain`). Beside several, each is held to be able to release at any
+//! (`tidegate_analysis::adaptive_drain`). Beside several, each is held to be able to release at any
 //! time, D is the shortest of theirs, and nothing is promised. A job that comes too early
 //! or while another is under way is served alike; what it does to the deadlines is the
 //! business of a regulator to prevent.
 
-use model::{Class, Duration, Plan, Request, RequestId, Time};
+use tidegate_model::{Class, Duration, Plan, Request, RequestId, Time};
 
 use crate::class_queues::ClassQueues;
 use crate::drain_times::DrainTimes;

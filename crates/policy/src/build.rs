@@ -3,7 +3,7 @@
 //! and scripts meet the policies of this crate. What a policy needs and nobody knows is an
 //! error, never another policy.
 
-use model::{AccessTime, Plan, PolicyName, RegulatorName};
+use tidegate_model::{AccessTime, Plan, PolicyName, RegulatorName};
 
 use crate::{
     AdaptiveDrain, BfqStrict, ByPosition, Cfq, CfqGrouped, Das, Deadline, DqEdf, Dqf, DqfElastic,

@@ -17,7 +17,7 @@
 
 use std::collections::BTreeMap;
 
-use model::{AccessTime, Request, RequestId, Time};
+use tidegate_model::{AccessTime, Request, RequestId, Time};
 
 use crate::{Decision, Event, Full, Policy, Tag};
 

@@ -4,7 +4,7 @@
 
 use std::collections::VecDeque;
 
-use model::{Class, Request, RequestId};
+use tidegate_model::{Class, Request, RequestId};
 
 use crate::Full;
 

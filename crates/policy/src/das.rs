@@ -17,7 +17,7 @@
 //!   ([`Tasks::slack`]).
 //!
 //! With `sum e_i C <= d_i <= p_i` this holds for the oldest waiting request at every
-//! decision, and so no deadline is missed: `analysis::das` proves it. The limits for t' do
+//! decision, and so no deadline is missed: `tidegate_analysis::das` proves it. The limits for t' do
 //! not depend on x but on whether it is best effort: they are worked out once.
 //!
 //! Behind `tokens-per-task` units take the place of tasks ([`tasks`](self::tasks)).
@@ -31,7 +31,7 @@
 mod latest;
 mod tasks;
 
-use model::{AccessTime, Class, Duration, Plan, Request, RequestId, Target, Time};
+use tidegate_model::{AccessTime, Class, Duration, Plan, Request, RequestId, Target, Time};
 
 use self::latest::Latest;
 use self::tasks::{Slack, Tasks, Unit};

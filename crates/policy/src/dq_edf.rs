@@ -7,9 +7,9 @@
 //! formed stands in `dual_queue`.
 //!
 //! Source: the extension that the dissertation proposes in 9.5. Bound, and when this pays:
-//! `analysis::dq_edf`. While everything pending fits into a batch this is `dqf`.
+//! `tidegate_analysis::dq_edf`. While everything pending fits into a batch this is `dqf`.
 
-use model::{Plan, Time};
+use tidegate_model::{Plan, Time};
 
 use crate::dual_queue::DualQueue;
 use crate::edf::DueQueue;

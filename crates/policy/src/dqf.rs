@@ -8,9 +8,9 @@
 //! limit batches by cost as well. How batches are formed stands in `dual_queue`.
 //!
 //! Source: dissertation chapter 9 (definition: 9.2.2); best effort: `docs/model.md` section 5. Bounds:
-//! `analysis::dqf`, by cost `analysis::cost_limited`.
+//! `tidegate_analysis::dqf`, by cost `tidegate_analysis::cost_limited`.
 
-use model::{Plan, Time};
+use tidegate_model::{Plan, Time};
 
 use crate::dual_queue::DualQueue;
 use crate::kind_queue::KindQueue;

@@ -14,7 +14,7 @@
 //!
 //! Source: dissertation 9.3.4 and 10.4, which propose it without a rule for when to grow.
 
-use model::{Plan, Time};
+use tidegate_model::{Plan, Time};
 
 use crate::{Decision, Dqf, Event, Full, Policy};
 

@@ -2,7 +2,7 @@
 //! drain(q) as policies ask for it: not beyond what was measured, nor beyond the drive's
 //! depth. What is not known is longer than any deadline, so a sum with it never fits.
 
-use model::{BatchTable, Duration, Plan, Time};
+use tidegate_model::{BatchTable, Duration, Plan, Time};
 
 /// The longest time to empty the drive, by the number of requests just after a dispatch.
 ///

@@ -20,7 +20,7 @@
 //!                 last request of the batch completes
 //! ```
 
-use model::{BatchCost, BatchTable, Class, Duration, Time};
+use tidegate_model::{BatchCost, BatchTable, Class, Duration, Time};
 
 use crate::kind_queue::KindQueue;
 use crate::overrun::Overrun;

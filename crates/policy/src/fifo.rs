@@ -4,9 +4,9 @@
 //! Rule: whenever the drive is idle, send it the oldest request, of whatever class. The
 //! drive never has a choice, so every request costs at most b(1), and nothing of the
 //! drive's own scheduling is gained. With equal relative deadlines this is also
-//! non-preemptive EDF. Bound: `analysis::fifo`.
+//! non-preemptive EDF. Bound: `tidegate_analysis::fifo`.
 
-use model::Time;
+use tidegate_model::Time;
 
 use crate::{Decision, Event, Full, Noop, Policy};
 

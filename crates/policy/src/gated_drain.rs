@@ -42,13 +42,13 @@
 //! served as it comes, which may cost others their deadline: that is for a regulator to
 //! prevent.
 //!
-//! Source: own derivation, `docs/model.md` section 8. Guarantee: `analysis::gated_drain`.
+//! Source: own derivation, `docs/model.md` section 8. Guarantee: `tidegate_analysis::gated_drain`.
 
 mod units;
 
 use std::collections::VecDeque;
 
-use model::{Class, Plan, Request, RequestId, Time};
+use tidegate_model::{Class, Plan, Request, RequestId, Time};
 
 use crate::class_queues::ClassQueues;
 use crate::drain_times::DrainTimes;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! What a policy dispatched and has not seen come back.
 
-use model::{Request, RequestId};
+use tidegate_model::{Request, RequestId};
 
 /// The requests on the drive, in no order that means anything.
 ///

@@ -6,7 +6,7 @@
 
 use std::collections::VecDeque;
 
-use model::{BatchCost, Bytes, Op, Plan, Request, RequestId};
+use tidegate_model::{BatchCost, Bytes, Op, Plan, Request, RequestId};
 
 use crate::Full;
 use crate::queue::{Prefix, RealTimeQueue};

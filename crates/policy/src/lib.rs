@@ -30,12 +30,11 @@ mod regulators;
 mod rtio;
 mod rtio_slots;
 mod satf;
-pub mod server;
 mod tournament;
 
-use model::{Outcome, Plan, Request, RequestId, TaskIndex, Time};
+use tidegate_model::{Outcome, Plan, Request, RequestId, TaskIndex, Time};
 
-pub use model::Tag;
+pub use tidegate_model::Tag;
 
 pub use adaptive_drain::AdaptiveDrain;
 pub use build::{BuildError, available, build, build_watched, parts};
@@ -125,14 +124,14 @@ pub struct Full;
 ///
 /// # Example
 /// ```
-/// use model::{Class, Op, Request, RequestId, TaskIndex, Time, Bytes, Lba};
-/// use policy::{Decision, Event, Fifo, Policy};
+/// use tidegate_model::{Class, Op, Request, RequestId, TaskIndex, Time, Bytes, Lba};
+/// use tidegate_policy::{Decision, Event, Fifo, Policy};
 ///
 /// let mut policy = Fifo::new(8);
 /// let request = Request {
 ///     id: RequestId(1), task: TaskIndex(0), class: Class::Hard, released: Time::ZERO,
 ///     eligible: Time::ZERO, due: None, op: Op::Read, start: Lba::new(0),
-///     size: Bytes::from_kib(4), fua: false, optional: false, tag: model::Tag::Simple,
+///     size: Bytes::from_kib(4), fua: false, optional: false, tag: tidegate_model::Tag::Simple,
 /// };
 /// policy.observe(Time::ZERO, Event::Release(request)).unwrap();
 /// assert!(matches!(policy.decide(Time::ZERO), Decision::Dispatch { id: RequestId(1), .. }));

@@ -8,7 +8,7 @@
 //!
 //! Source: the Linux scheduler of that name (now `none`), dissertation section 9.3.4.
 
-use model::Time;
+use tidegate_model::Time;
 
 use crate::queue::FifoQueue;
 use crate::{Decision, Event, Full, Policy, Tag};

@@ -10,7 +10,7 @@
 //! Source: dissertation 6.2, figure 6.3, line 9, where a server that overran its budget gets
 //! the next one later by as much; carried over to the drive.
 
-use model::{BatchTable, Duration, Time};
+use tidegate_model::{BatchTable, Duration, Time};
 
 /// Until when best effort waits; see the module's text.
 #[derive(Debug, Default)]

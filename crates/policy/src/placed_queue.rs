@@ -2,7 +2,7 @@
 //! A bounded queue of requests with their places, in no order: for policies that look at all
 //! of them at each decision.
 
-use model::{RequestId, Target};
+use tidegate_model::{RequestId, Target};
 
 use crate::Full;
 

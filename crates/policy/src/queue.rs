@@ -4,7 +4,7 @@
 
 use std::collections::VecDeque;
 
-use model::{BatchCost, Plan, Request, RequestId};
+use tidegate_model::{BatchCost, Plan, Request, RequestId};
 
 use crate::Full;
 

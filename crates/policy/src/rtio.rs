@@ -21,9 +21,9 @@
 //!
 //! Source: Stanovich, Baker and Wang, RTAS 2008, sections 2.3 (RTIO), 3.2 (draining) and 3.4
 //! (limiting); dissertation chapter 8. Deviations: there, one real-time request at a time;
-//! the drive's own priority is ours. Bounds: `analysis::rtio`.
+//! the drive's own priority is ours. Bounds: `tidegate_analysis::rtio`.
 
-use model::{Class, Plan, Request, RequestId, Time};
+use tidegate_model::{Class, Plan, Request, RequestId, Time};
 
 use crate::class_queues::ClassQueues;
 use crate::in_flight::InFlight;

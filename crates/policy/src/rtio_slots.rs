@@ -20,7 +20,7 @@
 //! while no real-time request is on the drive; the table of section 3.4 is used as it is
 //! there for one task.
 
-use model::{Class, Duration, Plan, Request, Time};
+use tidegate_model::{Class, Duration, Plan, Request, Time};
 
 use crate::class_queues::ClassQueues;
 use crate::drain_times::DrainTimes;

@@ -10,7 +10,7 @@
 //! D. Jacobson and J. Wilkes, "Disk Scheduling Algorithms Based on Rotational Position",
 //! HPL-CSP-91-7, 1991.
 
-use model::{AccessTime, Duration, RequestId, Target, Time};
+use tidegate_model::{AccessTime, Duration, RequestId, Target, Time};
 
 use crate::placed_queue::{Placed, PlacedQueue};
 use crate::{Decision, Event, Full, Policy, Tag};

@@ -6,8 +6,8 @@ mod drain_support;
 
 use common::{at, complete, release, request, round};
 use drain_support::{plan, real_time, task};
-use model::{Class, Plan};
-use policy::{AdaptiveDrain, BuildError, Decision, Event, Full, Policy};
+use tidegate_model::{Class, Plan};
+use tidegate_policy::{AdaptiveDrain, BuildError, Decision, Event, Full, Policy};
 
 const BE: Class = Class::BestEffort;
 
@@ -91,7 +91,7 @@ fn a_full_queue_refuses_and_a_cancelled_request_is_forgotten() {
     let mut policy = AdaptiveDrain::new(&Plan { queued_max: 2, ..plan(vec![task(120, 60, 1)]) });
     release(&mut policy, at(0), BE, [1, 2]);
     assert_eq!(policy.observe(at(0), Event::Release(request(3, BE))), Err(Full));
-    policy.observe(at(0), Event::Cancel(model::RequestId(1))).unwrap();
+    policy.observe(at(0), Event::Cancel(tidegate_model::RequestId(1))).unwrap();
     assert_eq!(round(&mut policy, at(0)), [2]);
 }
 
@@ -100,11 +100,11 @@ fn no_drain_table_no_policy() {
     let mut plan = plan(vec![task(120, 60, 1)]);
     plan.contracts.drain = None;
     for name in [
-        model::PolicyName::AdaptiveDrain,
-        model::PolicyName::GatedDrain,
-        model::PolicyName::RtioSlots,
+        tidegate_model::PolicyName::AdaptiveDrain,
+        tidegate_model::PolicyName::GatedDrain,
+        tidegate_model::PolicyName::RtioSlots,
     ] {
-        let refused = policy::build(name, &plan, None).err();
+        let refused = tidegate_policy::build(name, &plan, None).err();
         assert_eq!(refused, Some(BuildError::DrainUnknown { policy: name }));
     }
 }

@@ -4,8 +4,8 @@
 mod common;
 
 use common::{at, complete, release, request, round};
-use model::{BatchTable, Class, Duration, Plan, RequestId, Workload};
-use policy::{Decision, Dqf, Event, Full, Policy};
+use tidegate_model::{BatchTable, Class, Duration, Plan, RequestId, Workload};
+use tidegate_policy::{Decision, Dqf, Event, Full, Policy};
 
 const HARD: Class = Class::Hard;
 const BEST_EFFORT: Class = Class::BestEffort;

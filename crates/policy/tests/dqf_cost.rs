@@ -8,13 +8,13 @@
 #[path = "common/plain.rs"]
 mod plain;
 
-use model::cost::{CostModel, RequestCost};
-use model::{
+use plain::{at, complete, request};
+use tidegate_model::cost::{CostModel, RequestCost};
+use tidegate_model::{
     BatchCost, BatchTable, Bytes, Class, Duration, Op, Plan, Request, RequestCharges, RequestId,
     Time, Workload,
 };
-use plain::{at, complete, request};
-use policy::{Decision, DqEdf, Dqf, DqfElastic, Event, Policy};
+use tidegate_policy::{Decision, DqEdf, Dqf, DqfElastic, Event, Policy};
 
 const HARD: Class = Class::Hard;
 const BEST_EFFORT: Class = Class::BestEffort;

@@ -4,10 +4,10 @@
 mod common;
 
 use common::{at, complete, release, request, round};
-use model::{
+use tidegate_model::{
     BatchTable, Bytes, Class, Duration, Lba, Plan, Request, RequestId, TaskIndex, Workload,
 };
-use policy::{DqEdf, Edf, Event, Full, GroupEdf, Policy, ScanEdf};
+use tidegate_policy::{DqEdf, Edf, Event, Full, GroupEdf, Policy, ScanEdf};
 
 const HARD: Class = Class::Hard;
 const BEST_EFFORT: Class = Class::BestEffort;
@@ -139,23 +139,24 @@ fn a_group_of_nothing_is_edf() {
 #[test]
 fn a_group_spans_a_share_of_the_deadline_in_the_plan() {
     let table = BatchTable::new(&[Duration::from_ms(1)]).unwrap();
-    let task = model::Task {
+    let task = tidegate_model::Task {
         name: "a".to_owned(),
         entry: 0,
         period: Duration::from_ms(50),
         deadline: Duration::from_ms(50),
         requests: 1,
         size: Bytes::from_kib(4),
-        op: model::Op::Read,
-        place: model::Place::Random,
+        op: tidegate_model::Op::Read,
+        place: tidegate_model::Place::Random,
         offset: Duration::ZERO,
-        quality_ppm: model::Task::QUALITY_ALL_PPM,
+        quality_ppm: tidegate_model::Task::QUALITY_ALL_PPM,
         outstanding_max: None,
         class: HARD,
     };
     let workload = Workload { tasks: vec![task], ..Workload::new("test", 1, table) };
     let plan = Plan { queued_max: 100, ..Plan::of(&workload) };
-    let mut policy = policy::build(model::PolicyName::GroupEdf, &plan, None).unwrap();
+    let mut policy =
+        tidegate_policy::build(tidegate_model::PolicyName::GroupEdf, &plan, None).unwrap();
     release_all(&mut policy, &[sized(1, 100, 0, 64), sized(2, 120, 0, 32), sized(3, 121, 0, 4)]);
     assert_eq!(one_by_one(&mut policy), [2, 1, 3]);
     let unknown = TaskIndex(7);

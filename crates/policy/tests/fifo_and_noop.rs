@@ -4,8 +4,8 @@
 mod common;
 
 use common::{at, complete, release, request, round};
-use model::{BatchTable, Class, Duration, Plan, Workload};
-use policy::{Event, Fifo, Full, Noop, Policy};
+use tidegate_model::{BatchTable, Class, Duration, Plan, Workload};
+use tidegate_policy::{Event, Fifo, Full, Noop, Policy};
 
 #[test]
 fn fifo_sends_one_at_a_time_whatever_the_class() {

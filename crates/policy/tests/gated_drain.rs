@@ -6,8 +6,8 @@ mod drain_support;
 
 use common::{at, complete, release, request, round};
 use drain_support::{plan, real_time, task};
-use model::{Class, Duration, Plan, Request, RequestId, TaskIndex};
-use policy::{Decision, Event, Full, GatedDrain, Policy};
+use tidegate_model::{Class, Duration, Plan, Request, RequestId, TaskIndex};
+use tidegate_policy::{Decision, Event, Full, GatedDrain, Policy};
 
 const BE: Class = Class::BestEffort;
 

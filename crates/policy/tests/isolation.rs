@@ -8,11 +8,11 @@ mod common;
 use std::num::NonZeroU32;
 
 use common::{at, complete, request, round};
-use model::{
+use tidegate_model::{
     BatchTable, Bytes, Class, Duration, Op, Place, Plan, PolicyName, RegulatorName, Request,
     RequestId, Task, TaskIndex, Time, Workload,
 };
-use policy::{Decision, DepthLimit, DqfElastic, Event, Full, Noop, Policy, TokensPerTask};
+use tidegate_policy::{Decision, DepthLimit, DqfElastic, Event, Full, Noop, Policy, TokensPerTask};
 
 /// e requests each p ms, due after p.
 fn task(requests: u32, period_ms: u64) -> Task {
@@ -248,8 +248,11 @@ fn token_returns_no_earlier_than_under_the_contract_it_was_taken_under() {
     let cases = [
         (vec![task(1, 20)], Decision::NotBefore(at(100))),
         (vec![task(1, 300)], Decision::NotBefore(at(300))),
-        (vec![task(2, 100)], Decision::Dispatch { id: RequestId(2), tag: model::Tag::Simple }),
-        (vec![], Decision::Dispatch { id: RequestId(2), tag: model::Tag::Simple }),
+        (
+            vec![task(2, 100)],
+            Decision::Dispatch { id: RequestId(2), tag: tidegate_model::Tag::Simple },
+        ),
+        (vec![], Decision::Dispatch { id: RequestId(2), tag: tidegate_model::Tag::Simple }),
     ];
     for (tasks, expected) in cases {
         let mut policy = tokens(&[task(1, 100)]);
@@ -286,9 +289,9 @@ fn limited() -> Plan {
 
 #[test]
 fn no_policy_exceeds_the_depth_limit() {
-    for name in policy::available(&limited()) {
+    for name in tidegate_policy::available(&limited()) {
         let plan = Plan { best_effort_fill: 2, ..limited() };
-        let mut policy = policy::build(name, &plan, None).unwrap();
+        let mut policy = tidegate_policy::build(name, &plan, None).unwrap();
         for id in 1..=9 {
             policy.observe(at(0), Event::Release(of_task(0, id, at(0)))).unwrap();
         }
@@ -354,6 +357,6 @@ fn names_and_builders_agree() {
         PolicyName::MqDeadline,
         PolicyName::BfqStrict,
     ] {
-        assert!(policy::available(&plan).contains(&name), "{name}");
+        assert!(tidegate_policy::available(&plan).contains(&name), "{name}");
     }
 }

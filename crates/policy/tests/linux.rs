@@ -4,8 +4,8 @@
 mod common;
 
 use common::{at, complete, request, round};
-use model::{Class, Lba, Op, Request, RequestId, TaskIndex, Time};
-use policy::{BfqStrict, Cfq, CfqGrouped, Deadline, Decision, Event, MqDeadline, Policy};
+use tidegate_model::{Class, Lba, Op, Request, RequestId, TaskIndex, Time};
+use tidegate_policy::{BfqStrict, Cfq, CfqGrouped, Deadline, Decision, Event, MqDeadline, Policy};
 
 const HARD: Class = Class::Hard;
 const BEST_EFFORT: Class = Class::BestEffort;
@@ -255,7 +255,7 @@ fn cancelled_requests_are_not_sent() {
     for mut policy in policies {
         common::release(&mut policy, at(0), HARD, [1, 2]);
         let full = policy.observe(at(0), Event::Release(read(HARD, 0, 3)));
-        assert_eq!(full, Err(policy::Full));
+        assert_eq!(full, Err(tidegate_policy::Full));
         policy.observe(at(0), Event::Cancel(RequestId(1))).unwrap();
         policy.observe(at(0), Event::Cancel(RequestId(9))).unwrap();
         assert_eq!(round(&mut policy, at(0)), [2]);

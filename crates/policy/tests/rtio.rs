@@ -4,9 +4,9 @@
 mod common;
 
 use common::{at, complete, release, request, round};
-use model::parameters::PriorityTag;
-use model::{BatchTable, Class, Duration, Plan, RequestId, Tag, Workload};
-use policy::{Decision, Event, Full, Policy, Rtio};
+use tidegate_model::parameters::PriorityTag;
+use tidegate_model::{BatchTable, Class, Duration, Plan, RequestId, Tag, Workload};
+use tidegate_policy::{Decision, Event, Full, Policy, Rtio};
 
 const HARD: Class = Class::Hard;
 const BEST_EFFORT: Class = Class::BestEffort;
@@ -148,7 +148,8 @@ fn cancelled_requests_are_not_sent() {
             policy.observe(at(0), Event::Cancel(RequestId(id))).unwrap();
         }
         assert_eq!(round(&mut policy, at(0)), [1, 102]);
-        let (task, kind) = (model::TaskIndex(0), policy::NoticeKind::DeadlineMissed);
+        let (task, kind) =
+            (tidegate_model::TaskIndex(0), tidegate_policy::NoticeKind::DeadlineMissed);
         policy.observe(at(1), Event::Notice { task, kind }).unwrap();
         policy.observe(at(1), Event::Cancel(RequestId(1))).unwrap();
         complete(&mut policy, at(2), [1, 102]);

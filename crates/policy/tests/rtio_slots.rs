@@ -6,8 +6,8 @@ mod drain_support;
 
 use common::{at, complete, release, round};
 use drain_support::{plan, real_time, task};
-use model::Class;
-use policy::RtioSlots;
+use tidegate_model::Class;
+use tidegate_policy::RtioSlots;
 
 const BE: Class = Class::BestEffort;
 

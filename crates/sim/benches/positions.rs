@@ -6,12 +6,12 @@
 //! `decide`.
 
 use divan::Bencher;
-use drive::builtin;
-use model::{
+use tidegate_drive::builtin;
+use tidegate_model::{
     AccessTime, Bytes, Class, Duration, Lba, Op, Outcome, Place, Plan, PolicyName, Random, Request,
     RequestId, Tag, Task, TaskIndex, Time, Workload,
 };
-use policy::{Decision, Event, Policy};
+use tidegate_policy::{Decision, Event, Policy};
 
 const QUEUED: [u64; 3] = [64, 512, 4_096];
 const SIZE: Bytes = Bytes::from_kib(64);
@@ -62,8 +62,9 @@ fn full(name: PolicyName, queued: u64) -> (Box<dyn Policy>, Random, u64) {
     let sectors = file.mechanics.as_ref().expect("a hard disk").sectors - SIZE.sectors_ceil();
     let table = file.batch[0].table.clone();
     let workload = Workload { tasks: tasks(), ..Workload::new("bench", file.depth, table) };
-    let access: Option<Box<dyn AccessTime>> = drive::access_time(&file);
-    let mut policy = policy::build(name, &Plan::of(&workload), access).expect("it is known");
+    let access: Option<Box<dyn AccessTime>> = tidegate_drive::access_time(&file);
+    let mut policy =
+        tidegate_policy::build(name, &Plan::of(&workload), access).expect("it is known");
     let mut random = Random::new(5, 1);
     for id in 0..queued {
         let released = Event::Release(request(id, random.below(sectors)));

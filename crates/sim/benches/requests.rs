@@ -5,12 +5,12 @@
 
 use divan::Bencher;
 use divan::counter::ItemsCount;
-use drive::{PseudoDisk, builtin};
-use model::{
+use tidegate_drive::{PseudoDisk, builtin};
+use tidegate_model::{
     BatchTable, BestEffort, Bytes, Class, Duration, Intensity, Op, Place, Plan, Task, Workload,
 };
-use policy::Dqf;
-use sim::{Length, SimParams, SimRun, simulate};
+use tidegate_policy::Dqf;
+use tidegate_sim::{Length, SimParams, SimRun, simulate};
 
 const SIZE: Bytes = Bytes::from_kib(128);
 const SEED: u64 = 1;
@@ -25,7 +25,7 @@ fn main() {
 
 fn table() -> (u32, BatchTable) {
     let file = builtin::load("maxtor-atlas-10k-v").expect("a built-in drive");
-    let table = drive::measured_table(&file, Op::Read, SIZE).expect("it was measured");
+    let table = tidegate_drive::measured_table(&file, Op::Read, SIZE).expect("it was measured");
     (file.depth, table.table.clone())
 }
 

@@ -7,9 +7,9 @@
 
 use std::convert::Infallible;
 
-use drive::Drive;
-use host::{Completion, Executor};
-use model::{Duration, Request, Time};
+use tidegate_drive::Drive;
+use tidegate_host::{Completion, Executor};
+use tidegate_model::{Duration, Request, Time};
 
 /// A simulated drive in virtual time; see the module's text.
 pub struct DriveExecutor<D> {
@@ -19,7 +19,7 @@ pub struct DriveExecutor<D> {
     /// None where the host is never late.
     lateness_at: Option<Box<dyn FnMut(Time) -> Duration>>,
     /// What the drive returned last; empty between calls.
-    returned: Vec<drive::Completion>,
+    returned: Vec<tidegate_drive::Completion>,
 }
 
 impl<D: Drive> DriveExecutor<D> {
@@ -72,7 +72,8 @@ impl<D: Drive> Executor for DriveExecutor<D> {
         self.drive.advance(self.now, &mut self.returned);
         let returned = self.returned.drain(..);
         completions.extend(
-            returned.map(|drive::Completion { id, outcome, .. }| Completion { id, outcome }),
+            returned
+                .map(|tidegate_drive::Completion { id, outcome, .. }| Completion { id, outcome }),
         );
         Ok(())
     }

@@ -7,15 +7,14 @@
 //! a processor, which has a loop of its own: preemption is no matter of drives.
 
 pub mod checkers;
-pub mod cpu;
 mod drive_executor;
 pub mod replay;
 mod simulate;
 
 pub use drive_executor::DriveExecutor;
-pub use host::metrics;
-pub use host::{
-    BatchWatch, ContractWatch, Distribution, HostParams as SimParams, Length, Observer, Releases,
-    Run as SimRun, RunEnd, RunMetrics, SourceMetrics, Totals,
-};
 pub use simulate::simulate;
+pub use tidegate_host::metrics;
+pub use tidegate_host::{
+    BatchWatch, ContractWatch, HostParams as SimParams, Length, Observer, Releases, Run as SimRun,
+    RunEnd, RunMetrics, SourceMetrics, Totals,
+};

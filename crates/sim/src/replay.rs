@@ -6,8 +6,10 @@
 //! platters stood; distributions agree. The measure is the demerit figure of Ruemmler and
 //! Wilkes, An introduction to disk drive modeling, IEEE Computer 1994.
 
-use drive::Drive;
-use model::{Bytes, Class, Duration, Lba, Op, Outcome, Request, RequestId, Tag, TaskIndex, Time};
+use tidegate_drive::Drive;
+use tidegate_model::{
+    Bytes, Class, Duration, Lba, Op, Outcome, Request, RequestId, Tag, TaskIndex, Time,
+};
 
 /// The largest request of a trace: 2 TiB.
 const SECTORS_MAX: u64 = 1 << 32;

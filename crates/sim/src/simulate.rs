@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! A run in virtual time from its parameters, in one call.
 
-use drive::Drive;
-use host::{Host, HostParams, Observer, Run};
-use policy::Policy;
+use tidegate_drive::Drive;
+use tidegate_host::{Host, HostParams, Observer, Run};
+use tidegate_policy::Policy;
 
 use crate::drive_executor::DriveExecutor;
 
@@ -24,10 +24,10 @@ use crate::drive_executor::DriveExecutor;
 /// # Example
 /// One request every 20 ms on a drive that takes up to 5 ms for it.
 /// ```
-/// use drive::PseudoDisk;
-/// use model::{BatchTable, Bytes, Class, Duration, Op, Place, Task, Workload};
-/// use policy::Dqf;
-/// use sim::{Length, SimParams, simulate};
+/// use tidegate_drive::PseudoDisk;
+/// use tidegate_model::{BatchTable, Bytes, Class, Duration, Op, Place, Task, Workload};
+/// use tidegate_policy::Dqf;
+/// use tidegate_sim::{Length, SimParams, simulate};
 ///
 /// let table = BatchTable::new(&[Duration::from_ms(5)]).unwrap();
 /// let camera = Task {

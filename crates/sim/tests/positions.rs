@@ -4,11 +4,11 @@
 //! choose from. Of the figure there is only the text of section 2; the relations it states are
 //! asserted here.
 
-use drive::builtin;
-use model::{
+use tidegate_drive::builtin;
+use tidegate_model::{
     BestEffort, Bytes, DriveFile, DriveKind, Intensity, Op, Place, Plan, PolicyName, Workload,
 };
-use sim::{Length, SimParams, simulate};
+use tidegate_sim::{Length, SimParams, simulate};
 
 const SIZE: Bytes = Bytes::from_kib(64);
 
@@ -25,8 +25,9 @@ fn rate(name: &str, policy: PolicyName, outstanding: u32, count: u64) -> u64 {
     let table = file.batch[0].table.clone();
     let workload = Workload { best_effort: vec![load], ..Workload::new(name, file.depth, table) };
     let plan = Plan::of(&workload);
-    let policy = policy::build(policy, &plan, drive::access_time(&file)).expect("known");
-    let drive = drive::from_parts(DriveKind::Mechanical, &file, 1).expect("a sound file");
+    let policy =
+        tidegate_policy::build(policy, &plan, tidegate_drive::access_time(&file)).expect("known");
+    let drive = tidegate_drive::from_parts(DriveKind::Mechanical, &file, 1).expect("a sound file");
     let capacity = file.capacity().expect("it has mechanics");
     let params = SimParams { capacity, ..SimParams::new(&workload, Length::Jobs(count)) };
     let run = simulate(&params, policy, drive, &mut ());

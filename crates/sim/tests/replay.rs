@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Reading traces, replaying them, and the demerit figure.
 
-use drive::PseudoDisk;
-use model::{BatchTable, Duration, Lba, Op};
-use sim::replay::{TraceRequest, demerit, read_trace, replay};
+use tidegate_drive::PseudoDisk;
+use tidegate_model::{BatchTable, Duration, Lba, Op};
+use tidegate_sim::replay::{TraceRequest, demerit, read_trace, replay};
 
 fn ms(times: &[u64]) -> Vec<Duration> {
     times.iter().copied().map(Duration::from_ms).collect()

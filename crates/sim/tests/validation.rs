@@ -9,9 +9,9 @@
 use std::path::{Path, PathBuf};
 use std::{fs, io};
 
-use drive::import::{Files, import};
-use model::{DriveKind, Duration};
-use sim::replay::{demerit, read_trace, replay};
+use tidegate_disksim::{Files, import};
+use tidegate_model::{DriveKind, Duration};
+use tidegate_sim::replay::{demerit, read_trace, replay};
 
 /// Files as the file system has them.
 struct DiskFiles;
@@ -49,7 +49,8 @@ fn demerit_of(folder: &Path, files: &[&str], trace: &str) -> Duration {
     let drive = import(&paths, &DiskFiles).expect("the files are in order").drive;
     let text = fs::read_to_string(folder.join(trace)).expect("the trace is there");
     let trace = read_trace(&text).expect("the trace is in order");
-    let mut drive = drive::from_parts(DriveKind::Mechanical, &drive, 1).expect("it has mechanics");
+    let mut drive =
+        tidegate_drive::from_parts(DriveKind::Mechanical, &drive, 1).expect("it has mechanics");
     let simulated = replay(&mut *drive, &trace).expect("the trace is of this drive");
     let measured: Vec<Duration> = trace.iter().map(|request| request.measured).collect();
     demerit(&measured, &simulated)
@@ -92,7 +93,8 @@ fn wrong_speed_shows_in_the_demerit() {
     drive.mechanics.as_mut().expect("it has mechanics").rpm = 7_200;
     let text = fs::read_to_string(folder.join("cheetah9LP.trace")).expect("the trace is there");
     let trace = read_trace(&text).expect("the trace is in order");
-    let mut drive = drive::from_parts(DriveKind::Mechanical, &drive, 1).expect("it has mechanics");
+    let mut drive =
+        tidegate_drive::from_parts(DriveKind::Mechanical, &drive, 1).expect("it has mechanics");
     let simulated = replay(&mut *drive, &trace).expect("the trace is of this drive");
     let measured: Vec<Duration> = trace.iter().map(|request| request.measured).collect();
     assert!(demerit(&measured, &simulated) > Duration::from_us(500));

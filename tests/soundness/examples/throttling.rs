@@ -9,9 +9,9 @@
 
 use std::fmt::Write as _;
 
-use analysis::Answer;
-use model::{Duration, PolicyName};
-use soundness::throttling::run;
+use tidegate_analysis::Answer;
+use tidegate_model::{Duration, PolicyName};
+use tidegate_soundness::throttling::run;
 
 /// The policies, each with so many tasks.
 const SUBJECTS: [(PolicyName, u32); 10] = [

@@ -12,10 +12,10 @@
 //! clock choose completions and sporadic releases against a policy; the same drive serves any
 //! host.
 
-use drive::{Completion, Drive};
-use model::{Duration, Outcome, Request, RequestId, Time};
 use rand::RngExt;
 use rand_pcg::Pcg64;
+use tidegate_drive::{Completion, Drive};
+use tidegate_model::{Duration, Outcome, Request, RequestId, Time};
 
 /// When the drive completes what it holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

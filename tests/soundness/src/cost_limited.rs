@@ -13,12 +13,12 @@
 
 use std::collections::{HashMap, HashSet};
 
-use analysis::SporadicTask;
-use analysis::cost_limited::CostLimitedSystem;
-use analysis::heterogeneous::MixedTask;
-use model::{Duration, Op};
 use rand::RngExt;
 use rand_pcg::Pcg64;
+use tidegate_analysis::SporadicTask;
+use tidegate_analysis::cost_limited::CostLimitedSystem;
+use tidegate_analysis::heterogeneous::MixedTask;
+use tidegate_model::{Duration, Op};
 
 /// A random system; one tick is one nanosecond. Periods are as yet beyond reach.
 ///

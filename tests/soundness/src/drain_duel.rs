@@ -8,11 +8,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use drive::Drive;
-use model::{Class, Duration, Outcome, Request, RequestId, Time};
-use policy::{Decision, Event, Policy};
 use rand::RngExt;
 use rand_pcg::Pcg64;
+use tidegate_drive::Drive;
+use tidegate_model::{Class, Duration, Outcome, Request, RequestId, Time};
+use tidegate_policy::{Decision, Event, Policy};
 
 use crate::black_box::{BlackBox, Malice};
 use crate::drain_system::{DrainSystem, DrainTask, request};

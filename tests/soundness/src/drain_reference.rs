@@ -5,8 +5,8 @@
 //! With all switches on they must decide as the policies do; with one off they are what the
 //! adversary has to catch, or be caught idle: canaries.
 
-use model::{Class, Request, RequestId, Time};
-use policy::{Decision, Event, Full, Policy, Tag};
+use tidegate_model::{Class, Request, RequestId, Time};
+use tidegate_policy::{Decision, Event, Full, Policy, Tag};
 
 use crate::drain_system::DrainSystem;
 

@@ -8,8 +8,8 @@
 
 use std::collections::{BTreeSet, HashSet};
 
-use model::{Class, Duration, Outcome, RequestId, Time};
-use policy::{Decision, Event, Policy};
+use tidegate_model::{Class, Duration, Outcome, RequestId, Time};
+use tidegate_policy::{Decision, Event, Policy};
 
 use crate::drain_system::{DrainSystem, request};
 

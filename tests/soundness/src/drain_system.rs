@@ -4,12 +4,12 @@
 //!
 //! Duels, searches and the scanning references all play them.
 
-use model::{
+use rand::RngExt;
+use rand_pcg::Pcg64;
+use tidegate_model::{
     BatchTable, BestEffort, Bytes, Class, Duration, Intensity, Op, Place, Request, RequestId, Task,
     TaskIndex, Time, Workload,
 };
-use rand::RngExt;
-use rand_pcg::Pcg64;
 
 use crate::black_box::{BlackBox, Malice};
 

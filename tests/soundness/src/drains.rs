@@ -2,9 +2,9 @@
 //! Drain times that a drive with evenly spaced completions provably keeps, and workloads that
 //! lean on them.
 
-use model::{BatchTable, Duration, Workload};
 use rand::RngExt;
 use rand_pcg::Pcg64;
+use tidegate_model::{BatchTable, Duration, Workload};
 
 use crate::workloads;
 

@@ -3,8 +3,10 @@
 //! request with a drive that takes any time up to it and a margin; and a wrapper that makes
 //! any model err.
 
-use drive::{Completion, Drive};
-use model::{AccessTime, Duration, Lba, Outcome, Random, Request, RequestId, Target, Time};
+use tidegate_drive::{Completion, Drive};
+use tidegate_model::{
+    AccessTime, Duration, Lba, Outcome, Random, Request, RequestId, Target, Time,
+};
 
 /// A number that depends on nothing but these.
 fn mixed(seed: u64, number: u64) -> u64 {

@@ -3,8 +3,8 @@
 
 use std::fmt;
 
-use analysis::{Inapplicable, System, Verdict};
-use model::Duration;
+use tidegate_analysis::{Inapplicable, System, Verdict};
+use tidegate_model::Duration;
 
 use crate::adversary::PERIOD_MAX;
 use crate::small::{SmallSystem, Ticks};

@@ -9,16 +9,16 @@
 
 use std::collections::VecDeque;
 
-use analysis::SporadicTask;
-use analysis::heterogeneous::{MixedSystem, MixedTask};
-use drive::{Completion, Drive};
-use model::cost::{CostModel, RequestCost};
-use model::{
+use rand::RngExt;
+use rand_pcg::Pcg64;
+use tidegate_analysis::SporadicTask;
+use tidegate_analysis::heterogeneous::{MixedSystem, MixedTask};
+use tidegate_drive::{Completion, Drive};
+use tidegate_model::cost::{CostModel, RequestCost};
+use tidegate_model::{
     BatchTable, Bytes, Duration, Op, Outcome, PolicyName, Random, Request, RequestId, Time,
     Workload,
 };
-use rand::RngExt;
-use rand_pcg::Pcg64;
 
 use crate::generate;
 use crate::workloads::{self, Load};

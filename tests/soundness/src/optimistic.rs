@@ -3,8 +3,8 @@
 //!
 //! A harness that catches none of them would catch nothing. None may ever leave this crate.
 
-use analysis::{Inapplicable, SporadicTask, System, Verdict};
-use model::Duration;
+use tidegate_analysis::{Inapplicable, SporadicTask, System, Verdict};
+use tidegate_model::Duration;
 
 /// Theorem 2 without the batch in flight at release: b(E).
 ///

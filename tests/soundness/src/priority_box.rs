@@ -12,10 +12,10 @@
 //! nothing, so the drive takes much longer for them than for any round that it speaks of: a
 //! policy that lets two meet is late.
 
-use drive::{Completion, Drive};
-use model::{BatchTable, Duration, Outcome, Request, RequestId, Tag, Time, Workload};
 use rand::RngExt;
 use rand_pcg::Pcg64;
+use tidegate_drive::{Completion, Drive};
+use tidegate_model::{BatchTable, Duration, Outcome, Request, RequestId, Tag, Time, Workload};
 
 use crate::workloads;
 

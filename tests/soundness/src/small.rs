@@ -4,8 +4,8 @@
 use std::cmp::Ordering;
 use std::fmt;
 
-use analysis::{SporadicTask, System};
-use model::{BatchTable, Duration};
+use tidegate_analysis::{SporadicTask, System};
+use tidegate_model::{BatchTable, Duration};
 
 /// A length of time in a small system.
 pub type Ticks = u32;

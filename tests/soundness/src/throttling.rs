@@ -6,12 +6,12 @@
 //! Source: Stanovich, Baker and Wang, "Throttling On-Disk Schedulers to Meet Soft-Real-Time
 //! Requirements", RTAS 2008, sections 2.3, 3.3, 3.4 and 5.
 
-use analysis::{Assessment, assess};
-use drive::builtin;
-use model::workload_file::WorkloadFile;
-use model::{AccessTime, Contract, DriveFile, DriveKind, Duration, PolicyName, Workload};
-use sim::checkers::Checkers;
-use sim::{ContractWatch, Length, SimParams, simulate};
+use tidegate_analysis::{Assessment, assess};
+use tidegate_drive::builtin;
+use tidegate_model::workload_file::WorkloadFile;
+use tidegate_model::{AccessTime, Contract, DriveFile, DriveKind, Duration, PolicyName, Workload};
+use tidegate_sim::checkers::Checkers;
+use tidegate_sim::{ContractWatch, Length, SimParams, simulate};
 
 /// The drive of the experiments.
 pub const DRIVE: &str = "fujitsu-max3036rc";
@@ -73,7 +73,7 @@ pub fn experiment(deadline: Duration, count: u32) -> (DriveFile, Workload) {
 #[must_use]
 pub fn run(policy: PolicyName, deadline: Duration, count: u32, jobs: u64) -> Outcome {
     let (file, workload) = experiment(deadline, count);
-    let access = drive::access_time(&file);
+    let access = tidegate_drive::access_time(&file);
     run_with(policy, (&file, &workload), access, jobs)
 }
 
@@ -90,7 +90,8 @@ pub fn run_with(
 ) -> Outcome {
     let assessment = assess(workload, policy);
     let plan = assessment.plan(workload);
-    let drive = drive::build(DriveKind::Mechanical, workload, Some(file), 7).expect("mechanics");
+    let drive =
+        tidegate_drive::build(DriveKind::Mechanical, workload, Some(file), 7).expect("mechanics");
     let capacity = file.capacity().expect("mechanics say it");
     let params = SimParams { capacity, seed: 11, ..SimParams::new(workload, Length::Jobs(jobs)) };
     let (built, checkers) =
@@ -103,7 +104,7 @@ pub fn run_with(
     let tasks = run.metrics.tasks();
     Outcome {
         assessment,
-        jobs: tasks.iter().map(sim::SourceMetrics::jobs).sum(),
+        jobs: tasks.iter().map(tidegate_sim::SourceMetrics::jobs).sum(),
         misses: tasks.iter().map(|task| task.misses).sum(),
         response_max: tasks.iter().filter_map(|task| task.responses.max()).max().expect("jobs"),
         throughput_bytes_per_s: run.metrics.all().throughput_bytes_per_s().expect("some time"),

@@ -5,12 +5,12 @@
 //! A test makes its trials from numbers and decides on which drives they run; here is what all
 //! such tests do alike.
 
-use analysis::{Answer, Assessment, assess};
-use drive::{Drive, PseudoDisk};
-use model::{BatchTable, Duration, Plan, PolicyName, Workload};
-use policy::Policy;
-use sim::checkers::Checkers;
-use sim::{Length, Observer, Releases, SimParams, SimRun, simulate};
+use tidegate_analysis::{Answer, Assessment, assess};
+use tidegate_drive::{Drive, PseudoDisk};
+use tidegate_model::{BatchTable, Duration, Plan, PolicyName, Workload};
+use tidegate_policy::Policy;
+use tidegate_sim::checkers::Checkers;
+use tidegate_sim::{Length, Observer, Releases, SimParams, SimRun, simulate};
 
 use crate::workloads;
 
@@ -58,7 +58,8 @@ impl Trial {
     /// When it needs what is not known of the drive.
     #[must_use]
     pub fn policy(&self) -> Box<dyn Policy> {
-        policy::build(self.assessment.policy, &self.plan, None).expect("it needs nothing else")
+        tidegate_policy::build(self.assessment.policy, &self.plan, None)
+            .expect("it needs nothing else")
     }
 
     /// The pseudo-disk, or in every third trial the drive that may be faster.

@@ -2,14 +2,14 @@
 //! Random workloads for the simulator: more tasks and larger batches than any search could
 //! cover, in odd nanoseconds, released periodically with offsets or sporadically.
 
-use drive::{BatchTimes, Mix, SpacedDrive};
-use model::{
+use rand::RngExt;
+use rand_pcg::Pcg64;
+use tidegate_drive::{BatchTimes, Mix, SpacedDrive};
+use tidegate_model::{
     Bandwidth, BatchChoice, BatchTable, BestEffort, Bytes, Class, Duration, Intensity, Op, Place,
     PolicyName, Sending, Task, Workload,
 };
-use rand::RngExt;
-use rand_pcg::Pcg64;
-use sim::Releases;
+use tidegate_sim::Releases;
 
 /// Size of every request: the batch tables here hold for one size.
 pub const SIZE: Bytes = Bytes::from_kib(4);

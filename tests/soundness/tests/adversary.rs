@@ -5,14 +5,14 @@
 //! Safety is checked against the limit of batches that take no time, exactness and
 //! tightness against batches of at least one tick, which can happen.
 
-use analysis::fifo::BestEffortAhead;
-use analysis::{Inapplicable, System, Verdict, dqf, edf as edf_bound, fifo};
-use soundness::adversary::{self, Extent, WorstCase};
-use soundness::generate::{self, Size};
-use soundness::harness::{self, Bound, TICKS};
-use soundness::ratio::Ratios;
-use soundness::small::Rules;
-use soundness::{SmallSystem, edf, shared_fifo};
+use tidegate_analysis::fifo::BestEffortAhead;
+use tidegate_analysis::{Inapplicable, System, Verdict, dqf, edf as edf_bound, fifo};
+use tidegate_soundness::adversary::{self, Extent, WorstCase};
+use tidegate_soundness::generate::{self, Size};
+use tidegate_soundness::harness::{self, Bound, TICKS};
+use tidegate_soundness::ratio::Ratios;
+use tidegate_soundness::small::Rules;
+use tidegate_soundness::{SmallSystem, edf, shared_fifo};
 
 const SEED: u64 = 20_261_121;
 

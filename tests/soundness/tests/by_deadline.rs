@@ -6,12 +6,12 @@
 //! As `soundness` does for release order; the searches of `dq_edf` are exhaustive in small
 //! systems, this reaches further.
 
-use model::PolicyName;
-use sim::SimRun;
-use sim::checkers::Checkers;
-use soundness::generate;
-use soundness::trial::{self, Closeness, Trial};
-use soundness::workloads::{self, Load};
+use tidegate_model::PolicyName;
+use tidegate_sim::SimRun;
+use tidegate_sim::checkers::Checkers;
+use tidegate_soundness::generate;
+use tidegate_soundness::trial::{self, Closeness, Trial};
+use tidegate_soundness::workloads::{self, Load};
 
 const SEED: u64 = 20_261_222;
 const JOBS: u64 = 40;
@@ -69,7 +69,7 @@ fn an_optimistic_bound_by_deadline_is_caught() {
 #[test]
 fn a_policy_that_looks_beyond_the_earliest_due_is_caught() {
     assert_caught("groups of near deadlines", PolicyName::Edf, |trial| {
-        let policy = policy::build(PolicyName::GroupEdf, &trial.plan, None).unwrap();
+        let policy = tidegate_policy::build(PolicyName::GroupEdf, &trial.plan, None).unwrap();
         trial.run(policy, trial.drive(), &mut Checkers::default())
     });
 }

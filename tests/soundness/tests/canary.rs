@@ -2,11 +2,11 @@
 //! The harness can fail: bounds that are wrong on purpose are caught by the same search,
 //! the same systems and the same comparison as those of `analysis`.
 
-use soundness::adversary::{self, WorstCase};
-use soundness::generate::{self, Size};
-use soundness::harness::{self, Bound};
-use soundness::small::Rules;
-use soundness::{SmallSystem, busy_interval, edf, optimistic};
+use tidegate_soundness::adversary::{self, WorstCase};
+use tidegate_soundness::generate::{self, Size};
+use tidegate_soundness::harness::{self, Bound};
+use tidegate_soundness::small::Rules;
+use tidegate_soundness::{SmallSystem, busy_interval, edf, optimistic};
 
 const SEED: u64 = 20_261_121;
 /// How many systems a bound gets to survive.

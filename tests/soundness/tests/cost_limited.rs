@@ -2,17 +2,17 @@
 //! The bound for batches limited by cost is not exceeded: in no schedule of small systems, and
 //! not by the policy in the simulator on a drive that takes A and the cost of each request.
 
-use analysis::cost_limited::{self, CostLimitedSystem};
-use analysis::heterogeneous::{self, MixedSystem, MixedTask};
-use analysis::{Assessment, SporadicTask, Verdict, assess};
-use model::{
+use rand::RngExt;
+use tidegate_analysis::cost_limited::{self, CostLimitedSystem};
+use tidegate_analysis::heterogeneous::{self, MixedSystem, MixedTask};
+use tidegate_analysis::{Assessment, SporadicTask, Verdict, assess};
+use tidegate_model::{
     BatchChoice, BatchCost, CostModel, Duration, Op, Plan, PolicyName, RequestCharges, Workload,
 };
-use rand::RngExt;
-use sim::checkers::Checkers;
-use sim::{Length, Releases, SimParams, simulate};
-use soundness::workloads;
-use soundness::{cost_limited as search, generate, mixed};
+use tidegate_sim::checkers::Checkers;
+use tidegate_sim::{Length, Releases, SimParams, simulate};
+use tidegate_soundness::workloads;
+use tidegate_soundness::{cost_limited as search, generate, mixed};
 
 const SEED: u64 = 20_261_121;
 

@@ -5,20 +5,20 @@
 
 use std::collections::HashMap;
 
-use analysis::{Answer, assess};
-use drive::{Drive, builtin};
-use model::parameters::DasParameters;
-use model::workload_file::WorkloadFile;
-use model::{
+use rand::RngExt;
+use tidegate_analysis::{Answer, assess};
+use tidegate_drive::{Drive, builtin};
+use tidegate_model::parameters::DasParameters;
+use tidegate_model::workload_file::WorkloadFile;
+use tidegate_model::{
     AccessTime, BatchTable, BestEffort, Bytes, Class, DriveFile, DriveKind, Duration, Intensity,
     Op, Place, Plan, PolicyName, RegulatorName, Request, Task, TaskIndex, Time, Workload,
 };
-use policy::{Das, Noop, Policy};
-use rand::RngExt;
-use sim::checkers::Checkers;
-use sim::{BatchWatch, Length, Observer, Releases, SimParams, SimRun, simulate};
-use soundness::estimates::{Erring, EstimatedDrive, Estimates};
-use soundness::generate;
+use tidegate_policy::{Das, Noop, Policy};
+use tidegate_sim::checkers::Checkers;
+use tidegate_sim::{BatchWatch, Length, Observer, Releases, SimParams, SimRun, simulate};
+use tidegate_soundness::estimates::{Erring, EstimatedDrive, Estimates};
+use tidegate_soundness::generate;
 
 const SEED: u64 = 20_261_123;
 const SYSTEMS: u64 = 300;
@@ -195,14 +195,14 @@ fn mechanical(
     observer: &mut impl Observer,
 ) -> SimRun {
     let drive: Box<dyn Drive + Send> =
-        drive::from_parts(DriveKind::Mechanical, file, 1).expect("a sound file");
+        tidegate_drive::from_parts(DriveKind::Mechanical, file, 1).expect("a sound file");
     let capacity = file.capacity().expect("it has mechanics");
     let params = SimParams { capacity, seed: 3, ..SimParams::new(workload, length) };
     simulate(&params, policy, drive, observer)
 }
 
 fn access(file: &DriveFile) -> Box<dyn AccessTime> {
-    drive::access_time(file).expect("it has mechanics")
+    tidegate_drive::access_time(file).expect("it has mechanics")
 }
 
 fn das(system: &(DriveFile, Workload)) -> Das {
@@ -371,7 +371,8 @@ fn others_keep_their_deadlines_behind_tokens_whatever_one_task_does() {
         torn_apart += u64::from(workload.tasks.iter().any(|task| task.requests > 1));
         let plan = plan_behind(&trial, regulators);
         let access: Box<dyn AccessTime> = Box::new(trial.estimates());
-        let policy = policy::build(PolicyName::Das, &plan, Some(access)).expect("all is known");
+        let policy =
+            tidegate_policy::build(PolicyName::Das, &plan, Some(access)).expect("all is known");
         let excess = excess_beside_a_culprit(&trial, policy);
         assert_eq!(excess, None, "system {}: {:#?}", trial.number, trial.workload);
     }

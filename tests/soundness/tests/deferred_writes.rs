@@ -7,12 +7,12 @@
 //! both; overruns of the contract that the bounds rest on are counted. Canary: the same, with
 //! the drive said not to defer its writes.
 
-use analysis::{Answer, assess};
-use drive::builtin;
-use model::workload_file::WorkloadFile;
-use model::{Contract, DeferredWrites, DriveKind, PolicyName, Workload};
-use sim::checkers::Checkers;
-use sim::{ContractWatch, Length, SimParams};
+use tidegate_analysis::{Answer, assess};
+use tidegate_drive::builtin;
+use tidegate_model::workload_file::WorkloadFile;
+use tidegate_model::{Contract, DeferredWrites, DriveKind, PolicyName, Workload};
+use tidegate_sim::checkers::Checkers;
+use tidegate_sim::{ContractWatch, Length, SimParams};
 
 const DISKS: [&str; 2] = ["nearline-7200", "seagate-st340810a"];
 const POLICIES: [PolicyName; 4] =
@@ -50,8 +50,8 @@ fn run(workload: &Workload, policy: PolicyName, seed: u64, out: &mut Seen) {
     }
     let file = builtin::load(&workload.drive_name).unwrap();
     let plan = assessment.plan(workload);
-    let drive = drive::build(DriveKind::Mechanical, workload, Some(&file), seed).unwrap();
-    let built = policy::build(policy, &plan, None).unwrap();
+    let drive = tidegate_drive::build(DriveKind::Mechanical, workload, Some(&file), seed).unwrap();
+    let built = tidegate_policy::build(policy, &plan, None).unwrap();
     let params = SimParams {
         seed,
         capacity: file.capacity().unwrap(),
@@ -59,7 +59,7 @@ fn run(workload: &Workload, policy: PolicyName, seed: u64, out: &mut Seen) {
     };
     let watch = ContractWatch::new(workload.table.clone(), &workload.contracts);
     let mut observers = (Checkers::of_policy(policy, &plan), watch);
-    let run = sim::simulate(&params, built, drive, &mut observers);
+    let run = tidegate_sim::simulate(&params, built, drive, &mut observers);
     let kept = observers.1.overruns(Contract::of(policy)).expect("it is what the proof rests on");
     let response_max = run.metrics.tasks()[0].responses.max().unwrap();
     let bound = assessment.tasks[0].response_max.unwrap().0;

@@ -7,13 +7,15 @@
 //! tightness against batches of at least one tick, which can happen. Bounds that forget
 //! something are caught by the same search over the same systems.
 
-use analysis::{Inapplicable, System, Verdict, dq_edf as dq_edf_bound, dqf, edf as edf_bound};
-use soundness::adversary::{self, Extent, WorstCase};
-use soundness::generate::{self, Size};
-use soundness::harness::{self, Bound, TICKS};
-use soundness::ratio::Ratios;
-use soundness::small::Rules;
-use soundness::{SmallSystem, dq_edf, edf, optimistic};
+use tidegate_analysis::{
+    Inapplicable, System, Verdict, dq_edf as dq_edf_bound, dqf, edf as edf_bound,
+};
+use tidegate_soundness::adversary::{self, Extent, WorstCase};
+use tidegate_soundness::generate::{self, Size};
+use tidegate_soundness::harness::{self, Bound, TICKS};
+use tidegate_soundness::ratio::Ratios;
+use tidegate_soundness::small::Rules;
+use tidegate_soundness::{SmallSystem, dq_edf, edf, optimistic};
 
 const SEED: u64 = 20_261_221;
 
@@ -230,7 +232,7 @@ fn one_deadline_for_all_is_dual_queue_fifo() {
 /// at that very instant: it goes first, so what holds in release order does not hold here.
 #[test]
 fn the_busy_interval_of_release_order_is_no_bound_by_deadline() {
-    let system = soundness::small(&[(1, 6), (1, 2), (1, 4)], &[2, 2, 2], 3)
+    let system = tidegate_soundness::small(&[(1, 6), (1, 2), (1, 4)], &[2, 2, 2], 3)
         .with_best_effort_fill(3)
         .with_deadlines(&[2, 1, 3]);
     let truth = dq_edf::worst_case(&system, Rules::REAL);

@@ -3,18 +3,20 @@
 //! to those of the scanning references, gates that time alone never opens, the host itself
 //! on the black box, and bounds where deadlines are too short.
 
-use analysis::{Answer, assess};
-use model::{Duration, PolicyName, Time};
-use policy::{AdaptiveDrain, Decision, Event, Full, GatedDrain, Policy, RtioSlots};
 use rand::RngExt;
 use rand_pcg::Pcg64;
-use sim::{Length, Releases, SimParams, simulate};
-use soundness::black_box::Malice;
-use soundness::drain_duel::duel;
-use soundness::drain_reference::{Fault, Lack, ScanAdaptive, ScanGate};
-use soundness::drain_search::{Supply, search};
-use soundness::drain_system::{DrainSystem, DrainTask, adaptive_system, any_system, gated_system};
-use soundness::generate;
+use tidegate_analysis::{Answer, assess};
+use tidegate_model::{Duration, PolicyName, Time};
+use tidegate_policy::{AdaptiveDrain, Decision, Event, Full, GatedDrain, Policy, RtioSlots};
+use tidegate_sim::{Length, Releases, SimParams, simulate};
+use tidegate_soundness::black_box::Malice;
+use tidegate_soundness::drain_duel::duel;
+use tidegate_soundness::drain_reference::{Fault, Lack, ScanAdaptive, ScanGate};
+use tidegate_soundness::drain_search::{Supply, search};
+use tidegate_soundness::drain_system::{
+    DrainSystem, DrainTask, adaptive_system, any_system, gated_system,
+};
+use tidegate_soundness::generate;
 
 const SEED: u64 = 20_261_121;
 const STATES_MAX: usize = 200_000;
@@ -240,7 +242,7 @@ fn bounds_hold_where_deadlines_are_too_short() {
     assert!(bounded > 100, "{bounded}");
 }
 
-fn params<'a>(workload: &'a model::Workload, random: &mut Pcg64) -> SimParams<'a> {
+fn params<'a>(workload: &'a tidegate_model::Workload, random: &mut Pcg64) -> SimParams<'a> {
     let extra_max = Duration::from_ns(random.random_range(1..=40));
     let releases =
         if random.random_bool(0.5) { Releases::Periodic } else { Releases::Sporadic { extra_max } };
@@ -263,7 +265,7 @@ fn the_host_itself_keeps_every_deadline_on_the_black_box() {
         }
         let plan = assess(&workload, name).plan(&workload);
         for malice in Malice::ALL {
-            let policy = policy::build(name, &plan, None).unwrap();
+            let policy = tidegate_policy::build(name, &plan, None).unwrap();
             let drive = system.black_box(malice, random.clone());
             let run = simulate(&params(&workload, random), policy, drive, &mut ());
             let misses: u64 = run.metrics.tasks().iter().map(|task| task.misses).sum();

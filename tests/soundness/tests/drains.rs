@@ -3,15 +3,15 @@
 //! `adaptive-drain` and `gated-drain` keep every deadline, `rtio-slots` does not, and
 //! neither does any policy that lacks one of their conditions.
 
-use analysis::{Answer, assess};
-use model::PolicyName;
-use policy::Policy;
 use rand_pcg::Pcg64;
-use soundness::black_box::Malice;
-use soundness::drain_duel::{Tally, duel};
-use soundness::drain_reference::{Fault, Lack, ScanAdaptive, ScanGate};
-use soundness::drain_system::{DrainSystem, adaptive_system, gated_system};
-use soundness::generate;
+use tidegate_analysis::{Answer, assess};
+use tidegate_model::PolicyName;
+use tidegate_policy::Policy;
+use tidegate_soundness::black_box::Malice;
+use tidegate_soundness::drain_duel::{Tally, duel};
+use tidegate_soundness::drain_reference::{Fault, Lack, ScanAdaptive, ScanGate};
+use tidegate_soundness::drain_system::{DrainSystem, adaptive_system, gated_system};
+use tidegate_soundness::generate;
 
 const SEED: u64 = 20_261_121;
 const SYSTEMS: u64 = 1_200;
@@ -20,7 +20,7 @@ const JOBS: u32 = 10;
 fn built(system: &DrainSystem, name: PolicyName) -> Box<dyn Policy> {
     let workload = system.workload();
     let assessment = assess(&workload, name);
-    policy::build(name, &assessment.plan(&workload), None).unwrap()
+    tidegate_policy::build(name, &assessment.plan(&workload), None).unwrap()
 }
 
 /// The sum over every malice.
@@ -97,7 +97,7 @@ fn a_gate_that_lacks_a_condition_is_caught() {
     };
     let bare = missed_in(300, with_gaps, |system| ScanGate::new(system, Lack::Prefix, true));
     assert_eq!(bare, 0);
-    // Follows from the condition on the units on the drive; see `analysis::gated_drain`.
+    // Follows from the condition on the units on the drive; see `tidegate_analysis::gated_drain`.
     assert_eq!(missed(Lack::AfterFlight), 0);
 }
 

@@ -10,18 +10,18 @@ use std::cell::RefCell;
 use std::collections::{BTreeMap, VecDeque};
 use std::rc::Rc;
 
-use analysis::{Answer, assess};
-use drive::PseudoDisk;
-use model::{
+use rand::RngExt;
+use tidegate_analysis::{Answer, assess};
+use tidegate_drive::PseudoDisk;
+use tidegate_model::{
     BatchChoice, BatchTable, Class, Duration, Plan, PolicyName, RegulatorName, Request, RequestId,
     Sending, Task, TaskIndex, Time, Workload,
 };
-use policy::{Decision, Event, Full, Policy, TokensPerTask};
-use rand::RngExt;
-use sim::checkers::Checkers;
-use sim::{Length, SimParams, SimRun, simulate};
-use soundness::workloads::{self, Load};
-use soundness::{drains, generate};
+use tidegate_policy::{Decision, Event, Full, Policy, TokensPerTask};
+use tidegate_sim::checkers::Checkers;
+use tidegate_sim::{Length, SimParams, SimRun, simulate};
+use tidegate_soundness::workloads::{self, Load};
+use tidegate_soundness::{drains, generate};
 
 const SEED: u64 = 20_261_121;
 
@@ -103,7 +103,7 @@ impl Trial {
         let eligible = Eligible::default();
         let bare = Plan { regulators: Vec::new(), ..self.plan.clone() };
         let mut checkers = Checkers::of_policy(self.policy, &self.plan);
-        let inner = policy::build(self.policy, &bare, None).unwrap();
+        let inner = tidegate_policy::build(self.policy, &bare, None).unwrap();
         let inner = checkers.watch(self.policy, &bare, inner);
         let policy = regulator(Watch { inner, eligible: eligible.clone() });
         let drive = PseudoDisk::new(self.deeds.depth, self.deeds.table.clone(), self.number);
@@ -365,7 +365,7 @@ fn elastic_batches_are_those_of_dqf_while_contracts_are_kept() {
         let run = |name| {
             let mut checkers = Checkers::of_policy(name, &plan);
             let drive = PseudoDisk::new(workload.depth, workload.table.clone(), number);
-            let policy = policy::build(name, &plan, None).unwrap();
+            let policy = tidegate_policy::build(name, &plan, None).unwrap();
             let run = simulate(&params, policy, drive, &mut checkers);
             assert_eq!(checkers.violations(), [], "{name} number {number}");
             run
@@ -392,7 +392,7 @@ fn batches_beyond_z_without_an_overload_are_caught() {
     let mut checkers = Checkers::of_policy(PolicyName::DqfElastic, &plan);
     let drive = PseudoDisk::new(workload.depth, workload.table.clone(), 1);
     let params = SimParams::new(&workload, Length::Jobs(5));
-    simulate(&params, policy::Dqf::new(3, 0, 100), drive, &mut checkers);
+    simulate(&params, tidegate_policy::Dqf::new(3, 0, 100), drive, &mut checkers);
     assert!(checkers.violation_count() > 0);
 }
 
@@ -408,6 +408,6 @@ fn drive_filled_beyond_the_limit_is_caught() {
         simulate(&SimParams::new(&workload, Length::Jobs(5)), policy, drive, &mut checkers);
         checkers.violation_count()
     };
-    assert!(violations(Box::new(policy::Noop::new(3, 100))) > 0);
-    assert_eq!(violations(policy::build(PolicyName::Noop, &plan, None).unwrap()), 0);
+    assert!(violations(Box::new(tidegate_policy::Noop::new(3, 100))) > 0);
+    assert_eq!(violations(tidegate_policy::build(PolicyName::Noop, &plan, None).unwrap()), 0);
 }

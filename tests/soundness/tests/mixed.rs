@@ -2,11 +2,11 @@
 //! The bound by costs is not exceeded: by random schedules of small systems, and by the policy
 //! in the simulator on a drive that takes A and the cost of each request.
 
-use analysis::heterogeneous::{self, MixedSystem};
-use analysis::{Verdict, assess};
-use model::{CostModel, Duration, PolicyName};
-use sim::{Length, Releases, SimParams, simulate};
-use soundness::{generate, mixed, workloads};
+use tidegate_analysis::heterogeneous::{self, MixedSystem};
+use tidegate_analysis::{Verdict, assess};
+use tidegate_model::{CostModel, Duration, PolicyName};
+use tidegate_sim::{Length, Releases, SimParams, simulate};
+use tidegate_soundness::{generate, mixed, workloads};
 
 const SEED: u64 = 20_261_123;
 
@@ -129,7 +129,7 @@ fn simulated(
         let (workload, costs) = mixed::workload(SEED + 2, number);
         let assessment = assess(&workload, PolicyName::Dqf);
         let plan = assessment.plan(&workload);
-        let policy = policy::build(PolicyName::Dqf, &plan, None).expect("dqf");
+        let policy = tidegate_policy::build(PolicyName::Dqf, &plan, None).expect("dqf");
         let releases = if number % 2 == 0 {
             Releases::Periodic
         } else {

@@ -7,20 +7,20 @@
 
 use std::collections::HashSet;
 
-use analysis::{Answer, assess};
-use drive::builtin;
-use model::workload_file::WorkloadFile;
-use model::{
+use tidegate_analysis::{Answer, assess};
+use tidegate_drive::builtin;
+use tidegate_model::workload_file::WorkloadFile;
+use tidegate_model::{
     BatchTable, Class, Contract, Contracts, DriveFile, Duration, PolicyName, RequestId, Tag, Time,
     Workload,
 };
-use policy::{Decision, Event, Full, Policy, Rtio};
-use sim::{ContractWatch, SimRun};
-use soundness::generate;
-use soundness::priority_box::{PriorityBox, leaning_on_priority};
-use soundness::throttling::{Outcome, run_with};
-use soundness::trial::{Closeness, Trial, assert_caught};
-use soundness::workloads::{self, Load};
+use tidegate_policy::{Decision, Event, Full, Policy, Rtio};
+use tidegate_sim::{ContractWatch, SimRun};
+use tidegate_soundness::generate;
+use tidegate_soundness::priority_box::{PriorityBox, leaning_on_priority};
+use tidegate_soundness::throttling::{Outcome, run_with};
+use tidegate_soundness::trial::{Closeness, Trial, assert_caught};
+use tidegate_soundness::workloads::{self, Load};
 
 const SEED: u64 = 20_261_124;
 const TRIALS: u64 = 1_600;
@@ -78,7 +78,7 @@ fn bound_that_is_a_tenth_too_low_is_caught() {
 fn table_short_of_one_request_is_caught() {
     assert_caught("a table short of one request", (0..TRIALS).map(trial), |trial| {
         let kept = promised(&trial.workload).clone();
-        trial.workload.contracts.priority = Some(soundness::drains::optimistic(&kept));
+        trial.workload.contracts.priority = Some(tidegate_soundness::drains::optimistic(&kept));
         trial.assess_anew();
         run(trial, &kept)
     });

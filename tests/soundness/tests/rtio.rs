@@ -2,11 +2,11 @@
 //! No response under `rtio-drain` and `rtio-limit` exceeds its bound: the policies' own code on
 //! drives that provably keep their drain times, random workloads, every checker on.
 
-use model::{BatchTable, Contract, Contracts, Duration, PolicyName, Workload};
-use sim::{ContractWatch, SimRun};
-use soundness::trial::{self, Closeness, Trial};
-use soundness::workloads::{self, Load};
-use soundness::{drains, generate};
+use tidegate_model::{BatchTable, Contract, Contracts, Duration, PolicyName, Workload};
+use tidegate_sim::{ContractWatch, SimRun};
+use tidegate_soundness::trial::{self, Closeness, Trial};
+use tidegate_soundness::workloads::{self, Load};
+use tidegate_soundness::{drains, generate};
 
 const SEED: u64 = 20_261_123;
 const TRIALS: u64 = 1_600;

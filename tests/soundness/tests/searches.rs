@@ -3,10 +3,10 @@
 //! checked by hand: three programs, from every schedule one by one to settled responses
 //! and dominated states, and the counterexamples to chapter 9 as printed.
 
-use soundness::adversary::{self, Extent};
-use soundness::generate::{self, Size};
-use soundness::small::Rules;
-use soundness::{SmallSystem, busy_interval, edf, schedules, small, tagged};
+use tidegate_soundness::adversary::{self, Extent};
+use tidegate_soundness::generate::{self, Size};
+use tidegate_soundness::small::Rules;
+use tidegate_soundness::{SmallSystem, busy_interval, edf, schedules, small, tagged};
 
 const SEED: u64 = 20_261_120;
 const RULES: [Rules; 3] = [Rules::REAL, Rules::LIMIT, Rules::LIMIT_SMALLER_JOBS];

@@ -5,19 +5,19 @@
 //! Best effort reads and writes, tasks are of every class, some wait for their own buffers, and
 //! a liar tells the regulator of misses and ends of streams that never were.
 
-use analysis::{Answer, assess};
-use model::parameters::{BestEffortRate, MdnParameters, Shaping, TokenRate, TokenUnit};
-use model::{
+use rand::RngExt;
+use rand_pcg::Pcg64;
+use tidegate_analysis::{Answer, assess};
+use tidegate_model::parameters::{BestEffortRate, MdnParameters, Shaping, TokenRate, TokenUnit};
+use tidegate_model::{
     Class, Duration, Op, Plan, PolicyName, RegulatorName, Request, Sending, TaskIndex, Time,
     Workload,
 };
-use policy::{Decision, Event, Full, NoticeKind, Policy};
-use rand::RngExt;
-use rand_pcg::Pcg64;
-use sim::SimRun;
-use soundness::trial::{Closeness, Trial, assert_caught};
-use soundness::workloads::{self, Load};
-use soundness::{drains, generate};
+use tidegate_policy::{Decision, Event, Full, NoticeKind, Policy};
+use tidegate_sim::SimRun;
+use tidegate_soundness::trial::{Closeness, Trial, assert_caught};
+use tidegate_soundness::workloads::{self, Load};
+use tidegate_soundness::{drains, generate};
 
 const SEED: u64 = 20_261_125;
 const TRIALS: u64 = 100;
@@ -177,7 +177,7 @@ fn shaper_that_holds_hard_requests_back_is_caught() {
             let mut plan: Plan = trial.plan.clone();
             let rate = TokenRate { unit: TokenUnit::Request, per_s: 100 };
             plan.parameters.token_bucket.shaping.interactive_rate = Some(rate);
-            let policy = HoldsAll(policy::build(name, &plan, None).unwrap());
+            let policy = HoldsAll(tidegate_policy::build(name, &plan, None).unwrap());
             trial.run(policy, trial.drive(), &mut ())
         });
     }
@@ -188,7 +188,9 @@ fn shaper_that_holds_hard_requests_back_is_caught() {
 fn what_shaping_breaks_is_not_promised() {
     let base = (0..TRIALS)
         .map(|number| trial(number, PolicyName::Dqf, RegulatorName::TokenBucket).workload)
-        .find(|workload| matches!(workload.best_effort[0].intensity, model::Intensity::Rate(_)))
+        .find(|workload| {
+            matches!(workload.best_effort[0].intensity, tidegate_model::Intensity::Rate(_))
+        })
         .expect("an open loop among a hundred");
     let reason = |workload: &Workload, policy| match assess(workload, policy).answer {
         Answer::NotApplicable { reason } => reason,

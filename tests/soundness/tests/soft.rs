@@ -2,12 +2,12 @@
 //! Soft promises hold as often as they say: the policy in the simulator on drives that exceed
 //! their soft table with a known probability, many jobs, late ones counted.
 
-use analysis::{SoftPromise, assess, soft_promise};
-use drive::{BatchTimes, Mix, SpacedDrive};
-use model::{BatchChoice, BatchTable, Duration, PolicyName, Workload};
-use sim::{Length, Releases, SimParams, simulate};
-use soundness::generate;
-use soundness::workloads::{self, Load};
+use tidegate_analysis::{SoftPromise, assess, soft_promise};
+use tidegate_drive::{BatchTimes, Mix, SpacedDrive};
+use tidegate_model::{BatchChoice, BatchTable, Duration, PolicyName, Workload};
+use tidegate_sim::{Length, Releases, SimParams, simulate};
+use tidegate_soundness::generate;
+use tidegate_soundness::workloads::{self, Load};
 
 const SEED: u64 = 20_261_124;
 /// One batch in 200 takes as long as the hard table lets it.
@@ -44,7 +44,8 @@ fn late(
     seed: u64,
 ) -> Vec<u64> {
     let assessment = assess(workload, PolicyName::Dqf);
-    let policy = policy::build(PolicyName::Dqf, &assessment.plan(workload), None).expect("dqf");
+    let policy =
+        tidegate_policy::build(PolicyName::Dqf, &assessment.plan(workload), None).expect("dqf");
     let mut promised = workload.clone();
     for task in &mut promised.tasks {
         task.deadline = promise.response_max;
@@ -73,7 +74,7 @@ fn staggered() -> (Workload, BatchTable) {
     let random = &mut generate::generator(SEED, 0);
     let template = workloads::workload(random, PolicyName::Dqf, Load::None).tasks[0].clone();
     let hard = table((1..=6).map(|_| Duration::from_ms(40)));
-    let task = |index: u32| model::Task {
+    let task = |index: u32| tidegate_model::Task {
         name: format!("task-{index}"),
         entry: index,
         period: Duration::from_ms(100),

@@ -8,15 +8,15 @@
 
 use std::collections::VecDeque;
 
-use analysis::assess;
-use drive::PseudoDisk;
-use model::{BatchChoice, BatchTable, Duration, PolicyName, RequestId, Workload};
-use policy::{Decision, Event, Full, Policy, Tag};
-use sim::checkers::Checkers;
-use sim::{Length, Releases, SimParams, SimRun, simulate};
-use soundness::generate;
-use soundness::trial::{self, Closeness, Trial};
-use soundness::workloads::{self, Load};
+use tidegate_analysis::assess;
+use tidegate_drive::PseudoDisk;
+use tidegate_model::{BatchChoice, BatchTable, Duration, PolicyName, RequestId, Workload};
+use tidegate_policy::{Decision, Event, Full, Policy, Tag};
+use tidegate_sim::checkers::Checkers;
+use tidegate_sim::{Length, Releases, SimParams, SimRun, simulate};
+use tidegate_soundness::generate;
+use tidegate_soundness::trial::{self, Closeness, Trial};
+use tidegate_soundness::workloads::{self, Load};
 
 const SEED: u64 = 20_261_122;
 const JOBS: u64 = 60;
@@ -142,7 +142,7 @@ fn a_drive_slower_than_its_table_is_caught() {
 #[test]
 fn a_policy_that_does_not_wait_for_an_idle_drive_is_caught() {
     assert_caught("no dual queue", Load::Outstanding, |trial| {
-        let policy = policy::build(PolicyName::Noop, &trial.plan, None).unwrap();
+        let policy = tidegate_policy::build(PolicyName::Noop, &trial.plan, None).unwrap();
         trial.run(policy, trial.drive(), &mut Checkers::default())
     });
 }
@@ -166,7 +166,7 @@ struct YoungestFirst {
 }
 
 impl Policy for YoungestFirst {
-    fn observe(&mut self, _now: model::Time, event: Event) -> Result<(), Full> {
+    fn observe(&mut self, _now: tidegate_model::Time, event: Event) -> Result<(), Full> {
         match event {
             Event::Release(request) => self.queue.push_front(request.id),
             Event::Complete { .. } => self.in_flight_count -= 1,
@@ -175,7 +175,7 @@ impl Policy for YoungestFirst {
         Ok(())
     }
 
-    fn decide(&mut self, _now: model::Time) -> Decision {
+    fn decide(&mut self, _now: tidegate_model::Time) -> Decision {
         self.is_forming |= self.in_flight_count == 0;
         let has_room = self.is_forming && self.in_flight_count < self.batch_max;
         if has_room && let Some(id) = self.queue.pop_front() {

@@ -6,8 +6,8 @@
 //! rests on: the table is the maximum of finitely many samples. The figures with more jobs are
 //! in docs/measurements; `TIDEGATE_JOBS=100000` repeats them.
 
-use model::{Duration, PolicyName};
-use soundness::throttling::{Outcome, run};
+use tidegate_model::{Duration, PolicyName};
+use tidegate_soundness::throttling::{Outcome, run};
 
 /// Jobs of each task.
 fn jobs() -> u64 {
@@ -29,7 +29,7 @@ fn try_out(policy: PolicyName, deadline_ms: u64, count: u32) -> Outcome {
         outcome.throughput_bytes_per_s / 1_000,
     );
     assert_eq!(outcome.excess(), None, "{policy} at {deadline_ms} ms");
-    let is_proven = outcome.assessment.answer == analysis::Answer::Proven;
+    let is_proven = outcome.assessment.answer == tidegate_analysis::Answer::Proven;
     assert!(!is_proven || outcome.misses <= outcome.overruns, "{policy} at {deadline_ms} ms");
     outcome
 }
@@ -45,7 +45,7 @@ fn draining_at_160_ms_keeps_the_deadline_and_nearly_all_throughput() {
     for policy in [PolicyName::RtioDrain, PolicyName::RtioLimit] {
         let drained = try_out(policy, 160, 1);
         assert_eq!(drained.assessment.best_effort_depth, 19, "as the paper has it");
-        assert_eq!(drained.assessment.answer, analysis::Answer::Proven);
+        assert_eq!(drained.assessment.answer, tidegate_analysis::Answer::Proven);
         assert!(percent(&drained, &unlimited) >= 95, "{policy}");
     }
 }
@@ -55,7 +55,7 @@ fn limit_at_75_ms_keeps_the_deadline_and_four_fifths_of_the_throughput() {
     let unlimited = try_out(PolicyName::Rtio, 75, 1);
     let limited = try_out(PolicyName::RtioLimit, 75, 1);
     assert_eq!(limited.assessment.best_effort_depth, 7, "as the paper has it");
-    assert_eq!(limited.assessment.answer, analysis::Answer::Proven);
+    assert_eq!(limited.assessment.answer, tidegate_analysis::Answer::Proven);
     assert!(percent(&limited, &unlimited) >= 80);
     // The canary of the bound: without a limit the same deadline is missed.
     assert!(try_out(PolicyName::RtioDrain, 75, 1).misses > 0);
@@ -67,7 +67,7 @@ fn adaptive_drain_is_never_below_the_fixed_limit() {
         let limited = try_out(PolicyName::RtioLimit, deadline_ms, 1);
         for policy in [PolicyName::AdaptiveDrain, PolicyName::GatedDrain] {
             let flowing = try_out(policy, deadline_ms, 1);
-            assert_eq!(flowing.assessment.answer, analysis::Answer::Proven);
+            assert_eq!(flowing.assessment.answer, tidegate_analysis::Answer::Proven);
             let [flowing, limited] = [&flowing, &limited].map(|it| it.throughput_bytes_per_s);
             assert!(flowing >= limited, "{policy} at {deadline_ms} ms: {flowing} < {limited}");
         }
@@ -80,7 +80,7 @@ fn adaptive_drain_is_never_below_the_fixed_limit() {
 fn das_at_75_ms_costs_nothing() {
     let unlimited = try_out(PolicyName::Rtio, 75, 1);
     let das = try_out(PolicyName::Das, 75, 1);
-    assert_eq!(das.assessment.answer, analysis::Answer::Proven);
+    assert_eq!(das.assessment.answer, tidegate_analysis::Answer::Proven);
     assert!(percent(&das, &unlimited) >= 100);
 }
 
@@ -89,7 +89,7 @@ fn das_at_75_ms_costs_nothing() {
 fn gated_drain_serves_four_tasks_better_than_reserved_slots() {
     let slots = try_out(PolicyName::RtioSlots, 75, 4);
     let gated = try_out(PolicyName::GatedDrain, 75, 4);
-    assert_eq!(gated.assessment.answer, analysis::Answer::Proven);
+    assert_eq!(gated.assessment.answer, tidegate_analysis::Answer::Proven);
     assert_eq!(gated.misses, 0);
     assert!(gated.throughput_bytes_per_s > slots.throughput_bytes_per_s);
     assert_eq!(slots.assessment.best_effort_depth, 4, "as the paper has it");
@@ -111,9 +111,9 @@ fn every_other_bound_holds_on_the_mechanical_disk() {
     ];
     for policy in policies {
         let outcome = try_out(policy, 300, 3);
-        assert_eq!(outcome.assessment.answer, analysis::Answer::Proven, "{policy}");
+        assert_eq!(outcome.assessment.answer, tidegate_analysis::Answer::Proven, "{policy}");
     }
     let starving = try_out(PolicyName::Rtio, 2_500, 1);
-    assert_eq!(starving.assessment.answer, analysis::Answer::Proven);
+    assert_eq!(starving.assessment.answer, tidegate_analysis::Answer::Proven);
     assert_eq!(starving.misses, 0);
 }

@@ -5,7 +5,7 @@
 //! largest that costs no proof, and either nothing or enough for the dearest request of best
 //! effort, which would otherwise wait for ever at the head of its queue.
 
-use model::{BatchChoice, BatchCost, Duration, RequestCharges, Workload};
+use tidegate_model::{BatchChoice, BatchCost, Duration, RequestCharges, Workload};
 
 use super::{CostLimitedSystem, Solution, solve};
 use crate::SporadicTask;

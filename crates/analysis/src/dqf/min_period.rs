@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! The minimum-period bound: if no task releases twice in a busy interval, E requests are all.
 
-use model::Duration;
+use tidegate_model::Duration;
 
 use crate::dqf::{Demand, for_all_tasks};
 use crate::search::HORIZON_NS;

@@ -5,9 +5,9 @@ use std::cell::RefCell;
 use std::collections::HashMap;
 use std::rc::Rc;
 
-use drive::{PseudoDisk, builtin, from_parts};
-use model::{BatchTable, DriveKind, Duration};
 use proptest::prelude::*;
+use tidegate_drive::{PseudoDisk, builtin, from_parts};
+use tidegate_model::{BatchTable, DriveKind, Duration};
 
 use super::*;
 
@@ -31,7 +31,7 @@ fn fixed(depth: u32) -> Box<dyn Drive + Send> {
 }
 
 fn memory() -> File {
-    device::memory_file(Bytes::from_kib(1024)).expect("memory")
+    tidegate_device::memory_file(Bytes::from_kib(1024)).expect("memory")
 }
 
 fn write(sector: u64, byte: u8) -> Ask {

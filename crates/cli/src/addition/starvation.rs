@@ -7,8 +7,8 @@
 //!   endless, any ...... endless: no bound, whatever is seen later
 //! ```
 
-use model::DriveFile;
-use model::drive_file::StarvedKind;
+use tidegate_model::DriveFile;
+use tidegate_model::drive_file::StarvedKind;
 
 /// What the `file` says once this was `measured`; and what is to be said of it.
 pub(super) fn add(file: &mut DriveFile, measured: &DriveFile) -> Option<String> {
@@ -63,8 +63,8 @@ mod tests {
         (sum, said)
     }
 
-    fn depth(file: &DriveFile, op: model::Op) -> Option<u32> {
-        file.starvation_depth_of(op, model::Bytes::from_kib(4))
+    fn depth(file: &DriveFile, op: tidegate_model::Op) -> Option<u32> {
+        file.starvation_depth_of(op, tidegate_model::Bytes::from_kib(4))
     }
 
     /// Goal: no depth is claimed at which nobody measured. Method: a file that says none, of a
@@ -75,7 +75,10 @@ mod tests {
         let new = drive(8, &format!("starvation_ns_max = 7\n{}", of("write", 8)));
         let (sum, _) = sum(&known, &new);
         assert_eq!((sum.depth, sum.starvation_max.unwrap().ns()), (8, 10));
-        assert_eq!([model::Op::Read, model::Op::Write].map(|op| depth(&sum, op)), [Some(2); 2]);
+        assert_eq!(
+            [tidegate_model::Op::Read, tidegate_model::Op::Write].map(|op| depth(&sum, op)),
+            [Some(2); 2]
+        );
     }
 
     #[test]
@@ -85,13 +88,13 @@ mod tests {
         };
         let (both, _) = sum(&at(100, "read", 8), &at(10, "write", 2));
         assert_eq!(
-            [model::Op::Read, model::Op::Write].map(|op| depth(&both, op)),
+            [tidegate_model::Op::Read, tidegate_model::Op::Write].map(|op| depth(&both, op)),
             [Some(8), Some(2)]
         );
         for (known, new) in [(8, 2), (2, 8)] {
             let (sum, _) = sum(&at(100, "read", known), &at(10, "read", new));
             assert_eq!(
-                (sum.starvation_max.unwrap().ns(), depth(&sum, model::Op::Read)),
+                (sum.starvation_max.unwrap().ns(), depth(&sum, tidegate_model::Op::Read)),
                 (100, Some(8))
             );
         }

@@ -10,9 +10,9 @@
 //! A table that is measured again with fewer samples, or that was interrupted, does not make a
 //! device faster.
 
-use measure::{Start, StartTimes};
-use model::drive_file::MeasuredTable;
-use model::{BatchTable, DriveFile, Duration, Op};
+use tidegate_measure::{Start, StartTimes};
+use tidegate_model::drive_file::MeasuredTable;
+use tidegate_model::{BatchTable, DriveFile, Duration, Op};
 
 /// Says in the file what it means where it is silent of depths, before another depth of the drive
 /// would say otherwise.
@@ -135,8 +135,8 @@ pub(super) fn is_same_kind(a: &MeasuredTable, b: &MeasuredTable) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use measure::Kind;
-    use model::Bytes;
+    use tidegate_measure::Kind;
+    use tidegate_model::Bytes;
 
     use super::*;
 

@@ -5,10 +5,10 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand, ValueEnum};
-use engine::thread_server::Background;
-use measure::cpu::SyntheticThief;
-use model::Duration;
-use model::cpu::ServerKind;
+use tidegate_cpu_live::Background;
+use tidegate_cpu_measure::SyntheticThief;
+use tidegate_cpu_model::ServerKind;
+use tidegate_model::Duration;
 
 use crate::arguments::{length, quantity};
 

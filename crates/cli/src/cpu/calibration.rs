@@ -5,11 +5,11 @@
 use std::path::Path;
 use std::thread;
 
-use analysis::cpu::{DemandBound, Ratio, Source};
-use device::Scheduling;
-use measure::cpu::{CpuMeasurement, CpuProfileParams, SyntheticThief};
-use model::Duration;
-use model::cpu::{CpuProfile, StolenPoint, running_max};
+use tidegate_cpu_analysis::{DemandBound, Ratio, Source};
+use tidegate_cpu_measure::{CpuMeasurement, CpuProfileParams, SyntheticThief};
+use tidegate_cpu_model::{CpuProfile, StolenPoint, running_max};
+use tidegate_model::Duration;
+use tidegate_platform::Scheduling;
 
 use crate::failure::Failure;
 use crate::input::read_text;
@@ -200,8 +200,8 @@ impl Coverage {
 
 #[cfg(test)]
 mod tests {
-    use measure::cpu::IntervalRange;
-    use model::cpu::DemandFit;
+    use tidegate_cpu_measure::IntervalRange;
+    use tidegate_cpu_model::DemandFit;
 
     use super::*;
 
@@ -216,7 +216,7 @@ mod tests {
     fn idle() -> CpuProfile {
         CpuProfile {
             name: "idle".to_owned(),
-            conditions: model::cpu::CpuConditions::default(),
+            conditions: tidegate_cpu_model::CpuConditions::default(),
             points: points([100, 50]),
             demand_fit: Some(DemandFit { utilization_ppb: 10_000_000, offset_ns: 100_000 }),
             load_fit: None,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! `tidegate cpu check`: the proof of a processor, or an honest no.
 
-use analysis::cpu::{CpuAnswer, CpuAssessment, assess};
+use tidegate_cpu_analysis::{CpuAnswer, CpuAssessment, assess};
 
 use super::arguments::CpuCheckArguments;
 use super::input::{self, Processor};

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! What was proved of a processor, for programs: names end in their unit.
 
-use analysis::cpu::{CpuAnswer, CpuBound, CpuThreadAssessment, Load};
-use model::Duration;
-use model::cpu::{CpuServer, CpuTask, CpuWork};
 use serde_json::{Value, json};
+use tidegate_cpu_analysis::{CpuAnswer, CpuBound, CpuThreadAssessment, Load};
+use tidegate_cpu_model::{CpuServer, CpuTask, CpuWork};
+use tidegate_model::Duration;
 
 use super::check::CpuReport;
 

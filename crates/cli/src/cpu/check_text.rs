@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! What was proved of a processor, for people.
 
-use analysis::cpu::{CpuAnswer, CpuBound, CpuLimit, CpuThread, CpuThreadAssessment, Load};
-use model::Duration;
-use model::cpu::{CpuTask, Priority, Scheduling};
+use tidegate_cpu_analysis::{CpuAnswer, CpuBound, CpuLimit, CpuThread, CpuThreadAssessment, Load};
+use tidegate_cpu_model::{CpuTask, Priority, Scheduling};
+use tidegate_model::Duration;
 
 use super::check::CpuReport;
 use crate::show::{self, out, outln};

@@ -3,10 +3,10 @@
 
 use std::io;
 
-use conformance::external::ExternalError;
-use conformance::{Report, external};
-use model::cpu::{ServerKind, ServerParams};
-use policy::server::{self, Server};
+use tidegate_cpu_conformance::external::ExternalError;
+use tidegate_cpu_conformance::{Report, external};
+use tidegate_cpu_model::{ServerKind, ServerParams};
+use tidegate_cpu_servers::{self, Server};
 
 use super::arguments::ConformanceArguments;
 use super::conformance_text as text;
@@ -50,9 +50,9 @@ pub(super) fn conformance(arguments: &ConformanceArguments) -> Result<Answer, Fa
 
 fn of_ours(kind: ServerKind, arguments: &ConformanceArguments) -> Report {
     let mut ours = |params: &ServerParams| -> Box<dyn Server> {
-        server::build(&ServerParams { kind, ..*params })
+        tidegate_cpu_servers::build(&ServerParams { kind, ..*params })
     };
-    conformance::test(&mut ours, arguments.seed, u64::from(arguments.runs))
+    tidegate_cpu_conformance::test(&mut ours, arguments.seed, u64::from(arguments.runs))
 }
 
 /// What the suite says of a program, or which answer made it end at once: that does not conform either.
@@ -66,7 +66,8 @@ fn of_program(arguments: &ConformanceArguments) -> Result<Result<Report, Externa
             )
         })?;
     let mut theirs = |params: &ServerParams| external.server(params);
-    let report = conformance::test(&mut theirs, arguments.seed, u64::from(arguments.runs));
+    let report =
+        tidegate_cpu_conformance::test(&mut theirs, arguments.seed, u64::from(arguments.runs));
     let error = external.take_error();
     if program.end() {
         return Err(Failure::input(

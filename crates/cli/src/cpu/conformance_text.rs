@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! What the conformance suite found: tables for people, an object for programs.
 
-use conformance::external::ExternalError;
-use conformance::{
+use serde_json::{Value, json};
+use tidegate_cpu_conformance::external::ExternalError;
+use tidegate_cpu_conformance::{
     Family, FamilyReport, Invariant, RandomReport, Report, StreamResult, Verdict, Violation,
 };
-use serde_json::{Value, json};
 
 use super::arguments::ConformanceArguments;
 use crate::show::{self, out, outln};

@@ -3,11 +3,11 @@
 
 use std::path::Path;
 
-use analysis::cpu::{MeasuredDemand, MissingFit};
-use model::FileError;
-use model::cpu::{CpuInterference, CpuProfile, CpuWorkload};
-use model::workload_file::MachineFile;
-use sim::cpu::Thief;
+use tidegate_cpu_analysis::{MeasuredDemand, MissingFit};
+use tidegate_cpu_model::MachineFile;
+use tidegate_cpu_model::{CpuInterference, CpuProfile, CpuWorkload};
+use tidegate_cpu_sim::Thief;
+use tidegate_model::FileError;
 
 use crate::failure::Failure;
 use crate::input::read_text;

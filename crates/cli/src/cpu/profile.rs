@@ -5,13 +5,13 @@ use std::path::Path;
 use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
-use device::affinity::Affinity;
-use measure::cpu::{
+use tidegate_cpu_measure::{
     CpuMeasurement, CpuProfileEnd, CpuProfileError, CpuProfileParams, CpuProgress, IntervalRange,
     SyntheticThief,
 };
-use model::Duration;
-use model::cpu::CpuProfile;
+use tidegate_cpu_model::CpuProfile;
+use tidegate_model::Duration;
+use tidegate_platform::affinity::Affinity;
 
 use super::arguments::CpuProfileArguments;
 use super::calibration::Calibration;
@@ -163,7 +163,7 @@ fn measure(
             bar.suspend(|| kept.keep(&profile));
         }
     };
-    let measured = measure::cpu::profile(params, progress, interrupted);
+    let measured = tidegate_cpu_measure::profile(params, progress, interrupted);
     bar.finish_and_clear();
     measured.map_err(|error| match error {
         CpuProfileError::Processor { .. }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! What is drawn of a processor's profile: demand with its line, load with its hyperbola.
 
-use model::cpu::{CpuProfile, DemandFit, LoadFit, StolenPoint, WHOLE_PPB};
+use tidegate_cpu_model::{CpuProfile, DemandFit, LoadFit, StolenPoint, WHOLE_PPB};
 
 use crate::plot::Chart;
 use crate::plot::axis::{Axis, Unit};
@@ -70,8 +70,8 @@ fn load(profile: &CpuProfile) -> Chart {
 
 #[cfg(test)]
 mod tests {
-    use model::Duration;
-    use model::cpu::CpuConditions;
+    use tidegate_cpu_model::CpuConditions;
+    use tidegate_model::Duration;
 
     use super::*;
 
@@ -85,8 +85,8 @@ mod tests {
         let profile = CpuProfile {
             name: "p".to_owned(),
             conditions: CpuConditions::default(),
-            demand_fit: Some(measure::cpu::fit::demand_fit(&points)),
-            load_fit: Some(measure::cpu::fit::load_fit(&points)),
+            demand_fit: Some(tidegate_cpu_measure::fit::demand_fit(&points)),
+            load_fit: Some(tidegate_cpu_measure::fit::load_fit(&points)),
             points,
         };
         for chart in of(&profile) {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! What `tidegate cpu profile --json` prints: one object, names end in their unit.
 
-use measure::cpu::fit::{self, Thief};
-use measure::cpu::{CpuMeasurement, CpuProfileEnd};
-use model::Duration;
 use serde_json::{Value, json};
+use tidegate_cpu_measure::fit::{self, Thief};
+use tidegate_cpu_measure::{CpuMeasurement, CpuProfileEnd};
+use tidegate_model::Duration;
 
 use super::calibration::{Calibration, Coverage};
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! A processor's profile for people.
 
-use measure::cpu::CpuMeasurement;
-use measure::cpu::fit::{self, Thief};
-use model::cpu::running_max;
+use tidegate_cpu_measure::CpuMeasurement;
+use tidegate_cpu_measure::fit::{self, Thief};
+use tidegate_cpu_model::running_max;
 
 use super::calibration::Calibration;
 use crate::plot::{Chart, text};
@@ -37,7 +37,7 @@ pub(super) fn print(
     if let Some(fit) = profile.demand_fit {
         let line = format!(
             "demand in D is at most {} + {} D{}",
-            model::Duration::from_ns(fit.offset_ns),
+            tidegate_model::Duration::from_ns(fit.offset_ns),
             percent(fit.utilization_ppb),
             as_task(fit::task_of_demand(fit))
         );
@@ -93,9 +93,9 @@ fn print_speed(measured: &CpuMeasurement) {
     let needed = u128::from(lengths) * u128::from(tally.trials());
     let needed = u64::try_from(needed).map_or_else(
         |_| "centuries".to_owned(),
-        |ns| model::Duration::from_ms(ns / 1_000_000).to_string(),
+        |ns| tidegate_model::Duration::from_ms(ns / 1_000_000).to_string(),
     );
-    let took = model::Duration::from_ms(measured.took.ns() / 1_000_000);
+    let took = tidegate_model::Duration::from_ms(measured.took.ns() / 1_000_000);
     let what = format!(
         "{took} for {} trials of the longest interval; one length after the other their intervals \
          sum to {needed}",

@@ -8,8 +8,8 @@ use std::sync::mpsc::{self, RecvTimeoutError, Sender};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{self, JoinHandle};
 
-use conformance::external::External;
-use model::Duration;
+use tidegate_cpu_conformance::external::External;
+use tidegate_model::Duration;
 
 /// A program that is running.
 pub(super) struct Program {

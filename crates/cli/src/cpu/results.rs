@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! What a simulated processor did: tables for people, an object for programs.
 
-use host::Distribution;
-use model::Duration;
-use model::cpu::{CpuServer, CpuWorkload, ServerKind};
 use serde_json::{Value, json};
-use sim::cpu::{CpuRun, JobMetrics, ServerMetrics};
+use tidegate_cpu_model::{CpuServer, CpuWorkload, ServerKind};
+use tidegate_cpu_sim::{CpuRun, JobMetrics, ServerMetrics};
+use tidegate_model::Duration;
+use tidegate_stats::Distribution;
 
 use crate::show::{self, out, outln};
 

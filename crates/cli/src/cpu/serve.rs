@@ -6,14 +6,14 @@ use std::sync::atomic::Ordering;
 use std::sync::mpsc;
 use std::thread;
 
-use device::affinity::Affinity;
-use device::{Scheduling, ThreadId, threads};
-use engine::thread_server::{
+use serde_json::json;
+use tidegate_cpu_live::{
     self, ThreadServerEnd, ThreadServerError, ThreadServerParams, ThreadServerReport,
 };
-use model::Duration;
-use model::cpu::ServerParams;
-use serde_json::json;
+use tidegate_cpu_model::ServerParams;
+use tidegate_model::Duration;
+use tidegate_platform::affinity::Affinity;
+use tidegate_platform::{Scheduling, ThreadId, threads};
 
 use super::arguments::CpuServeArguments;
 use crate::Answer;
@@ -36,7 +36,7 @@ pub(super) fn serve(arguments: &CpuServeArguments) -> Result<Answer, Failure> {
     // The manager is pinned and above others from then on: a thread of its own.
     let manager = thread::Builder::new().name("manager".to_owned());
     let served = manager.spawn(move || {
-        let served = thread_server::serve(&params, begin, &is_asked);
+        let served = tidegate_cpu_live::serve(&params, begin, &is_asked);
         is_over.store(true, Ordering::Relaxed);
         served
     });

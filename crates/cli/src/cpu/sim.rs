@@ -3,10 +3,10 @@
 
 use std::time::Instant;
 
-use model::Duration;
-use model::cpu::{CpuServer, CpuWorkload, Scheduling, ServerKind, ServerParams};
 use serde_json::json;
-use sim::cpu::{CpuParams, CpuRun, Disturbance, Thief, Timing, simulate};
+use tidegate_cpu_model::{CpuServer, CpuWorkload, Scheduling, ServerKind, ServerParams};
+use tidegate_cpu_sim::{CpuParams, CpuRun, Disturbance, Thief, Timing, simulate};
+use tidegate_model::Duration;
 
 use super::arguments::{CpuSimArguments, Disturb};
 use super::input::{self, Processor};

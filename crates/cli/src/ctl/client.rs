@@ -8,8 +8,8 @@ use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use model::ServeFile;
 use serde_json::Value;
+use tidegate_model::ServeFile;
 
 use crate::failure::Failure;
 

@@ -7,8 +7,8 @@
 use std::io::Read as _;
 use std::path::Path;
 
-use model::ServeFile;
 use serde_json::Value;
+use tidegate_model::ServeFile;
 
 use crate::failure::Failure;
 

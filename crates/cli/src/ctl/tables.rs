@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! A service's answers for people.
 
-use model::{Bytes, Duration};
 use serde_json::Value;
+use tidegate_model::{Bytes, Duration};
 
 use crate::arguments::CtlVerb;
 use crate::show::{self, labelled, out, outln};

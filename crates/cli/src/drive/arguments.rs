@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
 
-use model::Bytes;
+use tidegate_model::Bytes;
 
 use crate::arguments::{printable, quantity};
 

@@ -10,8 +10,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::sleep;
 use std::time::Duration;
 
-use attach::record::ROOT;
-use attach::{AttachError, AttachParams, Attachment, DetachError, Place};
+use tidegate_attach::record::ROOT;
+use tidegate_attach::{AttachError, AttachParams, Attachment, DetachError, Place};
 
 use super::arguments::AttachArguments;
 use super::facts;

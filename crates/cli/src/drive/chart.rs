@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! What is drawn of a drive: its seek curve, its zones, its batch tables.
 
-use drive::mechanical::{Layout, SeekCurve};
-use model::drive_file::MeasuredTable;
-use model::mechanics::{Mechanics, MechanicsError, Seek};
-use model::{DriveFile, Lba, Op};
+use tidegate_drive::mechanical::{Layout, SeekCurve};
+use tidegate_model::drive_file::MeasuredTable;
+use tidegate_model::mechanics::{Mechanics, MechanicsError, Seek};
+use tidegate_model::{DriveFile, Lba, Op};
 
 use crate::plot::Chart;
 use crate::plot::axis::{Axis, Unit};

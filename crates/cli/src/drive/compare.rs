@@ -85,7 +85,7 @@ fn conclude(comparison: &Comparison, tolerance_ppm: u32) {
 fn cell(row: &Row, pair: Option<Pair>) -> String {
     let Some(pair) = pair else { return "-".to_owned() };
     let figure = |value| match row.unit {
-        Unit::Time => show::ms_ceil(model::Duration::from_ns(value)),
+        Unit::Time => show::ms_ceil(tidegate_model::Duration::from_ns(value)),
         Unit::Rate => show::throughput(value),
         Unit::Count => value.to_string(),
     };

@@ -11,8 +11,8 @@ mod figures;
 mod sampling;
 mod structure;
 
-use model::DriveFile;
-use model::drive_file::Identity;
+use tidegate_model::DriveFile;
+use tidegate_model::drive_file::Identity;
 
 use figures::Figures;
 pub(super) use figures::Unit;

@@ -4,10 +4,10 @@
 use std::fs;
 use std::path::Path;
 
-use attach::record::ROOT;
-use attach::{Place, Record};
-use model::Bytes;
 use serde_json::{Value, json};
+use tidegate_attach::record::ROOT;
+use tidegate_attach::{Place, Record};
+use tidegate_model::Bytes;
 
 use super::arguments::DetachArguments;
 use super::attach::detach_failure;
@@ -42,13 +42,13 @@ fn is_meant(place: &Place, target: &str) -> bool {
     let path = Path::new(target);
     let is_its_device = |record: Record| record.device.as_deref() == Some(path);
     place.name() == target
-        || attach::devices(place).iter().any(|device| device == path)
+        || tidegate_attach::devices(place).iter().any(|device| device == path)
         || place.record().is_some_and(is_its_device)
 }
 
 fn take(place: &Place, is_forced: bool) -> Result<(), Failure> {
     let record = place.record();
-    let held = attach::detach(place, is_forced).map_err(|error| detach_failure(&error))?;
+    let held = tidegate_attach::detach(place, is_forced).map_err(|error| detach_failure(&error))?;
     show::labelled("Detached", &place.name());
     for device in held {
         let device = device.display();
@@ -86,7 +86,7 @@ fn list(places: &[Place], is_json: bool) {
 fn row(place: &Place) -> Vec<String> {
     let record = place.record();
     let of = |text: fn(&Record) -> String| record.as_ref().map_or_else(|| "-".to_owned(), text);
-    let holders = attach::holders(place);
+    let holders = tidegate_attach::holders(place);
     vec![
         place.name(),
         device(place).unwrap_or_else(|| "-".to_owned()),
@@ -98,7 +98,7 @@ fn row(place: &Place) -> Vec<String> {
 }
 
 fn device(place: &Place) -> Option<String> {
-    attach::devices(place).first().map(|device| device.display().to_string())
+    tidegate_attach::devices(place).first().map(|device| device.display().to_string())
 }
 
 fn to_json(place: &Place) -> Value {
@@ -110,6 +110,6 @@ fn to_json(place: &Place) -> Value {
         "size_bytes": record.as_ref().map(|record| record.size_bytes),
         "pid": record.as_ref().map(|record| record.pid),
         "is_served": record.as_ref().is_some_and(Record::is_served),
-        "is_in_use": !attach::holders(place).is_empty(),
+        "is_in_use": !tidegate_attach::holders(place).is_empty(),
     })
 }

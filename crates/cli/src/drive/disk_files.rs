@@ -5,7 +5,7 @@ use std::fs::{self, File};
 use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 
-use drive::import::Files;
+use tidegate_disksim::Files;
 
 use crate::text_file::{self, ReadError};
 

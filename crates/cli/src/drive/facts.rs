@@ -4,10 +4,10 @@
 mod measured;
 mod parts;
 
-use drive::recorded::Recording;
-use model::drive_file::MeasuredTable;
-use model::mechanics::MechanicsError;
-use model::{Bytes, DriveFile, DriveKind, Duration, Op};
+use tidegate_drive::recorded::Recording;
+use tidegate_model::drive_file::MeasuredTable;
+use tidegate_model::mechanics::MechanicsError;
+use tidegate_model::{Bytes, DriveFile, DriveKind, Duration, Op};
 
 use super::paragraph::Fact;
 use crate::plot::axis::thousands;
@@ -135,7 +135,7 @@ mod tests {
 
     #[test]
     fn the_kinds_of_a_built_in_drive_are_those_it_has_data_for() {
-        let mut file = drive::builtin::load("sata-ssd").unwrap();
+        let mut file = tidegate_drive::builtin::load("sata-ssd").unwrap();
         assert_eq!(kinds(&file), [DriveKind::Ssd, DriveKind::Recorded, DriveKind::Pseudo]);
         file.batch.clear();
         assert_eq!(kinds(&file), [DriveKind::Ssd]);

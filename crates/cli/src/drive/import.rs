@@ -3,8 +3,8 @@
 
 use std::path::Path;
 
-use drive::import::{IgnoredParameter, Import, ImportError, Report, UsedFile};
-use model::DriveFile;
+use tidegate_disksim::{IgnoredParameter, Import, ImportError, Report, UsedFile};
+use tidegate_model::DriveFile;
 
 use super::arguments::ImportArguments;
 use super::disk_files::DiskFiles;
@@ -18,7 +18,7 @@ pub(crate) fn import(arguments: &ImportArguments) -> Result<(), Failure> {
     // Nothing that exists is overwritten, so no given file is.
     let output = OutputFile::prepare(&arguments.output, Expected::Nothing, Path::new(""))?;
     let Import { mut drive, report } =
-        drive::import::import(&arguments.paths, &DiskFiles).map_err(failure)?;
+        tidegate_disksim::import(&arguments.paths, &DiskFiles).map_err(failure)?;
     if let Some(name) = &arguments.name {
         drive.name.clone_from(name);
     }

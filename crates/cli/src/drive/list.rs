@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! `tidegate drive list`: the drives that come with Tidegate.
 
-use model::drive_file::MeasuredTable;
-use model::{Bytes, DriveFile, DriveKind, Op};
 use serde_json::{Value, json};
+use tidegate_model::drive_file::MeasuredTable;
+use tidegate_model::{Bytes, DriveFile, DriveKind, Op};
 
 use super::arguments::ListArguments;
 use super::facts;
@@ -12,8 +12,8 @@ use crate::show::{self, out, outln};
 
 /// Runs the command.
 pub(crate) fn list(arguments: &ListArguments) -> Result<(), Failure> {
-    let drives: Vec<DriveFile> = drive::builtin::names()
-        .map(|name| drive::builtin::load(name).map_err(|error| Failure::unusable(&error)))
+    let drives: Vec<DriveFile> = tidegate_drive::builtin::names()
+        .map(|name| tidegate_drive::builtin::load(name).map_err(|error| Failure::unusable(&error)))
         .collect::<Result<_, Failure>>()?;
     if arguments.json {
         let drives: Vec<Value> = drives.iter().map(to_json).collect();

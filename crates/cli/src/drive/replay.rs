@@ -3,9 +3,9 @@
 
 use std::path::Path;
 
-use model::{DriveFile, DriveKind, Duration, FileError};
 use serde_json::{Value, json};
-use sim::replay::{TraceError, TraceRequest, demerit, read_trace};
+use tidegate_model::{DriveFile, DriveKind, Duration, FileError};
+use tidegate_sim::replay::{TraceError, TraceRequest, demerit, read_trace};
 
 use super::arguments::ReplayArguments;
 use crate::failure::Failure;
@@ -84,9 +84,9 @@ fn compare(file: &DriveFile, trace: &[TraceRequest], seed: u64) -> Result<Compar
         ));
     }
     let mut drive =
-        drive::from_parts(kind, file, seed).map_err(|error| Failure::unusable(&error))?;
-    let simulated =
-        sim::replay::replay(&mut *drive, trace).map_err(|error| Failure::unusable(&error))?;
+        tidegate_drive::from_parts(kind, file, seed).map_err(|error| Failure::unusable(&error))?;
+    let simulated = tidegate_sim::replay::replay(&mut *drive, trace)
+        .map_err(|error| Failure::unusable(&error))?;
     let measured: Vec<Duration> = trace.iter().map(|request| request.measured).collect();
     let demerit = demerit(&measured, &simulated);
     Ok(Comparison { measured: Times::new(measured), simulated: Times::new(simulated), demerit })

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! The figures by which seek curves are known.
 
-use drive::mechanical::SeekCurve;
-use model::Duration;
-use model::mechanics::{Mechanics, MechanicsError};
+use tidegate_drive::mechanical::SeekCurve;
+use tidegate_model::Duration;
+use tidegate_model::mechanics::{Mechanics, MechanicsError};
 
 /// The figures by which a seek curve is known.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -5,12 +5,12 @@ use std::fs::File;
 use std::io::{self, Write as _};
 use std::path::Path;
 
-use drive::BuildError;
-use drive::mechanical::{Layout, ZoneFacts};
-use model::drive_file::MeasuredTable;
-use model::mechanics::{Mechanics, MechanicsError};
-use model::{Bytes, DriveFile, Duration, Op};
 use serde_json::{Value, json};
+use tidegate_drive::BuildError;
+use tidegate_drive::mechanical::{Layout, ZoneFacts};
+use tidegate_model::drive_file::MeasuredTable;
+use tidegate_model::mechanics::{Mechanics, MechanicsError};
+use tidegate_model::{Bytes, DriveFile, Duration, Op};
 
 use super::arguments::ShowArguments;
 use super::chart;

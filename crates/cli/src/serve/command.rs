@@ -8,9 +8,9 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::{fmt, fs, io};
 
-use engine::serve::{PLACES_PER_EXPORT, Prepared, outstanding_max};
-use model::FileError;
-use model::serve_file::{Listen, Tls};
+use tidegate_engine::serve::{PLACES_PER_EXPORT, Prepared, outstanding_max};
+use tidegate_model::FileError;
+use tidegate_model::serve_file::{Listen, Tls};
 
 use crate::failure::Failure;
 

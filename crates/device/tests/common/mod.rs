@@ -6,10 +6,10 @@
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 
-use device::create::CreateError;
-use device::{Access, OpenError, Target};
-use model::Bytes;
 use tempfile::TempDir;
+use tidegate_device::create::CreateError;
+use tidegate_device::{Access, OpenError, Target};
+use tidegate_model::Bytes;
 
 /// A directory of its own in the build directory.
 pub(crate) fn scratch() -> TempDir {

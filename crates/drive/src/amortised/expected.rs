@@ -6,7 +6,7 @@
 //!
 //! Source: dissertation 7.4, equations 7.4.0.1 to 7.4.0.12.
 
-use model::{Bytes, Duration};
+use tidegate_model::{Bytes, Duration};
 
 /// The mean of the distance between two cylinders, as a fraction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

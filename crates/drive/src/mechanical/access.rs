@@ -13,9 +13,9 @@
 
 mod clock;
 
-use model::access_time::{AccessTime, Target};
-use model::mechanics::{Bus, Cache, Mechanics, MechanicsError, WriteBack};
-use model::{Duration, Lba, Op, Request, Time};
+use tidegate_model::access_time::{AccessTime, Target};
+use tidegate_model::mechanics::{Bus, Cache, Mechanics, MechanicsError, WriteBack};
+use tidegate_model::{Duration, Lba, Op, Request, Time};
 
 use self::clock::PlatterClock;
 use super::command::{Commands, Need};

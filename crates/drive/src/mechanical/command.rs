@@ -8,8 +8,8 @@
 //! Measured traces show it: on a Seagate ST39102LW, hits that go on take 0.49 ms and hits
 //! elsewhere in what was read ahead 0.67 ms, as the two figures of its parameter file say.
 
-use model::mechanics::Overhead;
-use model::{Duration, Op};
+use tidegate_model::mechanics::Overhead;
+use tidegate_model::{Duration, Op};
 
 /// Whether a command needs the heads before it is answered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -22,8 +22,8 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::ops::Range;
 
-use model::mechanics::{Bus, Cache, Mechanics, MechanicsError};
-use model::{Duration, Op, Outcome, Request, RequestId, Tag, Time};
+use tidegate_model::mechanics::{Bus, Cache, Mechanics, MechanicsError};
+use tidegate_model::{Duration, Op, Outcome, Request, RequestId, Tag, Time};
 
 use self::reach::FreeHeads;
 use super::command::{Commands, Need};

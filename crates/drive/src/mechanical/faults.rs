@@ -2,8 +2,8 @@
 //! What goes wrong at the medium now and then: sectors that are read at the second turn, or
 //! never, and recalibrations. Seeded; a drive without faults draws nothing.
 
-use model::mechanics::Faults;
-use model::{Duration, Outcome, Random};
+use tidegate_model::mechanics::Faults;
+use tidegate_model::{Duration, Outcome, Random};
 
 /// What one access to the medium suffers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

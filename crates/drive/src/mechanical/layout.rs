@@ -12,8 +12,8 @@ mod slips;
 pub(super) mod steps;
 mod zones;
 
-use model::Lba;
-use model::mechanics::{self, Mechanics, MechanicsError};
+use tidegate_model::Lba;
+use tidegate_model::mechanics::{self, Mechanics, MechanicsError};
 
 use self::index::IndexedLayout;
 use self::zones::ZonedLayout;
@@ -97,9 +97,9 @@ pub struct Held {
 ///
 /// # Example
 /// ```
-/// use drive::mechanical::{Layout, Position};
-/// use model::Lba;
-/// use model::mechanics::Mechanics;
+/// use tidegate_drive::mechanical::{Layout, Position};
+/// use tidegate_model::Lba;
+/// use tidegate_model::mechanics::Mechanics;
 ///
 /// let mechanics: Mechanics = toml::from_str("
 ///     rpm = 7200

@@ -4,8 +4,8 @@
 //! Everything here is a pure function of the instant and the arm's place; the drive decides
 //! what is accessed when.
 
-use model::mechanics::{Mechanics, MechanicsError};
-use model::{Duration, Op, Time};
+use tidegate_model::mechanics::{Mechanics, MechanicsError};
+use tidegate_model::{Duration, Op, Time};
 
 use super::layout::{Extent, Layout};
 use super::rotation::{Angle, Rotation};

@@ -32,8 +32,8 @@ mod scheduler;
 #[cfg(test)]
 mod tests;
 
-use model::mechanics::Queue;
-use model::{Duration, Request, Tag, Time};
+use tidegate_model::mechanics::Queue;
+use tidegate_model::{Duration, Request, Tag, Time};
 
 use self::eligible::Eligible;
 pub(crate) use self::reach::Reach;

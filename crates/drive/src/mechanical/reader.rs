@@ -7,8 +7,8 @@
 
 use std::ops::Range;
 
-use model::mechanics::{Cache, ReadAhead};
-use model::{Duration, Lba, Op, Time};
+use tidegate_model::mechanics::{Cache, ReadAhead};
+use tidegate_model::{Duration, Lba, Op, Time};
 
 use super::layout::{Extent, Layout};
 use super::mechanism::{Arm, Mechanism, Piece};

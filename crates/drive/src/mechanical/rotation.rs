@@ -5,7 +5,7 @@
 //! platter moves exactly r units in a nanosecond. The phase at any instant is one product
 //! and one remainder, so nothing drifts, however long a run is.
 
-use model::{Duration, Time};
+use tidegate_model::{Duration, Time};
 
 /// An angle from the index mark, below one turn; or the angle that a piece of a track
 /// spans, up to one turn.

@@ -10,7 +10,7 @@
 //! only within one track gains nothing where tracks are crossed: it gets back to the first
 //! track's front when it could have begun there in order.
 
-use model::{Lba, Op, Time};
+use tidegate_model::{Lba, Op, Time};
 
 use super::layout::Extent;
 use super::mechanism::{Arm, Mechanism, Piece};

@@ -7,8 +7,8 @@
 mod floors;
 mod formula;
 
-use model::Duration;
-use model::mechanics::{MechanicsError, Seek};
+use tidegate_model::Duration;
+use tidegate_model::mechanics::{MechanicsError, Seek};
 
 pub(super) use self::floors::Floors;
 use self::formula::Formula;
@@ -21,9 +21,9 @@ use super::layout::steps::Steps;
 ///
 /// # Example
 /// ```
-/// use drive::mechanical::SeekCurve;
-/// use model::Duration;
-/// use model::mechanics::Seek;
+/// use tidegate_drive::mechanical::SeekCurve;
+/// use tidegate_model::Duration;
+/// use tidegate_model::mechanics::Seek;
 ///
 /// let points = Seek::Points(vec![(1, 500_000), (11, 1_000_000)]);
 /// let curve = SeekCurve::new(&points, 10_000).unwrap();

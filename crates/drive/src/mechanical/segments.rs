@@ -16,7 +16,7 @@ use std::cmp::Reverse;
 use std::mem;
 use std::ops::Range;
 
-use model::mechanics::Cache;
+use tidegate_model::mechanics::Cache;
 
 use self::by_start::ByStart;
 

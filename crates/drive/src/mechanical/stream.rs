@@ -2,7 +2,7 @@
 //! The transfer of one request between drive and host, sector by sector, as fast as the bus
 //! and the other side allow.
 
-use model::{Duration, Time};
+use tidegate_model::{Duration, Time};
 
 /// The transfer of one request.
 #[derive(Debug, Clone, Copy)]

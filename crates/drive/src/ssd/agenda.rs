@@ -7,7 +7,7 @@
 use std::cmp::{Ordering, Reverse};
 use std::collections::BinaryHeap;
 
-use model::Time;
+use tidegate_model::Time;
 
 use super::requests::Ticket;
 

@@ -137,7 +137,7 @@ pub(super) fn commit(row: &Row<Copied>, mapping: &mut Mapping) -> u64 {
 
 #[cfg(test)]
 mod tests {
-    use model::ssd::{Collection, Link, Prefill, Ssd, WriteCache};
+    use tidegate_model::ssd::{Collection, Link, Prefill, Ssd, WriteCache};
 
     use super::super::cache::Slot;
     use super::*;

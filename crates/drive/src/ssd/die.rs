@@ -15,8 +15,8 @@
 
 use std::collections::VecDeque;
 
-use model::ssd::Ssd;
-use model::{Duration, Time};
+use tidegate_model::ssd::Ssd;
+use tidegate_model::{Duration, Time};
 
 use super::agenda::Stream;
 use super::geometry::{Geometry, Stripe};

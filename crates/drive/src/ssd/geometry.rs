@@ -9,7 +9,7 @@
 
 use std::ops::Range;
 
-use model::ssd::Ssd;
+use tidegate_model::ssd::Ssd;
 
 /// What hosts address, in the size that the drive maps.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

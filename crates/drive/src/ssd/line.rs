@@ -2,8 +2,8 @@
 //! Lines that carry one transfer at a time, first come, first served: the channels to the
 //! dies and the link to the host.
 
-use model::ssd::Link;
-use model::{Duration, Time};
+use tidegate_model::ssd::Link;
+use tidegate_model::{Duration, Time};
 
 /// A line at a rate.
 #[derive(Debug, Clone)]

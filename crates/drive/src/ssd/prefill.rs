@@ -7,8 +7,8 @@
 //! its age, so their number falls nearly linearly from the youngest block, which is full, to
 //! the oldest, which is collected next.
 
-use model::Random;
-use model::ssd::{PrefillOrder, Ssd};
+use tidegate_model::Random;
+use tidegate_model::ssd::{PrefillOrder, Ssd};
 
 use super::agenda::Stream;
 use super::blocks::Blocks;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! The way of a read: pages of all dies at once, over their channels, over the link.
 
-use model::Outcome;
+use tidegate_model::Outcome;
 
 use super::SsdDrive;
 use super::agenda::Event;

@@ -3,7 +3,7 @@
 
 use std::ops::Range;
 
-use model::{Lba, Op, Request, RequestId};
+use tidegate_model::{Lba, Op, Request, RequestId};
 
 use super::geometry::Unit;
 

@@ -4,7 +4,7 @@
 //! Rows go to dies that have none, in the order in which these became free: a die that is
 //! busy collecting gets less, and the wait is that of the drive, not of its slowest die.
 
-use model::Outcome;
+use tidegate_model::Outcome;
 
 use super::agenda::{Event, Stream};
 use super::cache::{Released, Slot};

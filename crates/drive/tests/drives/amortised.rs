@@ -2,12 +2,12 @@
 //! Equations 7.4.0.10 to 7.4.1.7 against figures of the dissertation, worked by hand, and
 //! against every case of a small disk.
 
-use drive::amortised::expected::{
+use tidegate_drive::amortised::expected::{
     Density, expected_seek_distance, expected_seek_time_ceil, expected_service_time_ceil,
     expected_transfer_time_ceil,
 };
-use drive::amortised::{Amortised, transfer_time_scaled_ceil};
-use model::{Bytes, Duration};
+use tidegate_drive::amortised::{Amortised, transfer_time_scaled_ceil};
+use tidegate_model::{Bytes, Duration};
 
 /// Table 7.2.
 const MAXTOR_255_KIB: Amortised = Amortised {

@@ -2,8 +2,8 @@
 //! The drive that stands for a device: which table is used, and what is refused.
 
 use crate::common::{at, finish, measured, requests, table};
-use drive::{BuildError, Drive, build, builtin, measured_table};
-use model::{BestEffort, Bytes, DriveFile, DriveKind, Intensity, Op, Place, Workload};
+use tidegate_drive::{BuildError, Drive, build, builtin, measured_table};
+use tidegate_model::{BestEffort, Bytes, DriveFile, DriveKind, Intensity, Op, Place, Workload};
 
 const ROW: [u64; 7] = [100, 200, 300, 500, 700, 800, 900];
 

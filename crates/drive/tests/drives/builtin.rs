@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! The drive files that come with Tidegate: they parse, and they say what their source says.
 
-use drive::amortised::{Amortised, transfer_time_scaled_ceil};
-use drive::builtin;
-use drive::measured_table;
-use model::{Bytes, DriveFile, DriveKind, Duration, Lba, Op, Random, Time};
+use tidegate_drive::amortised::{Amortised, transfer_time_scaled_ceil};
+use tidegate_drive::builtin;
+use tidegate_drive::measured_table;
+use tidegate_model::{Bytes, DriveFile, DriveKind, Duration, Lba, Op, Random, Time};
 
 use super::common::{finish, requests};
 
@@ -40,7 +40,7 @@ fn hard_disks() -> impl Iterator<Item = DriveFile> {
 fn hard_disks_say_what_was_chosen_and_can_be_simulated() {
     for file in hard_disks() {
         assert!(!file.mechanics.as_ref().unwrap().chosen.is_empty(), "{}", file.name);
-        drive::from_parts(DriveKind::Mechanical, &file, 1).unwrap();
+        tidegate_drive::from_parts(DriveKind::Mechanical, &file, 1).unwrap();
         let is_maxtor = file.name == NAMES[0];
         assert_eq!(file.kind == DriveKind::Pseudo, is_maxtor, "{}", file.name);
     }
@@ -83,7 +83,7 @@ fn starvation_in_the_file_covers_the_bound_of_the_queue() {
 #[test]
 fn drains_of_the_fujitsu_are_those_of_the_paper() {
     let file = builtin::load("fujitsu-max3036rc").unwrap();
-    let is_meant = |table: &&model::drive_file::MeasuredTable| {
+    let is_meant = |table: &&tidegate_model::drive_file::MeasuredTable| {
         (table.op, table.size) == (Some(Op::Read), Some(Bytes::from_kib(256)))
     };
     let drain = &file.drain.iter().find(is_meant).unwrap().table;
@@ -113,7 +113,7 @@ fn tables_are_what_the_mechanics_beside_them_do() {
 }
 
 fn random_batches(file: &DriveFile, size: Bytes, count: u32, trials: u32) -> Vec<Duration> {
-    let mut drive = drive::from_parts(DriveKind::Mechanical, file, 1).unwrap();
+    let mut drive = tidegate_drive::from_parts(DriveKind::Mechanical, file, 1).unwrap();
     let sectors = file.mechanics.as_ref().unwrap().sectors - size.sectors_ceil();
     let (mut random, mut now, mut id) = (Random::new(7, 1), Time::ZERO, 0);
     let mut batch = || {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! What the drive tests share: requests, tables, and a host that does nothing but wait.
 
-use drive::{Completion, Drive};
-use model::drive_file::MeasuredTable;
-use model::{
+use tidegate_drive::{Completion, Drive};
+use tidegate_model::drive_file::MeasuredTable;
+use tidegate_model::{
     BatchTable, Bytes, Class, Duration, Lba, Op, Request, RequestId, Tag, TaskIndex, Time,
 };
 

@@ -2,10 +2,10 @@
 //! The pseudo-disk: hand-made histories with exact times, and what must hold in all.
 
 use crate::common::{at, finish, request, requests, sorted_ids, table, times_ns};
-use drive::{Completion, Drive, PseudoDisk};
-use model::cost::{CostModel, RequestCost};
-use model::{Bytes, Duration, Op, Request, RequestId};
 use proptest::prelude::*;
+use tidegate_drive::{Completion, Drive, PseudoDisk};
+use tidegate_model::cost::{CostModel, RequestCost};
+use tidegate_model::{Bytes, Duration, Op, Request, RequestId};
 
 /// b(1) to b(4) of the hand-made histories.
 const TIMES: [u64; 4] = [10, 16, 21, 27];

@@ -2,11 +2,11 @@
 //! The recorded drive: times come from the measured quantiles and never exceed the maximum.
 
 use crate::common::{at, finish, measured, request, requests};
-use drive::recorded::{QuantilesMissing, Recording};
-use drive::{BatchTimes, Drive, Mix, RecordedDrive};
-use model::Op;
-use model::drive_file::MeasuredTable;
 use proptest::prelude::*;
+use tidegate_drive::recorded::{QuantilesMissing, Recording};
+use tidegate_drive::{BatchTimes, Drive, Mix, RecordedDrive};
+use tidegate_model::Op;
+use tidegate_model::drive_file::MeasuredTable;
 
 const ROWS: [[u64; 7]; 2] =
     [[100, 200, 300, 500, 700, 800, 900], [150, 250, 400, 600, 900, 1_000, 1_100]];

@@ -3,8 +3,8 @@
 //! the request will be complete, to the nanosecond, but where memory answers sooner; and it
 //! finds the phase of a platter that it did not know.
 
-use drive::{Completion, Drive, builtin};
-use model::{
+use tidegate_drive::{Completion, Drive, builtin};
+use tidegate_model::{
     AccessTime, Bytes, Class, DriveFile, DriveKind, Duration, Lba, Op, Random, Request, RequestId,
     Tag, Target, TaskIndex, Time,
 };
@@ -58,8 +58,9 @@ impl Outcome {
 
 impl Pair {
     fn of(file: &DriveFile) -> Self {
-        let drive = drive::from_parts(DriveKind::Mechanical, file, 1).expect("a sound file");
-        let model = drive::access_time(file).expect("a disk with mechanics");
+        let drive =
+            tidegate_drive::from_parts(DriveKind::Mechanical, file, 1).expect("a sound file");
+        let model = tidegate_drive::access_time(file).expect("a disk with mechanics");
         Self { drive, model, now: Time::ZERO, behind: Duration::ZERO, ids: 0 }
     }
 
@@ -139,7 +140,7 @@ fn random_writes_through_take_what_the_model_expects() {
         let mut file = load(name);
         let mechanics = file.mechanics.as_mut().expect("a hard disk");
         if let Some(cache) = &mut mechanics.cache {
-            cache.write_back = model::mechanics::WriteBack::Off;
+            cache.write_back = tidegate_model::mechanics::WriteBack::Off;
         }
         let outcomes = random_outcomes(&mut Pair::of(&file), &file, Op::Write, COUNT / 3);
         let wrong: Vec<&Outcome> = outcomes.iter().filter(|it| it.error_ns() > 0).collect();
@@ -196,7 +197,7 @@ fn an_unknown_phase_is_found() {
 fn after_a_write_into_memory_nothing_is_certain() {
     let mut file = load("fujitsu-max3036rc");
     let cache = file.mechanics.as_mut().expect("a hard disk").cache.get_or_insert_default();
-    (cache.write_back, cache.write_segments) = (model::mechanics::WriteBack::On, 2);
+    (cache.write_back, cache.write_segments) = (tidegate_model::mechanics::WriteBack::On, 2);
     let mut pair = Pair::of(&file);
     let size = Bytes::from_kib(64);
     assert!(pair.serve(Op::Read, 1_000, size).expected.is_some());
@@ -218,7 +219,7 @@ fn of_a_drive_with_faults_nothing_is_certain() {
 #[test]
 fn request_beyond_the_end_is_refused_at_once() {
     let file = load("fujitsu-max3036rc");
-    let mut model = drive::access_time(&file).expect("a disk");
+    let mut model = tidegate_drive::access_time(&file).expect("a disk");
     model.advance(Time::ZERO);
     let target = model.target(&request(1, Op::Read, sectors(&file), Bytes::from_kib(4)));
     assert_eq!((target.sectors, model.access(&target)), (0, Duration::ZERO));
@@ -233,7 +234,7 @@ fn model_of_another_disk_is_seen_to_be_wrong() {
     let mut pair = Pair::of(&file);
     let mut other = file.clone();
     other.mechanics.as_mut().expect("a hard disk").head_switch_ns += 500_000;
-    pair.model = drive::access_time(&other).expect("a disk");
+    pair.model = tidegate_drive::access_time(&other).expect("a disk");
     let outcomes = random_outcomes(&mut pair, &file, Op::Read, 300);
     assert!(outcomes.iter().filter(|it| it.error_ns() > 0).count() > 30);
 }

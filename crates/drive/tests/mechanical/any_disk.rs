@@ -6,13 +6,13 @@
 
 use std::collections::BTreeSet;
 
-use drive::mechanical::MechanicalDrive;
-use drive::{Completion, Drive};
-use model::mechanics::{
+use proptest::prelude::*;
+use tidegate_drive::mechanical::MechanicalDrive;
+use tidegate_drive::{Completion, Drive};
+use tidegate_model::mechanics::{
     Bus, Cache, Faults, Layout, Mechanics, Overhead, Queue, ReadAhead, Scheduler, Seek, WriteBack,
 };
-use model::{Duration, Op, Outcome, Random, Request, RequestId, Tag, Time};
-use proptest::prelude::*;
+use tidegate_model::{Duration, Op, Outcome, Random, Request, RequestId, Tag, Time};
 
 use crate::disk_support::{Host, plain, read, request};
 

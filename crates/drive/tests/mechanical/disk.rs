@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! What the heads do: seeks, rotation, transfers, the queue, faults; no memory.
 
-use drive::Drive;
-use drive::mechanical::MechanicalDrive;
-use model::mechanics::{Bus, Faults, Overhead, Queue, Scheduler};
-use model::{Bytes, Duration, Op, Outcome, Request, RequestId, Tag, Time};
 use proptest::prelude::*;
+use tidegate_drive::Drive;
+use tidegate_drive::mechanical::MechanicalDrive;
+use tidegate_model::mechanics::{Bus, Faults, Overhead, Queue, Scheduler};
+use tidegate_model::{Bytes, Duration, Op, Outcome, Request, RequestId, Tag, Time};
 
 use crate::disk_support::{Host, SECTORS, plain, read, us, write};
 
@@ -32,7 +32,9 @@ fn read_over_two_tracks_loses_a_turn_without_skew() {
 #[test]
 fn read_over_two_tracks_goes_on_behind_the_skew() {
     let mut skewed = plain();
-    let model::mechanics::Layout::Zones(zones) = &mut skewed.layout else { unreachable!() };
+    let tidegate_model::mechanics::Layout::Zones(zones) = &mut skewed.layout else {
+        unreachable!()
+    };
     zones.zone[0].track_skew_millisectors = 6_000;
     assert_eq!(Host::new(&skewed, 1).done_at(us(0), read(1, 90, 20)), 11_600);
 }

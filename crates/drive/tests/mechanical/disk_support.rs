@@ -5,12 +5,12 @@
 //! cylinders, no skew; at time zero sector 0 of every track is under its head. A seek over d
 //! cylinders takes 1 ms + d * 0.1 ms, a head switch 0.5 ms.
 
-use drive::mechanical::MechanicalDrive;
-use drive::{Completion, Drive};
-use model::mechanics::{
+use tidegate_drive::mechanical::MechanicalDrive;
+use tidegate_drive::{Completion, Drive};
+use tidegate_model::mechanics::{
     Bus, Cache, Layout, Mechanics, Overhead, Queue, ReadAhead, Seek, WriteBack, Zones,
 };
-use model::{Bytes, Class, Lba, Op, Outcome, Request, RequestId, Tag, TaskIndex, Time};
+use tidegate_model::{Bytes, Class, Lba, Op, Outcome, Request, RequestId, Tag, TaskIndex, Time};
 
 pub(crate) const SECTORS: u64 = 20_000;
 

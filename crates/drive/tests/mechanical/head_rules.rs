@@ -3,9 +3,11 @@
 //!
 //! Times are those of the disk that can be worked out in the head, with or without memory.
 
-use drive::Drive;
-use model::mechanics::{Bus, Faults, Layout, Mechanics, Overhead, ReadAhead, Scheduler, WriteBack};
-use model::{Request, RequestId, Tag};
+use tidegate_drive::Drive;
+use tidegate_model::mechanics::{
+    Bus, Faults, Layout, Mechanics, Overhead, ReadAhead, Scheduler, WriteBack,
+};
+use tidegate_model::{Request, RequestId, Tag};
 
 use crate::disk_support::{Host, plain, read, us, write};
 use crate::memory::with_cache;

@@ -3,7 +3,7 @@
 
 use std::fmt::Write as _;
 
-use model::mechanics::{Sparing, TrackIndex, Zone, Zones};
+use tidegate_model::mechanics::{Sparing, TrackIndex, Zone, Zones};
 
 use crate::layout_support::{plain, zone};
 

@@ -3,10 +3,10 @@
 //!
 //! What is taken must answer for itself: each sector that is asked for is found where it is.
 
-use drive::mechanical::Layout;
-use model::Lba;
-use model::mechanics::{Mechanics, Sparing, TrackIndex, TrackOrder, Zone, Zones};
 use proptest::prelude::*;
+use tidegate_drive::mechanical::Layout;
+use tidegate_model::Lba;
+use tidegate_model::mechanics::{Mechanics, Sparing, TrackIndex, TrackOrder, Zone, Zones};
 
 use crate::layout_support::{check_sector, check_zones, disk, index};
 
@@ -106,7 +106,7 @@ proptest! {
         cylinders in prop_oneof![Just(600_u32), 0_u32..1_000, any::<u32>()],
     ) {
         let index = TrackIndex { slips, remaps, ..index(TRACKS, &mutated(ROWS, &changes)) };
-        let layout = model::mechanics::Layout::Index(index);
+        let layout = tidegate_model::mechanics::Layout::Index(index);
         if let Some(layout) = asked(&disk(surfaces, cylinders, 1, layout)) {
             check_some(&layout);
         }
@@ -115,7 +115,7 @@ proptest! {
     #[test]
     fn any_text_is_taken_or_refused(tracks in text(), rows in text(), slips in text(), remaps in text()) {
         let index = TrackIndex { tracks, index: rows, slips, remaps };
-        let layout = model::mechanics::Layout::Index(index);
+        let layout = tidegate_model::mechanics::Layout::Index(index);
         if let Some(layout) = asked(&disk(2, 100, 1, layout)) {
             check_some(&layout);
         }
@@ -138,7 +138,7 @@ proptest! {
         cylinders in prop_oneof![1_u32..500, Just(1 << 24), any::<u32>()],
     ) {
         let zones = Zones { order, sparing, range_cylinders, slips_keep_spares, zone };
-        let layout = model::mechanics::Layout::Zones(zones);
+        let layout = tidegate_model::mechanics::Layout::Zones(zones);
         if let Some(layout) = asked(&disk(surfaces, cylinders, 1, layout)) {
             check_some(&layout);
         }

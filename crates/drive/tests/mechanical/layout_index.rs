@@ -3,10 +3,10 @@
 
 use std::fmt::Write as _;
 
-use drive::mechanical::{Angle, Layout, Position};
-use model::Lba;
-use model::mechanics::TrackIndex;
 use proptest::prelude::*;
+use tidegate_drive::mechanical::{Angle, Layout, Position};
+use tidegate_model::Lba;
+use tidegate_model::mechanics::TrackIndex;
 
 use crate::layout_support::{check_all, held, index, indexed};
 

@@ -5,10 +5,10 @@
 //! sector, with angles in whole sectors. Where DiskSim itself puts two sectors at one place,
 //! or none at all, the oracle says nothing.
 
-use drive::mechanical::{Angle, Layout, Position};
-use model::Lba;
-use model::mechanics::{Sparing, TrackOrder, Zone, Zones};
 use proptest::prelude::*;
+use tidegate_drive::mechanical::{Angle, Layout, Position};
+use tidegate_model::Lba;
+use tidegate_model::mechanics::{Sparing, TrackOrder, Zone, Zones};
 
 use crate::layout_support::{plain, zone, zoned};
 

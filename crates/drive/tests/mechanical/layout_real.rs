@@ -7,11 +7,11 @@
 use std::path::PathBuf;
 use std::sync::LazyLock;
 
-use drive::mechanical::{Layout, Position};
-use model::Lba;
-use model::mechanics::{self, Mechanics};
 use proptest::prelude::*;
 use proptest::sample::Index;
+use tidegate_drive::mechanical::{Layout, Position};
+use tidegate_model::Lba;
+use tidegate_model::mechanics::{self, Mechanics};
 
 use crate::layout_disksim;
 use crate::layout_support::{check_sector, check_zones, disk, held};

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! What is refused of a disk and of its zones, with the words it is refused with.
 
-use model::mechanics::{Sparing, TrackOrder, Zone, Zones};
+use tidegate_model::mechanics::{Sparing, TrackOrder, Zone, Zones};
 
 use crate::layout_support::{plain, refusal, zone, zoned};
 

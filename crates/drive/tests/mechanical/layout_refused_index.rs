@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! What is refused of an index, with the words it is refused with.
 
-use model::mechanics::TrackIndex;
+use tidegate_model::mechanics::TrackIndex;
 
 use crate::layout_support::{index, indexed, refusal};
 

@@ -4,9 +4,9 @@
 use std::collections::HashSet;
 use std::sync::LazyLock;
 
-use drive::mechanical::{Angle, Extent, Layout};
-use model::Lba;
-use model::mechanics::{self, Mechanics, TrackIndex, Zone, Zones};
+use tidegate_drive::mechanical::{Angle, Extent, Layout};
+use tidegate_model::Lba;
+use tidegate_model::mechanics::{self, Mechanics, TrackIndex, Zone, Zones};
 
 static BASE: LazyLock<Mechanics> = LazyLock::new(|| {
     let text = "

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Layouts by rule: small disks worked by hand, and every sector of random ones.
 
-use drive::mechanical::{Angle, Layout, Position};
-use model::Lba;
-use model::mechanics::{Sparing, TrackOrder, Zone, Zones};
 use proptest::prelude::*;
+use tidegate_drive::mechanical::{Angle, Layout, Position};
+use tidegate_model::Lba;
+use tidegate_model::mechanics::{Sparing, TrackOrder, Zone, Zones};
 
 use crate::layout_support::{check_all, held, plain, zone, zoned};
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! What the drive's memory does: read-ahead, hits, write-back, flushes.
 
-use drive::Drive;
-use model::mechanics::{Bus, Mechanics, Overhead, ReadAhead, Scheduler, WriteBack};
-use model::{Request, RequestId, Time};
+use tidegate_drive::Drive;
+use tidegate_model::mechanics::{Bus, Mechanics, Overhead, ReadAhead, Scheduler, WriteBack};
+use tidegate_model::{Request, RequestId, Time};
 
 use crate::disk_support::{Host, cache, plain, read, us, write};
 

@@ -5,9 +5,9 @@
 //! Times are those of the disk that can be worked out in the head: a sector passes in 0.1 ms,
 //! a hit is processed in 0.2 ms, and the bus takes 0.01 ms for each sector.
 
-use drive::{Completion, Drive};
-use model::mechanics::{Cache, Faults, Mechanics, ReadAhead, WriteBack};
-use model::{Outcome, Request, RequestId, Time};
+use tidegate_drive::{Completion, Drive};
+use tidegate_model::mechanics::{Cache, Faults, Mechanics, ReadAhead, WriteBack};
+use tidegate_model::{Outcome, Request, RequestId, Time};
 
 use crate::disk_support::{Host, read, us, write};
 use crate::memory::with_cache;
@@ -247,7 +247,7 @@ fn read_ahead_ends_after_its_most_sectors() {
 fn number_of_an_answered_write_may_be_used_again() {
     let mut mechanics =
         switched(ReadAhead::Off, WriteBack::On, |cache| cache.writes_while_busy = true);
-    mechanics.queue.scheduler = model::mechanics::Scheduler::Sstf;
+    mechanics.queue.scheduler = tidegate_model::mechanics::Scheduler::Sstf;
     let mut host = Host::new(&mechanics, 4);
     let mut done = Vec::new();
     host.drive.submit(us(0), &[read(1, 50, 1), write(7, 19_050, 10)]);

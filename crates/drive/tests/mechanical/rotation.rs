@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Rotation is exact: no drift, no turn lost or won to rounding.
 
-use drive::mechanical::{Angle, Rotation};
-use model::{Duration, Time};
 use proptest::prelude::*;
+use tidegate_drive::mechanical::{Angle, Rotation};
+use tidegate_model::{Duration, Time};
 
 /// Speeds of real drives, with those whose turn is no whole number of nanoseconds.
 fn speed() -> impl Strategy<Value = u32> {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Seek curves: points, formulas, and the line above them.
 
-use drive::mechanical::SeekCurve;
-use model::Duration;
-use model::mechanics::Seek;
 use proptest::prelude::*;
+use tidegate_drive::mechanical::SeekCurve;
+use tidegate_model::Duration;
+use tidegate_model::mechanics::Seek;
 
 fn points(points: &[(u32, u64)], cylinders: u32) -> SeekCurve {
     SeekCurve::new(&Seek::Points(points.to_vec()), cylinders).unwrap()

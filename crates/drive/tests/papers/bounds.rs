@@ -5,10 +5,10 @@
 //! The transfer that the equations count must cover all that a read takes after its first
 //! sector is under the head; what that is, `transfer_max` says.
 
-use drive::Amortised;
-use drive::mechanical::Layout;
-use model::mechanics::{self, Scheduler, TrackOrder};
-use model::{Bytes, DriveFile, Duration, Lba, Op, Random};
+use tidegate_drive::Amortised;
+use tidegate_drive::mechanical::Layout;
+use tidegate_model::mechanics::{self, Scheduler, TrackOrder};
+use tidegate_model::{Bytes, DriveFile, Duration, Lba, Op, Random};
 
 use super::common::{
     Host, Places, layout, load, mechanics, mechanics_mut, seek_curve, turn, zones,

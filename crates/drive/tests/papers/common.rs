@@ -2,10 +2,10 @@
 //! A host for one drive, as the papers' experiments were: requests one at a time, batches
 //! given at once, and a number of requests kept outstanding.
 
-use drive::mechanical::{Layout, SeekCurve};
-use drive::{Completion, Drive, builtin};
-use model::mechanics::{self, Mechanics, Zones};
-use model::{
+use tidegate_drive::mechanical::{Layout, SeekCurve};
+use tidegate_drive::{Completion, Drive, builtin};
+use tidegate_model::mechanics::{self, Mechanics, Zones};
+use tidegate_model::{
     Bytes, Class, DriveFile, DriveKind, Duration, Lba, Op, Outcome, Random, Request, RequestId,
     Tag, TaskIndex, Time,
 };
@@ -46,7 +46,7 @@ pub(crate) fn seek_curve(file: &DriveFile) -> SeekCurve {
 
 /// One turn.
 pub(crate) fn turn(file: &DriveFile) -> Duration {
-    drive::mechanical::Rotation::new(mechanics(file).rpm).turn()
+    tidegate_drive::mechanical::Rotation::new(mechanics(file).rpm).turn()
 }
 
 /// A drive with a host that does one thing after the other.
@@ -60,7 +60,7 @@ pub(crate) struct Host {
 impl Host {
     /// A host of the drive that the file describes.
     pub(crate) fn of(file: &DriveFile) -> Self {
-        let drive = drive::from_parts(DriveKind::Mechanical, file, 1);
+        let drive = tidegate_drive::from_parts(DriveKind::Mechanical, file, 1);
         Self {
             drive: drive.unwrap_or_else(|error| panic!("{}: {error}", file.name)),
             now: Time::ZERO,

@@ -5,7 +5,7 @@
 //! Rates: the paper's MB is a million bytes in one factor and 1,024 in another, which is a
 //! tolerance of 2.5 % already.
 
-use model::{Bytes, DriveFile, Duration, Op, RequestId, Time};
+use tidegate_model::{Bytes, DriveFile, Duration, Op, RequestId, Time};
 
 use super::common::{Host, Places, Rate, Times, load, mechanics, random, sequential, starved};
 

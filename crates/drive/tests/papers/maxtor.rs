@@ -2,11 +2,11 @@
 //! The Maxtor Atlas 10K V of the dissertation, tables 7.1 and 7.2, sections 7.4 and 7.4.2:
 //! what it is made of, what single reads take on average, and the longest of them.
 
-use drive::amortised::expected::{
+use tidegate_drive::amortised::expected::{
     Density, expected_seek_distance, expected_seek_time_ceil, expected_service_time_ceil,
     expected_transfer_time_ceil,
 };
-use model::{Bytes, DriveFile, Duration, Lba};
+use tidegate_model::{Bytes, DriveFile, Duration, Lba};
 
 use super::common::{Places, Times, layout, load, mechanics, mechanics_mut, seek_curve, turn};
 
@@ -75,7 +75,7 @@ fn mean_distance_of_random_cylinders_is_that_of_the_equation() {
     let file = maxtor();
     let layout = layout(&file);
     let mut places = Places::on(&file, SIZE, 1);
-    let mut random = model::Random::new(1, 2);
+    let mut random = tidegate_model::Random::new(1, 2);
     let mut of_sectors = || layout.position(Lba::new(places.draw())).cylinder;
     let mut of_cylinders = || u32::try_from(random.below(80_568)).unwrap();
     let equation = expected_seek_distance(80_568).floor();

@@ -5,7 +5,7 @@
 //! same requests one after the other; the longest times of small batches lie above equation
 //! 7.4.1.7, those of large ones below; from 99.9 % to 100 % they still rise clearly.
 
-use model::{Bytes, DriveFile, Op};
+use tidegate_model::{Bytes, DriveFile, Op};
 
 use super::common::{Host, Places, Times, load, mechanics_mut};
 
@@ -70,7 +70,7 @@ fn longest_of_999_in_1000_lies_clearly_below_the_longest() {
 #[test]
 fn large_batches_stay_below_the_published_bound() {
     let file = maxtor();
-    let table = drive::measured_table(&file, Op::Read, SIZE).unwrap();
+    let table = tidegate_drive::measured_table(&file, Op::Read, SIZE).unwrap();
     let percent_of_bound = |n: usize| {
         let longest = Times::of_batches(&file, SIZE, n, 10_000).longest();
         longest.ns() * 100 / table.ns_max[n - 1]

@@ -2,8 +2,8 @@
 //! The nearline disk: what data sheets and tests of its class agree on. The ranges are the
 //! facts: drives of the class differ by as much.
 
-use drive::amortised::expected::expected_seek_time_ceil;
-use model::{Bytes, DriveFile, Duration, Op};
+use tidegate_drive::amortised::expected::expected_seek_time_ceil;
+use tidegate_model::{Bytes, DriveFile, Duration, Op};
 
 use super::common::{Host, Places, load, mechanics, random, seek_curve, sequential, starved};
 

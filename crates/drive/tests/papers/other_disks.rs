@@ -2,8 +2,8 @@
 //! The disks of which their sources say little: the IBM 40K1044 of RTAS 2008, what that paper
 //! says of the Maxtor, and the Seagate ST340810A of "QoS Support for Intelligent Storage Devices".
 
-use model::mechanics::WriteBack;
-use model::{Bytes, DriveFile, Duration};
+use tidegate_model::mechanics::WriteBack;
+use tidegate_model::{Bytes, DriveFile, Duration};
 
 use super::common::{Times, load, mechanics, random, sequential, starved};
 

@@ -4,8 +4,8 @@
 //! from. Of the figure there is only the text; the ranges of the rates are those that seek,
 //! turn and transfer of such disks leave.
 
-use model::mechanics::Scheduler;
-use model::{Bytes, DriveFile};
+use tidegate_model::mechanics::Scheduler;
+use tidegate_model::{Bytes, DriveFile};
 
 use super::common::{load, mechanics_mut, random};
 

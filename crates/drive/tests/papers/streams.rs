@@ -2,8 +2,8 @@
 //! Sequential reads and zero-latency access, on disks whose figures are known: a turn that is
 //! lost, or one that need not be taken, is far larger than any tolerance.
 
-use model::mechanics::Scheduler;
-use model::{Bytes, DriveFile, Duration, Op};
+use tidegate_model::mechanics::Scheduler;
+use tidegate_model::{Bytes, DriveFile, Duration, Op};
 
 use super::common::{Host, Rate, load, mechanics, mechanics_mut, turn, zones};
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Garbage collection: what it does to those who only read, and that it gets on.
 
-use drive::{Drive, SsdDrive};
-use model::ssd::{PrefillOrder, Ssd};
-use model::{Duration, Op};
+use tidegate_drive::{Drive, SsdDrive};
+use tidegate_model::ssd::{PrefillOrder, Ssd};
+use tidegate_model::{Duration, Op};
 
 use crate::common::*;
 use crate::host::{Host, Load, Served};

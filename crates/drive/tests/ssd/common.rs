@@ -2,9 +2,9 @@
 //! What the tests of the solid-state drive share: a small drive, requests, and a way to let
 //! the drive finish.
 
-use drive::{Completion, Drive, SsdDrive, builtin};
-use model::ssd::{Collection, Link, Prefill, PrefillOrder, Ssd, WriteCache};
-use model::{Bytes, Class, Lba, Op, Request, RequestId, Tag, TaskIndex, Time};
+use tidegate_drive::{Completion, Drive, SsdDrive, builtin};
+use tidegate_model::ssd::{Collection, Link, Prefill, PrefillOrder, Ssd, WriteCache};
+use tidegate_model::{Bytes, Class, Lba, Op, Request, RequestId, Tag, TaskIndex, Time};
 
 /// A unit of all drives here.
 pub(crate) const UNIT: Bytes = Bytes::from_kib(4);

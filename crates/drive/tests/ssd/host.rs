@@ -4,8 +4,8 @@
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap};
 
-use drive::{Completion, Drive, SsdDrive};
-use model::{Duration, Op, Outcome, Random, Request, Time};
+use tidegate_drive::{Completion, Drive, SsdDrive};
+use tidegate_model::{Duration, Op, Outcome, Random, Request, Time};
 
 use crate::common::{UNIT, request};
 

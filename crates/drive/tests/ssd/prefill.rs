@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! What is on a drive before the first request.
 
-use model::ssd::{Prefill, PrefillOrder, Ssd};
-use model::{Duration, Op};
+use tidegate_model::ssd::{Prefill, PrefillOrder, Ssd};
+use tidegate_model::{Duration, Op};
 
 use crate::common::*;
 use crate::host::{Host, Load};
@@ -30,11 +30,11 @@ fn so_much_is_filled_from_the_front() {
         let filled = units * 37 / 100;
         for (unit, is_in_flash) in [(0, true), (filled - 1, true), (filled, false)] {
             let mut drive = drive.clone();
-            drive::Drive::submit(&mut drive, at(0), &[request(1, Op::Read, unit, 1)]);
+            tidegate_drive::Drive::submit(&mut drive, at(0), &[request(1, Op::Read, unit, 1)]);
             let took = finish(&mut drive)[0].at.ns();
             assert_eq!(took > OVERHEAD_NS + READ_NS, is_in_flash, "unit {unit}");
         }
-        drive.trim(model::Lba::new(0), drive.capacity());
+        drive.trim(tidegate_model::Lba::new(0), drive.capacity());
         drive.audit();
     }
 }
@@ -73,7 +73,7 @@ fn drive_filled_in_order_has_nothing_to_copy_at_first() {
 #[test]
 fn seed_decides_where_units_are() {
     let times = |seed| {
-        let drive = drive::SsdDrive::new(&aged(small()), 1, seed).unwrap();
+        let drive = tidegate_drive::SsdDrive::new(&aged(small()), 1, seed).unwrap();
         let mut host = Host::new(drive);
         let served = host.run_one(Load::sequential(Op::Read, 1), Duration::from_ms(20));
         [served.mean_ns(), served.max_ns()]

@@ -3,10 +3,10 @@
 
 use std::collections::BTreeSet;
 
-use drive::{Completion, Drive, SsdDrive};
-use model::ssd::{PrefillOrder, Ssd};
-use model::{Bytes, Lba, Op, Request, RequestId, Time};
 use proptest::prelude::*;
+use tidegate_drive::{Completion, Drive, SsdDrive};
+use tidegate_model::ssd::{PrefillOrder, Ssd};
+use tidegate_model::{Bytes, Lba, Op, Request, RequestId, Time};
 
 use crate::common::*;
 

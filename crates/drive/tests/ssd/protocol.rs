@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! The protocol of `Drive`, as this drive keeps it.
 
-use drive::{Completion, Drive, SsdDrive};
-use model::{Bytes, Lba, Op, Outcome, Request, RequestId};
+use tidegate_drive::{Completion, Drive, SsdDrive};
+use tidegate_model::{Bytes, Lba, Op, Outcome, Request, RequestId};
 
 use crate::common::*;
 

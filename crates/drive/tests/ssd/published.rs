@@ -2,8 +2,8 @@
 //! The built-in drives against what data sheets of their class agree on. Tolerances stand
 //! beside the figures.
 
-use model::ssd::Ssd;
-use model::{Duration, Op};
+use tidegate_model::ssd::Ssd;
+use tidegate_model::{Duration, Op};
 
 use crate::common::*;
 use crate::host::{Host, Load, Served};

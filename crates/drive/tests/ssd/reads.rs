@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! How long reads take, by hand.
 
-use model::Op;
-use model::ssd::Prefill;
+use tidegate_model::Op;
+use tidegate_model::ssd::Prefill;
 
 use crate::common::*;
 
@@ -38,7 +38,10 @@ fn parts_on_one_die_are_read_one_after_the_other() {
 
 #[test]
 fn part_of_a_unit_needs_the_link_for_its_bytes_only() {
-    let sector = model::Request { size: model::Bytes::new(512), ..request(1, Op::Read, 0, 1) };
+    let sector = tidegate_model::Request {
+        size: tidegate_model::Bytes::new(512),
+        ..request(1, Op::Read, 0, 1)
+    };
     let ends = serve(&small(), &[(0, sector)]);
     assert_eq!(ends, [(1, OVERHEAD_NS + READ_NS + PAGE_NS + LINK_NS / 8 + COMMAND_NS)]);
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Reads that come upon a program: who waits for whom.
 
-use model::Op;
-use model::ssd::Ssd;
+use tidegate_model::Op;
+use tidegate_model::ssd::Ssd;
 
 use crate::common::*;
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! How long writes take, by hand: the cache, what must be in flash, flushes.
 
-use drive::{Drive, SsdDrive};
-use model::ssd::Ssd;
-use model::{Bytes, Op, Request, RequestId};
+use tidegate_drive::{Drive, SsdDrive};
+use tidegate_model::ssd::Ssd;
+use tidegate_model::{Bytes, Op, Request, RequestId};
 
 use crate::common::*;
 
@@ -137,7 +137,7 @@ fn part_of_a_unit_is_read_before_it_is_written() {
 fn trimmed_units_hold_nothing() {
     let mut drive = drive(&small(), 1);
     // From the middle of unit 0 to the middle of unit 3: units 1 and 2 are whole.
-    drive.trim(model::Lba::new(4), Bytes::from_kib(12));
+    drive.trim(tidegate_model::Lba::new(4), Bytes::from_kib(12));
     drive.audit();
     drive.submit(at(0), &[request(1, Op::Read, 1, 2)]);
     let from_memory = OVERHEAD_NS + 2 * LINK_NS + COMMAND_NS;

@@ -3,9 +3,9 @@
 
 use std::borrow::Cow;
 
-use host::Distribution;
-use model::{Beyond, Duration, ExportContract, ExportSpec};
 use serde_json::{Value, json};
+use tidegate_model::{Beyond, Duration, ExportContract, ExportSpec};
+use tidegate_stats::Distribution;
 
 use crate::service::{Admitted, ChangeError, ExportStatistics, Offer, Refusal, Removed, View};
 
@@ -165,7 +165,7 @@ fn export_status(
         "contract": export.contract.as_ref().map(contract),
         "bound_ns": ns(bound),
         "weight": export.share.weight,
-        "limit_bytes_per_s": export.share.limit.map(model::Bandwidth::bytes_per_s),
+        "limit_bytes_per_s": export.share.limit.map(tidegate_model::Bandwidth::bytes_per_s),
         "is_degraded": is_degraded,
         "failed": failed,
     })
@@ -178,7 +178,7 @@ fn contract(contract: &ExportContract) -> Value {
         "period_ns": period.ns(),
         "deadline_ns": deadline.ns(),
         "size_bytes_max": size_max.get(),
-        "op": op.map(model::Op::name),
+        "op": op.map(tidegate_model::Op::name),
         "beyond": match beyond { Beyond::Wait => "wait", Beyond::BestEffort => "best-effort" },
     })
 }

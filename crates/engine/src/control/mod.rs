@@ -32,9 +32,9 @@ use std::io;
 use std::path::Path;
 use std::sync::{Arc, Mutex, TryLockError};
 
-use model::NewExport;
-use policy::NoticeKind;
 use serde_json::{Value, json};
+use tidegate_model::NewExport;
+use tidegate_policy::NoticeKind;
 
 use self::answers::{Fault, admitted, failed, removed, statistics, status};
 use self::request::Request;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! What may be asked, as it is written.
 
-use model::{NewExport, ServeFile};
 use serde::Deserialize;
 use serde_json::Value;
+use tidegate_model::{NewExport, ServeFile};
 
 use super::answers::Fault;
 
@@ -141,11 +141,12 @@ mod tests {
         let line: Vec<u8> = line.iter().copied().filter(|&byte| byte != b'\n').collect();
         let Request::Admit { export } = Request::parse(&line).unwrap() else { panic!("{line:?}") };
         assert_eq!((export.name.as_str(), export.share.weight), ("c \"2\"", 3));
-        let (offset, size) = (model::Bytes::from_kib(4), model::Bytes::from_kib(1 << 20));
-        assert_eq!(export.place, model::ExportPlace::At { offset, size });
+        let (offset, size) =
+            (tidegate_model::Bytes::from_kib(4), tidegate_model::Bytes::from_kib(1 << 20));
+        assert_eq!(export.place, tidegate_model::ExportPlace::At { offset, size });
         let terms = export.contract.unwrap();
-        assert_eq!((terms.requests, terms.deadline), (2, model::Duration::from_ms(300)));
-        assert_eq!(terms.beyond, model::Beyond::BestEffort);
+        assert_eq!((terms.requests, terms.deadline), (2, tidegate_model::Duration::from_ms(300)));
+        assert_eq!(terms.beyond, tidegate_model::Beyond::BestEffort);
     }
 
     /// What looks like a request: pieces of them in any order.

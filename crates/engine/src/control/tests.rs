@@ -7,8 +7,8 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use model::BatchTable;
 use serde_json::Value;
+use tidegate_model::BatchTable;
 
 use super::Control;
 use crate::peers::Say;
@@ -50,8 +50,9 @@ impl Bench {
         let file = folder.path().join("serve.toml");
         let serve = SERVE.replace("\"camera\"", &format!("'{name}'"));
         std::fs::write(&file, serve).unwrap();
-        let times = [1_000, 1_500, 2_000].map(model::Duration::from_us);
-        let drive = drive_file(&BatchTable::new(&times).unwrap(), model::Duration::from_us(100));
+        let times = [1_000, 1_500, 2_000].map(tidegate_model::Duration::from_us);
+        let drive =
+            drive_file(&BatchTable::new(&times).unwrap(), tidegate_model::Duration::from_us(100));
         std::fs::write(folder.path().join("disk.drive.toml"), drive).unwrap();
         let prepared = Prepared::read(&file).unwrap();
         assert!(prepared.is_proven());
@@ -194,7 +195,7 @@ fn an_exceeded_bound_degrades_its_export_without_an_overrun() {
     assert!(look.seen.overruns == 0 && !look.is_degraded());
     let mut seen = (*look.seen).clone();
     seen.exports[0].exceeded = 1;
-    seen.exports[1].responses.record(model::Duration::from_ms(100_000));
+    seen.exports[1].responses.record(tidegate_model::Duration::from_ms(100_000));
     look.seen = Arc::new(seen);
     assert!(look.is_export_degraded(0) && !look.is_export_degraded(1));
 }
@@ -344,7 +345,7 @@ fn what_has_no_place_or_no_name_is_refused() {
 fn a_refusal_is_no_fault_of_the_request() {
     use super::answers::{Fault, failed};
     use crate::service::{ChangeError, Refusal};
-    let waited = model::Duration::from_ms(4_000);
+    let waited = tidegate_model::Duration::from_ms(4_000);
     let name = || "camera".to_owned();
     for (error, is_refused) in [
         (ChangeError::NeverQuiet { waited }, true),
@@ -389,18 +390,18 @@ fn a_contract_that_the_server_cannot_read_in_time_is_refused() {
     let bench = Bench::new();
     let prepared = Prepared::read(&bench.folder.path().join("serve.toml")).unwrap();
     let service = prepared.with_callers_max(3).open(false).unwrap();
-    let contract = |requests| model::NewExport {
+    let contract = |requests| tidegate_model::NewExport {
         name: "second".to_owned(),
-        place: model::ExportPlace::Free { size: model::Bytes::from_kib(64) },
-        contract: Some(model::ExportContract {
+        place: tidegate_model::ExportPlace::Free { size: tidegate_model::Bytes::from_kib(64) },
+        contract: Some(tidegate_model::ExportContract {
             requests,
-            period: model::Duration::from_ms(100),
-            deadline: model::Duration::from_ms(100),
-            size_max: model::Bytes::from_kib(16),
+            period: tidegate_model::Duration::from_ms(100),
+            deadline: tidegate_model::Duration::from_ms(100),
+            size_max: tidegate_model::Bytes::from_kib(16),
             op: None,
-            beyond: model::Beyond::Wait,
+            beyond: tidegate_model::Beyond::Wait,
         }),
-        share: model::BestEffortShare::default(),
+        share: tidegate_model::BestEffortShare::default(),
         is_read_only: false,
     };
     let error = service.admit(&contract(2)).unwrap_err().to_string();

@@ -6,11 +6,11 @@
 
 use std::fmt;
 
-use model::{Duration, ExportSpec};
 use prometheus_client::collector::Collector;
 use prometheus_client::encoding::{DescriptorEncoder, EncodeGaugeValue, NoLabelSet};
 use prometheus_client::metrics::MetricType;
 use prometheus_client::registry::Registry;
+use tidegate_model::{Duration, ExportSpec};
 
 use crate::service::{ExportStatistics, Look, ResponseCounts, View};
 

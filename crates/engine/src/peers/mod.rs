@@ -26,9 +26,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-use device::Waker;
 use oneshot::channel;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use tidegate_device::Waker;
 
 pub(crate) use self::door::{Door, TcpDoor, UnixDoor};
 use self::peer::{Fate, Peer};

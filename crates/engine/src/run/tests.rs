@@ -2,13 +2,13 @@
 //! A run with policies that no workload can name: what a policy may ask of its host, and
 //! what a host must not take from a policy.
 
-use drive::PseudoDisk;
-use host::Length;
-use model::{
+use tidegate_drive::PseudoDisk;
+use tidegate_host::Length;
+use tidegate_model::{
     BatchTable, Bytes, Class, Duration, Op, Place, Plan, PolicyName, Request, Task, Time, Workload,
 };
-use policy::{Decision, Event, Full, Tag};
-use sim::DriveExecutor;
+use tidegate_policy::{Decision, Event, Full, Tag};
+use tidegate_sim::DriveExecutor;
 
 use super::*;
 use crate::Limits;

@@ -3,8 +3,8 @@
 
 use std::time::{Duration as Wall, Instant};
 
-use analysis::{Answer, assess};
-use model::{Duration, ExportContract, ExportSpec, Workload};
+use tidegate_analysis::{Answer, assess};
+use tidegate_model::{Duration, ExportContract, ExportSpec, Workload};
 
 use super::prover::up_to_us;
 

@@ -4,9 +4,9 @@
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
 
-use analysis::assess;
-use model::serve_file::Layout;
-use model::{Bytes, DriveFile, ExportSpec, FileError, ServeFile};
+use tidegate_analysis::assess;
+use tidegate_model::serve_file::Layout;
+use tidegate_model::{Bytes, DriveFile, ExportSpec, FileError, ServeFile};
 
 /// Contracts beyond which the proof takes longer than a test may.
 const PROVED_MAX: usize = 4;
@@ -23,7 +23,7 @@ pub(crate) enum Reached {
 /// What is not as it must be.
 pub(crate) fn run(bytes: &[u8]) -> Result<Reached, String> {
     static DRIVES: LazyLock<Vec<DriveFile>> = LazyLock::new(|| {
-        let load = |name| drive::builtin::load(name).expect("it is built in");
+        let load = |name| tidegate_drive::builtin::load(name).expect("it is built in");
         vec![load("fujitsu-max3036rc"), load("sata-ssd")]
     });
     let Ok(text) = std::str::from_utf8(bytes) else { return Ok(Reached::Refused) };

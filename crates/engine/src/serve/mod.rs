@@ -23,10 +23,10 @@ mod trouble_log;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use analysis::{Answer, Assessment, assess};
-use device::{Access, OpenError, memory_file};
-use model::serve_file::{BackingReference, Bound, Layout, Named};
-use model::{Bytes, DriveFile, DriveKind, ExportSpec, FileError, ServeFile, Workload};
+use tidegate_analysis::{Answer, Assessment, assess};
+use tidegate_device::{Access, OpenError, memory_file};
+use tidegate_model::serve_file::{BackingReference, Bound, Layout, Named};
+use tidegate_model::{Bytes, DriveFile, DriveKind, ExportSpec, FileError, ServeFile, Workload};
 
 use prover::FileProver;
 
@@ -40,7 +40,7 @@ pub use places::{Crowded, PLACES_PER_EXPORT, PlaceTaken, Places};
 pub use sidelines::Sidelines;
 pub use simulated::SimulatedBacking;
 
-const _: () = assert!(Layout::REQUEST_MAX.get() <= device::ring::SIZE_MAX.get());
+const _: () = assert!(Layout::REQUEST_MAX.get() <= tidegate_device::ring::SIZE_MAX.get());
 
 /// Blocks of a simulated drive's store.
 const SIMULATED_ALIGNMENT: Bytes = Bytes::new(512);
@@ -78,7 +78,7 @@ pub enum ServeError {
     },
     /// The drive cannot be simulated.
     #[error(transparent)]
-    Drive(#[from] drive::BuildError),
+    Drive(#[from] tidegate_drive::BuildError),
     /// There is no memory for the data of a simulated drive.
     #[error("cannot make a store in memory: {source}")]
     Memory {
@@ -306,14 +306,14 @@ impl Prepared {
     fn simulated_drive(
         &self,
         file: &DriveFile,
-    ) -> Result<Box<dyn drive::Drive + Send>, ServeError> {
+    ) -> Result<Box<dyn tidegate_drive::Drive + Send>, ServeError> {
         let (bound, _) = self.bound.as_ref().expect("a drive is known");
         let kind = match (&file.mechanics, &file.ssd) {
             (Some(_), _) => DriveKind::Mechanical,
             (None, Some(_)) => DriveKind::Ssd,
             (None, None) => DriveKind::Pseudo,
         };
-        Ok(drive::build(kind, &bound.workload, Some(file), SEED)?)
+        Ok(tidegate_drive::build(kind, &bound.workload, Some(file), SEED)?)
     }
 
     fn params(&self, layout: Layout) -> Result<ServiceParams, ServeError> {
@@ -377,8 +377,8 @@ fn read_drive(
     faulty: impl Fn(FileError) -> ServeError,
 ) -> Result<DriveFile, ServeError> {
     let name = named.get_ref();
-    if drive::builtin::is_name(name) {
-        return drive::builtin::load(name).map_err(|error| {
+    if tidegate_drive::builtin::is_name(name) {
+        return tidegate_drive::builtin::load(name).map_err(|error| {
             faulty(FileError::new(named.span(), error.to_string(), "name another drive"))
         });
     }

@@ -2,9 +2,9 @@
 //! What is proved of a set of exports, by the rules of a serve file: at the start, and whenever
 //! the set is to change.
 
-use analysis::{Answer, Assessment, assess};
-use model::serve_file::Layout;
-use model::{
+use tidegate_analysis::{Answer, Assessment, assess};
+use tidegate_model::serve_file::Layout;
+use tidegate_model::{
     BatchTable, DriveFile, Duration, ExportContract, ExportSpec, FileError, NewExport, Plan,
     PolicyName, ServeFile, Workload,
 };

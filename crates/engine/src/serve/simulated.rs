@@ -8,10 +8,11 @@ use std::collections::HashMap;
 use std::fs::File;
 use std::os::unix::fs::FileExt;
 
-use device::{Clock, IoBuffer, IoError, RingError, Waker};
-use drive::Drive;
-use model::{Bytes, Duration, Lba, Op, Request, RequestId, Time};
 use rustix::fs::{FallocateFlags, fallocate};
+use tidegate_device::{IoBuffer, IoError, RingError, Waker};
+use tidegate_drive::Drive;
+use tidegate_model::{Bytes, Duration, Lba, Op, Request, RequestId, Time};
+use tidegate_platform::Clock;
 
 use crate::service::{Backing, Move, Moved};
 
@@ -28,7 +29,7 @@ pub struct SimulatedBacking {
     held: HashMap<RequestId, (Request, IoBuffer)>,
     /// Scratch, empty between calls.
     requests: Vec<Request>,
-    returned: Vec<drive::Completion>,
+    returned: Vec<tidegate_drive::Completion>,
     /// Done at once: no drive model takes time for them.
     trimmed: Vec<RequestId>,
 }
@@ -45,7 +46,7 @@ impl SimulatedBacking {
         let (memory, offset) = (&mut data.bytes_mut()[..length], request.start.offset_bytes());
         match request.op {
             Op::Write => self.store.write_all_at(memory, offset),
-            Op::Read => device::read_with_zeroes(&self.store, memory, offset),
+            Op::Read => tidegate_device::read_with_zeroes(&self.store, memory, offset),
         }
     }
 }
@@ -96,7 +97,7 @@ impl Backing for SimulatedBacking {
         let now = self.now();
         self.drive.advance(now, &mut self.returned);
         let mut returned = std::mem::take(&mut self.returned);
-        for drive::Completion { id, .. } in returned.drain(..) {
+        for tidegate_drive::Completion { id, .. } in returned.drain(..) {
             let Some((request, mut data)) = self.held.remove(&id) else {
                 // A flush: the store has no memory of its own that could be lost.
                 moved.push(Moved { id, data: None, result: Ok(()) });

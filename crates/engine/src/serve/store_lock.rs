@@ -11,10 +11,10 @@ use std::os::fd::AsFd;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use device::in_use::Use;
-use device::{Access, OpenError, Target};
 use rustix::fs::{FileType, FlockOperation, flock, fstat};
 use rustix::io::Errno;
+use tidegate_device::in_use::Use;
+use tidegate_device::{Access, OpenError, Target};
 
 use super::ServeError;
 
@@ -27,7 +27,7 @@ const TRY_EVERY: Duration = Duration::from_millis(20);
 
 /// Opens the store of a simulated drive, for whoever is alone with it.
 pub(super) fn open_store(path: &Path) -> Result<File, ServeError> {
-    let file = patiently(|| device::open_store(path), is_busy)?;
+    let file = patiently(|| tidegate_device::open_store(path), is_busy)?;
     lock(&file, path, true)?;
     Ok(file)
 }

@@ -9,8 +9,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration as Wall, Instant};
 
-use drive::PseudoDisk;
-use model::Duration;
+use tidegate_drive::PseudoDisk;
+use tidegate_model::Duration;
 
 use super::*;
 use crate::peers::Say;

@@ -70,7 +70,7 @@ fn sentence(trouble: &Trouble) -> String {
             "warning: {}: the drive has {in_flight} requests and gave none back for {}; they \
              are waited for, and until the next start no bound is guaranteed",
             at(*instant),
-            model::Duration::from_ms(waited.ns() / 1_000_000),
+            tidegate_model::Duration::from_ms(waited.ns() / 1_000_000),
         ),
         Trouble::FlushFailed { at: instant, error } => format!(
             "error: {}: a flush failed: {error}; what was written since the last good one may be \
@@ -151,7 +151,7 @@ impl Lines {
 }
 
 /// The time of day, to be found in other logs, and since the start.
-fn at(since_start: model::Time) -> String {
+fn at(since_start: tidegate_model::Time) -> String {
     let ms = since_start.ns() / 1_000_000;
     let now = humantime::format_rfc3339_millis(SystemTime::now());
     format!("{now}, {}.{:03} s after the start", ms / 1_000, ms % 1_000)
@@ -159,7 +159,7 @@ fn at(since_start: model::Time) -> String {
 
 #[cfg(test)]
 mod tests {
-    use model::{Duration as Time, Time as Instant_};
+    use tidegate_model::{Duration as Time, Time as Instant_};
 
     use super::*;
 

@@ -4,8 +4,8 @@
 //! A real device on io_uring, a simulated drive in real time, or a recorder of a test: the same
 //! core runs on each.
 
-use device::{IoBuffer, IoError, RingError};
-use model::{Bytes, Lba, Request, RequestId, Time};
+use tidegate_device::{IoBuffer, IoError, RingError};
+use tidegate_model::{Bytes, Lba, Request, RequestId, Time};
 
 /// A read or write on its way to the store, with its memory.
 #[derive(Debug)]

@@ -6,12 +6,12 @@
 //!                    its parts own the data, there and back
 //! ```
 
-use device::{IoBuffer, IoError};
-use model::{Bytes, Duration, Lba, Time};
 #[cfg(any(test, feature = "harness"))]
 use oneshot::TryRecvError;
 use oneshot::{Receiver, Sender};
 use rustix::io::Errno;
+use tidegate_device::{IoBuffer, IoError};
+use tidegate_model::{Bytes, Duration, Lba, Time};
 
 use super::offer::ExportId;
 

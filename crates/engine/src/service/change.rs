@@ -12,8 +12,8 @@
 use std::fmt;
 use std::sync::{Arc, MutexGuard, PoisonError, TryLockError};
 
-use model::{Duration, ExportSpec, NewExport};
 use oneshot::channel;
+use tidegate_model::{Duration, ExportSpec, NewExport};
 
 use super::core::GivenUp;
 use super::inbox::{Change, Message};
@@ -112,7 +112,7 @@ pub enum ChangeError {
     Fixed,
     /// The policy of the new set cannot be had.
     #[error(transparent)]
-    Policy(#[from] policy::BuildError),
+    Policy(#[from] tidegate_policy::BuildError),
     /// The service ended.
     #[error("the service ended")]
     Ended,

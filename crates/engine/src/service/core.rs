@@ -18,9 +18,9 @@ mod trims;
 
 use std::collections::{BTreeMap, HashMap, VecDeque};
 
-use device::{IoBuffer, IoError};
-use model::{Request, RequestId, Time};
-use policy::{Decision, Event, NoticeKind, Policy};
+use tidegate_device::{IoBuffer, IoError};
+use tidegate_model::{Request, RequestId, Time};
+use tidegate_policy::{Decision, Event, NoticeKind, Policy};
 
 use super::backing::{Backing, Move, Moved};
 use super::call::{Answered, Call, CallError, CallPart};
@@ -177,7 +177,7 @@ impl<B: Backing> Core<B> {
     ///
     /// # Errors
     /// When the means of waiting fail.
-    pub(crate) fn wait(&mut self) -> Result<(), device::RingError> {
+    pub(crate) fn wait(&mut self) -> Result<(), tidegate_device::RingError> {
         self.backing.wait(self.next_turn())
     }
 

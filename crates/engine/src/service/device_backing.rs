@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! A real device or file as the store of a service, through io_uring.
 
-use device::{Clock, DataRing, RingError, Target, Transfer, Waker};
-use model::{Bytes, Duration, Lba, RequestId, Time};
+use tidegate_device::{DataRing, RingError, Target, Transfer, Waker};
+use tidegate_model::{Bytes, Duration, Lba, RequestId, Time};
+use tidegate_platform::Clock;
 
 use super::backing::{Backing, Move, Moved};
 
@@ -63,7 +64,7 @@ impl Backing for DeviceBacking {
     }
 
     fn reap(&mut self, moved: &mut Vec<Moved>) {
-        self.ring.reap(|device::Moved { token, data, result }| {
+        self.ring.reap(|tidegate_device::Moved { token, data, result }| {
             moved.push(Moved { id: RequestId(token), data, result });
         });
     }

@@ -18,8 +18,8 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use model::{Bytes, ExportSpec, Lba, Op, Time};
-use policy::NoticeKind;
+use tidegate_model::{Bytes, ExportSpec, Lba, Op, Time};
+use tidegate_policy::NoticeKind;
 
 use super::call::{Awaited, Call, CallError, CallKind, CallPart, mailbox};
 use super::core::memory;

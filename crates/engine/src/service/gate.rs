@@ -16,8 +16,8 @@
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
-use model::{ExportContract, Op};
 use oneshot::{Receiver, Sender, channel};
+use tidegate_model::{ExportContract, Op};
 
 use super::offer::ExportId;
 
@@ -202,7 +202,7 @@ impl AllGates {
 
 #[cfg(test)]
 mod tests {
-    use model::{Beyond, Bytes, Duration};
+    use tidegate_model::{Beyond, Bytes, Duration};
 
     use super::*;
 

@@ -9,10 +9,11 @@
 use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::SeqCst;
 
-use device::{Clock, Pile, Waker};
-use model::Time;
 use oneshot::{Sender, channel};
-use policy::NoticeKind;
+use tidegate_device::{Pile, Waker};
+use tidegate_model::Time;
+use tidegate_platform::Clock;
+use tidegate_policy::NoticeKind;
 
 use super::call::Call;
 use super::core::GivenUp;

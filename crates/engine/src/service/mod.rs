@@ -43,10 +43,11 @@ use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 
-use device::realtime::{self, RealTime};
-use device::{Clock, RingError, Waker};
-use model::{AccessTime, Bytes, DriveFile, Plan, PolicyName, Time, Workload};
-use policy::Policy;
+use tidegate_device::{RingError, Waker};
+use tidegate_model::{AccessTime, Bytes, DriveFile, Plan, PolicyName, Time, Workload};
+use tidegate_platform::Clock;
+use tidegate_platform::realtime::{self, RealTime};
+use tidegate_policy::Policy;
 
 use self::change::Roster;
 use self::core::{Core, Successor, Switch};
@@ -68,8 +69,8 @@ pub use self::statistics::{Overrun, ServiceStatistics, Stall, Trouble};
 pub use self::summary::Summary;
 pub use self::tenant::ExportStatistics;
 pub use self::view::{Look, View};
-pub use model::{Duration, ExportContract, ExportPlace, ExportSpec, NewExport};
-pub use policy::NoticeKind;
+pub use tidegate_model::{Duration, ExportContract, ExportPlace, ExportSpec, NewExport};
+pub use tidegate_policy::NoticeKind;
 
 /// Troubles that wait for whoever hears of them.
 const TROUBLES_WAITING_MAX: usize = 256;
@@ -97,7 +98,7 @@ pub struct ServiceParams {
 
 impl ServiceParams {
     fn access_time(&self) -> Option<Box<dyn AccessTime>> {
-        drive::access_time(self.drive.as_ref()?)
+        tidegate_drive::access_time(self.drive.as_ref()?)
     }
 
     /// The largest request of all.
@@ -106,8 +107,11 @@ impl ServiceParams {
         contracts.map(|terms| terms.size_max).fold(self.size_max, Bytes::max)
     }
 
-    fn policy(&self, arrangement: &Arrangement) -> Result<Box<dyn Policy>, policy::BuildError> {
-        policy::build(arrangement.policy, &arrangement.plan, self.access_time())
+    fn policy(
+        &self,
+        arrangement: &Arrangement,
+    ) -> Result<Box<dyn Policy>, tidegate_policy::BuildError> {
+        tidegate_policy::build(arrangement.policy, &arrangement.plan, self.access_time())
     }
 }
 
@@ -117,7 +121,7 @@ impl ServiceParams {
 pub enum ServiceError {
     /// The policy cannot be had.
     #[error(transparent)]
-    Policy(#[from] policy::BuildError),
+    Policy(#[from] tidegate_policy::BuildError),
     /// The store cannot be driven.
     #[error(transparent)]
     Ring(#[from] RingError),
@@ -367,5 +371,5 @@ fn last_policy(params: &ServiceParams) -> Box<dyn Policy> {
         batch_max,
         ..Plan::of(&Workload::new("what is left", plan.depth, table))
     };
-    policy::build(PolicyName::Dqf, &plan, None).expect("it needs nothing but the table")
+    tidegate_policy::build(PolicyName::Dqf, &plan, None).expect("it needs nothing but the table")
 }

@@ -3,7 +3,7 @@
 
 use std::sync::{Arc, PoisonError, RwLock};
 
-use model::{BatchTable, Duration, ExportSpec, Plan, PolicyName, RegulatorName, Workload};
+use tidegate_model::{BatchTable, Duration, ExportSpec, Plan, PolicyName, RegulatorName, Workload};
 
 /// Tells exports apart for as long as a service runs: none gets that of another, so whoever
 /// holds on to an export that was removed does not reach what took its place.

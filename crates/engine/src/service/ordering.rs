@@ -9,7 +9,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use model::{Bytes, Lba, Op, RequestId};
+use tidegate_model::{Bytes, Lba, Op, RequestId};
 
 /// Requests by first byte.
 type Places = BTreeMap<(u64, RequestId), Held>;

@@ -7,8 +7,8 @@
 
 use std::sync::{Mutex, PoisonError};
 
-use device::IoBuffer;
-use model::Bytes;
+use tidegate_device::IoBuffer;
+use tidegate_model::Bytes;
 
 /// How much is kept for later.
 const KEPT_BYTES: u64 = 64 << 20;

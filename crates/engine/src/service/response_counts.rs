@@ -4,7 +4,7 @@
 //! Beside `Distribution`, whose quantiles are fine and whose counters have 32 bits: classes that
 //! never change can be added up over days and over services.
 
-use model::Duration;
+use tidegate_model::Duration;
 
 /// The longest time of each class but the last, which has none.
 const LIMITS_US: [u64; 16] = [

@@ -7,7 +7,7 @@
 
 use std::collections::HashMap;
 
-use model::RequestId;
+use tidegate_model::RequestId;
 
 /// Names of flushes are told from those of requests by this bit.
 const FLUSH: u64 = 1 << 63;

@@ -11,7 +11,7 @@
 use std::collections::{BTreeMap, VecDeque};
 
 use super::offer::ExportId;
-use model::{Bandwidth, Bytes, Duration, RequestId, Time};
+use tidegate_model::{Bandwidth, Bytes, Duration, RequestId, Time};
 
 /// What a request is charged beside its bytes: about what a disk moves while it positions.
 const POSITIONING_BYTES: u64 = 256 << 10;

@@ -5,9 +5,10 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::sync::mpsc::SyncSender;
 
-use device::IoError;
-use host::{BatchWatch, Distribution, Memory, Observer};
-use model::{BatchTable, Duration, Outcome, Plan, Request, RequestCharges, Time};
+use tidegate_device::IoError;
+use tidegate_host::{BatchWatch, Observer};
+use tidegate_model::{BatchTable, Duration, Outcome, Plan, Request, RequestCharges, Time};
+use tidegate_stats::{Distribution, Memory};
 
 use super::tenant::ExportStatistics;
 
@@ -336,7 +337,7 @@ impl Watch {
 
 #[cfg(test)]
 mod tests {
-    use model::{Bytes, Class, RequestId};
+    use tidegate_model::{Bytes, Class, RequestId};
 
     use super::*;
 

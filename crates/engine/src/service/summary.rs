@@ -5,7 +5,7 @@ use std::fmt;
 
 use std::sync::Arc;
 
-use model::Duration;
+use tidegate_model::Duration;
 
 use super::Service;
 use super::offer::Offer;
@@ -35,7 +35,11 @@ impl fmt::Display for Summary {
             write!(f, "{}: ", export.name)?;
             match &export.contract {
                 Some(contract) => write_contract(f, seen, *bound, contract.deadline)?,
-                None => write_best_effort(f, seen, self.statistics.now.since(model::Time::ZERO))?,
+                None => write_best_effort(
+                    f,
+                    seen,
+                    self.statistics.now.since(tidegate_model::Time::ZERO),
+                )?,
             }
             if seen.failed > 0 {
                 write!(f, "; {} failed", seen.failed)?;

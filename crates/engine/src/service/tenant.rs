@@ -3,12 +3,12 @@
 
 use std::collections::VecDeque;
 
-use host::{Distribution, Memory};
-use model::{Class, Duration, Op, RequestId, TaskIndex, Time};
+use tidegate_model::{Class, Duration, Op, RequestId, TaskIndex, Time};
+use tidegate_stats::{Distribution, Memory};
 
 use super::ordering::Ordering;
 use super::response_counts::ResponseCounts;
-use model::{Beyond, ExportContract as Contract};
+use tidegate_model::{Beyond, ExportContract as Contract};
 
 /// What is known of an export's service.
 #[derive(Debug, Clone)]

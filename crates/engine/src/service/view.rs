@@ -6,8 +6,8 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use device::realtime::RealTime;
-use model::{Duration, PolicyName, Time};
+use tidegate_model::{Duration, PolicyName, Time};
+use tidegate_platform::realtime::RealTime;
 
 use super::offer::Offer;
 use super::statistics::ServiceStatistics;

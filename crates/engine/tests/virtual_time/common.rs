@@ -7,14 +7,14 @@ use std::collections::VecDeque;
 use std::rc::Rc;
 use std::sync::atomic::AtomicBool;
 
-use drive::Drive;
-use engine::{DeviceRun, Length, Limits, RunError, RunParams};
-use host::Distribution;
-use model::{
+use tidegate_drive::Drive;
+use tidegate_engine::{DeviceRun, Length, Limits, RunError, RunParams};
+use tidegate_model::{
     BatchTable, BestEffort, Bytes, Class, Duration, Intensity, Op, Outcome, Place, Plan,
     PolicyName, Request, RequestId, Task, Time, Workload,
 };
-use sim::DriveExecutor;
+use tidegate_sim::DriveExecutor;
+use tidegate_stats::Distribution;
 
 /// Every request takes this long.
 pub(crate) const SERVICE: Duration = Duration::from_ms(4);
@@ -65,9 +65,9 @@ impl Drive for InOrder {
         self.outstanding.front().map(|&(_, at, _)| at)
     }
 
-    fn advance(&mut self, now: Time, out: &mut Vec<drive::Completion>) {
+    fn advance(&mut self, now: Time, out: &mut Vec<tidegate_drive::Completion>) {
         while let Some(&(id, at, outcome)) = self.outstanding.front().filter(|done| done.1 <= now) {
-            out.push(drive::Completion { id, at, outcome });
+            out.push(tidegate_drive::Completion { id, at, outcome });
             self.outstanding.pop_front();
         }
     }
@@ -158,7 +158,7 @@ impl Setting {
         let params = RunParams { workload, plan: &plan, policy, length, seed: 1, limits };
         let executor = DriveExecutor::new(self.drive);
         let mut executor = executor.with_lateness(self.lateness_at);
-        engine::run(&params, None, &mut executor, &self.cancel)
+        tidegate_engine::run(&params, None, &mut executor, &self.cancel)
     }
 }
 

@@ -2,14 +2,14 @@
 //! What a target cannot carry is refused before anything starts, and by name.
 
 use crate::common::*;
-use engine::{Length, RunError};
-use model::{Bytes, Op, Place, PolicyName};
+use tidegate_engine::{Length, RunError};
+use tidegate_model::{Bytes, Op, Place, PolicyName};
 
 const ONE_JOB: Length = Length::Jobs(1);
 
 #[test]
 fn workload_that_the_target_cannot_carry_is_refused_before_anything_starts() {
-    let refusal = |change: fn(&mut model::Task), length| {
+    let refusal = |change: fn(&mut tidegate_model::Task), length| {
         let mut workload = workload(vec![task("a", 10, 1)], Vec::new());
         change(&mut workload.tasks[0]);
         let setting = Setting::new(PolicyName::Dqf, length);
@@ -26,7 +26,8 @@ fn workload_that_the_target_cannot_carry_is_refused_before_anything_starts() {
     assert!(error.to_string().contains("no multiple of the 4KiB"), "{error}");
     let error = refusal(|task| task.size = Bytes::from_kib(256), ONE_JOB);
     assert!(matches!(error, RunError::SizeAboveBuffer { .. }));
-    let narrow = |task: &mut model::Task| task.place = Place::Range { from_ppm: 1, to_ppm: 2 };
+    let narrow =
+        |task: &mut tidegate_model::Task| task.place = Place::Range { from_ppm: 1, to_ppm: 2 };
     assert!(matches!(refusal(narrow, ONE_JOB), RunError::PlaceTooSmall { .. }));
     let never = refusal(|_| (), Length::Jobs(u64::MAX));
     assert!(matches!(never, RunError::LengthBeyondTime { .. }));

@@ -7,8 +7,8 @@
 use std::sync::atomic::Ordering;
 
 use crate::common::*;
-use engine::{Length, RunEnd};
-use model::{Duration, Intensity, PolicyName};
+use tidegate_engine::{Length, RunEnd};
+use tidegate_model::{Duration, Intensity, PolicyName};
 
 /// Goal: lateness of the host is told apart from the response that it is part of. Method: the
 /// host wakes 3 ms late at the second release and 1 ms late at its completion.
@@ -76,7 +76,7 @@ fn failed_requests_are_no_measure_of_the_device() {
 #[test]
 fn batches_that_break_the_table_are_counted() {
     let mut workload = workload(vec![task("a", 50, 2), offset(task("b", 50, 1), 20)], Vec::new());
-    workload.table = model::BatchTable::new(&[ms(3), ms(10)]).unwrap();
+    workload.table = tidegate_model::BatchTable::new(&[ms(3), ms(10)]).unwrap();
     let outcome = Setting::new(PolicyName::Dqf, Length::Jobs(5)).run(&workload).unwrap();
     let watch = outcome.watch.batches;
     assert_eq!((watch.batches, watch.overruns, watch.overrun_max), (10, 5, ms(1)));

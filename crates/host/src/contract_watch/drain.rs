@@ -7,9 +7,9 @@
 //! ```
 //!
 //! Every dispatch starts the clock anew: the contract speaks of a drive to which nothing more
-//! is sent. Source of the contract: `model::Contracts`.
+//! is sent. Source of the contract: `tidegate_model::Contracts`.
 
-use model::{BatchTable, Outcome, Request, Time};
+use tidegate_model::{BatchTable, Outcome, Request, Time};
 
 use super::overruns::{Clock, Overruns};
 use crate::observer::Observer;

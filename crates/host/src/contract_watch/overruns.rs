@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! What the watches count, and the clock by which they measure.
 
-use model::{Duration, Time};
+use tidegate_model::{Duration, Time};
 
 /// How often a contract was held against what happened, and how often it was broken.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]

@@ -5,7 +5,7 @@
 //! Only a round that found no other of its kind on the drive can be compared, as long as none
 //! joins it; what else is on the drive does not matter.
 
-use model::{BatchTable, Outcome, Request, Tag, Time};
+use tidegate_model::{BatchTable, Outcome, Request, Tag, Time};
 
 use super::overruns::{Clock, Overruns};
 use crate::observer::Observer;

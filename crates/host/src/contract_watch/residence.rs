@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Compares how long each request stays on the drive with the drive's starvation bound.
 
-use model::{Duration, Outcome, Request, Time};
+use tidegate_model::{Duration, Outcome, Request, Time};
 
 use super::overruns::{Clock, Overruns};
 use crate::ledger::slot;

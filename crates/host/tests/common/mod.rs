@@ -7,8 +7,8 @@ use std::collections::VecDeque;
 use std::convert::Infallible;
 use std::rc::Rc;
 
-use host::{Completion, Executor, Host, HostParams, Length, Run};
-use model::{
+use tidegate_host::{Completion, Executor, Host, HostParams, Length, Run};
+use tidegate_model::{
     BatchTable, BestEffort, Bytes, Class, Duration, Intensity, Op, Outcome, Place, Plan,
     PolicyName, Request, RequestId, Task, Time, Workload,
 };
@@ -169,7 +169,7 @@ impl Setting {
         let params = HostParams::new(workload, self.length);
         let outstanding_max = self.outstanding_max.unwrap_or(params.outstanding_max);
         let params = HostParams { outstanding_max, ..params };
-        let policy = policy::build(self.policy, &plan, None).unwrap();
+        let policy = tidegate_policy::build(self.policy, &plan, None).unwrap();
         let mut nobody = ();
         let mut host = Host::new(&params, policy, &mut self.executor, &mut nobody);
         let Ok(()) = host.run(|| self.cancel.get());

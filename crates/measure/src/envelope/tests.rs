@@ -2,9 +2,9 @@
 //! Envelopes that are known, and random points against every vertex of the linear programme:
 //! coverage in exact integers, tightness against an oracle that knows nothing of the solver.
 
-use model::cost::CostModel;
-use model::{Bytes, Op};
 use proptest::prelude::*;
+use tidegate_model::cost::CostModel;
+use tidegate_model::{Bytes, Op};
 
 use super::*;
 

@@ -4,8 +4,8 @@
 //! What cannot be seen from outside without writing is chosen and said, in the section's
 //! `chosen`: writes cost what reads cost, and memory is a small one.
 
-use drive::mechanical::MechanicalDrive;
-use model::mechanics::{
+use tidegate_drive::mechanical::MechanicalDrive;
+use tidegate_model::mechanics::{
     Bus, Cache, Layout, Mechanics, Overhead, Queue, ReadAhead, Seek, TrackOrder, Zone, Zones,
 };
 

@@ -5,9 +5,9 @@
 //! cylinder further in. After some cylinders it begins again: by then others have taken their
 //! place in memory.
 
-use drive::mechanical::{Layout, Position};
-use model::Lba;
-use model::mechanics::TrackOrder;
+use tidegate_drive::mechanical::{Layout, Position};
+use tidegate_model::Lba;
+use tidegate_model::mechanics::TrackOrder;
 
 use super::fit::bare;
 use super::probing::Seen;

@@ -36,11 +36,11 @@ mod zones;
 
 use std::sync::atomic::AtomicBool;
 
-use drive::Drive;
-use model::Bytes;
 use rand::SeedableRng as _;
 use rand_pcg::Pcg64;
 use serde::{Deserialize, Serialize};
+use tidegate_drive::Drive;
+use tidegate_model::Bytes;
 
 use crate::subject::{SimulatedSubject, SubjectError};
 pub use fit::mechanics;
@@ -106,12 +106,12 @@ pub const REQUESTS_MAX: u64 =
 /// # Example
 /// ```
 /// use std::sync::atomic::AtomicBool;
-/// use measure::geometry;
-/// use model::{Bytes, DriveKind};
+/// use tidegate_measure::geometry;
+/// use tidegate_model::{Bytes, DriveKind};
 ///
-/// let file = drive::builtin::load("seagate-36es2").unwrap();
+/// let file = tidegate_drive::builtin::load("seagate-36es2").unwrap();
 /// let capacity = Bytes::new(file.mechanics.as_ref().unwrap().sectors * 512);
-/// let mut disk = drive::from_parts(DriveKind::Mechanical, &file, 1).unwrap();
+/// let mut disk = tidegate_drive::from_parts(DriveKind::Mechanical, &file, 1).unwrap();
 /// let blocks = (capacity, Bytes::new(512));
 /// let found = geometry::of_drive(&mut *disk, blocks, 42, |_, _| (), &AtomicBool::new(false));
 /// let found = found.unwrap().expect("it turns");

@@ -11,8 +11,8 @@
 //! tells the order. Where both skews are alike nothing is seen, and nothing depends on it:
 //! tracks are then taken for cylinders.
 
-use model::mechanics::TrackOrder;
 use serde::{Deserialize, Serialize};
+use tidegate_model::mechanics::TrackOrder;
 
 use super::number::{float, median, whole};
 use super::tracks::{Survey, Track};

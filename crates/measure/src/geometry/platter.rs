@@ -5,7 +5,7 @@
 //! A spindle drifts against the clock; what passes when it was expected keeps the mark in
 //! place.
 
-use model::Time;
+use tidegate_model::Time;
 
 use super::number::{float, median};
 

@@ -7,9 +7,9 @@
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use model::{Bytes, Lba, Op, Tag, Time};
 use rand::RngExt as _;
 use rand_pcg::Pcg64;
+use tidegate_model::{Bytes, Lba, Op, Tag, Time};
 
 use super::number::float;
 use crate::subject::{Probe, Subject, SubjectError};

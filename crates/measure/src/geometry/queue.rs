@@ -6,13 +6,13 @@
 //! comes nearest is taken. What is given at once waits equally long, so ageing and bounds on
 //! starvation do not show, and `satf-aging` is `satf`.
 
-use drive::mechanical::MechanicalDrive;
-use model::drive_file::MeasuredTable;
-use model::mechanics::{Mechanics, Queue, Scheduler};
-use model::{Bytes, Lba};
 use rand::SeedableRng as _;
 use rand_pcg::Pcg64;
 use serde::{Deserialize, Serialize};
+use tidegate_drive::mechanical::MechanicalDrive;
+use tidegate_model::drive_file::MeasuredTable;
+use tidegate_model::mechanics::{Mechanics, Queue, Scheduler};
+use tidegate_model::{Bytes, Lba};
 
 use super::number::{count, float, median, whole};
 use crate::kind::Kind;

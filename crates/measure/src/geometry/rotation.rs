@@ -12,8 +12,8 @@
 //! SIGMETRICS 1995, take the turn from one sector read again and again. Reading backwards
 //! instead, so that memory does not answer, and both tests are ours.
 
-use model::Time;
 use serde::{Deserialize, Serialize};
+use tidegate_model::Time;
 
 use super::number::{count, float, median, whole};
 use super::platter::{Platter, concentration};

@@ -6,8 +6,8 @@
 //! layout says where a cylinder is; further in a track is looked for first. From the same
 //! tracks: a head switch, and whether a read of many sectors begins in its middle.
 
-use model::Lba;
 use serde::{Deserialize, Serialize};
+use tidegate_model::Lba;
 
 use super::home::{FARTHEST, Home, Way};
 use super::number::{float, median, whole, whole_32};

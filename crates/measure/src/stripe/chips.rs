@@ -4,7 +4,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::confidence;
+use tidegate_stats::confidence;
 
 /// Slow pairs tell of chips where fewer than one in so many is slow without a second read.
 const NOISE_PART: u64 = 4;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! What the kernel between us and the device does to requests, said before the first is sent.
 
-use device::{DeviceFacts, WriteCache};
-use model::Bytes;
+use tidegate_device::{DeviceFacts, WriteCache};
+use tidegate_model::Bytes;
 
 use super::Warning;
 

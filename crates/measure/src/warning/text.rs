@@ -3,10 +3,10 @@
 
 use std::fmt;
 
-use device::load::Completed;
+use tidegate_device::load::Completed;
 
 use super::{Entries, Skip, Warning};
-use crate::confidence::{CONFIDENCE, FOUR_SIGMA_ABOVE, samples_needed};
+use tidegate_stats::confidence::{CONFIDENCE, FOUR_SIGMA_ABOVE, samples_needed};
 
 impl fmt::Display for Skip {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -8,11 +8,11 @@ use toml::Spanned;
 use super::layout::{NAME_FAULT, NAME_HELP, Wanted, is_name};
 use super::raw::{RawBeyond, RawContract, RawExport};
 use super::sized;
+use crate::entry::positive;
 use crate::export::{BestEffortShare, Beyond, Contract, ExportPlace, ExportSpec, NewExport};
 use crate::file_error::FileError;
 use crate::task::Op;
 use crate::units::Bytes;
-use crate::workload_file::positive;
 
 /// More requests in one period than any store serves.
 const REQUESTS_MAX: u32 = 1 << 16;

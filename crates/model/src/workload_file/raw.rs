@@ -14,7 +14,6 @@ use toml::Spanned;
 use super::DriveReference;
 use super::policy::RawPolicy;
 use crate::batch_table::BatchTable;
-use crate::cpu::{RawCpu, RawCpuInterference, RawCpuPart, RawCpuServer, RawCpuTask, RawCpuWork};
 use crate::drive_file::{DriveFile, DriveKind, Identity, MeasuredTable, batch_table};
 use crate::file_error::FileError;
 use crate::quantity::{Quantity, Share};
@@ -30,36 +29,6 @@ pub(super) struct RawWorkload {
     pub(super) task: Vec<RawTask>,
     #[serde(default)]
     pub(super) best_effort: Vec<RawBestEffort>,
-    cpu: Option<Spanned<RawCpu>>,
-    #[serde(default)]
-    cpu_task: Vec<RawCpuTask>,
-    #[serde(default)]
-    cpu_server: Vec<RawCpuServer>,
-    #[serde(default)]
-    cpu_work: Vec<RawCpuWork>,
-    #[serde(default)]
-    cpu_interference: Vec<RawCpuInterference>,
-}
-
-impl RawWorkload {
-    /// Takes out what the file says of a processor.
-    pub(super) fn take_cpu(&mut self) -> RawCpuPart {
-        RawCpuPart {
-            cpu: self.cpu.take(),
-            tasks: std::mem::take(&mut self.cpu_task),
-            servers: std::mem::take(&mut self.cpu_server),
-            work: std::mem::take(&mut self.cpu_work),
-            interference: std::mem::take(&mut self.cpu_interference),
-        }
-    }
-
-    /// Whether the file says nothing of a disk.
-    pub(super) fn is_without_disk(&self) -> bool {
-        self.drive.is_none()
-            && self.policy.is_none()
-            && self.task.is_empty()
-            && self.best_effort.is_empty()
-    }
 }
 
 #[derive(Deserialize)]

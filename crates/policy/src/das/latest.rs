@@ -3,7 +3,7 @@
 //! served one after the other in the order of release: with all of them, and with all but each
 //! in turn, which is what remains when that one is the request that goes.
 
-use model::Duration;
+use tidegate_model::Duration;
 
 /// The latest instants, made anew at each decision.
 #[derive(Debug, Default)]
@@ -53,7 +53,7 @@ impl Latest {
 
 #[cfg(test)]
 mod tests {
-    use model::Random;
+    use tidegate_model::Random;
 
     use super::*;
 

@@ -14,12 +14,12 @@
 //! # Units
 //! Behind `tokens-per-task` the requests of a job may come one by one, each token back p after it
 //! was taken. There a task of e requests is kept as e units, tasks of one request each: the proof
-//! in `analysis::das` speaks of them as of any sporadic tasks. A request belongs to the unit that
+//! in `tidegate_analysis::das` speaks of them as of any sporadic tasks. A request belongs to the unit that
 //! waits for nothing and whose next release is the earliest.
 
 use std::ops::Range;
 
-use model::{Duration, Plan, RegulatorName, Task, Time};
+use tidegate_model::{Duration, Plan, RegulatorName, Task, Time};
 
 /// One job, in parts per million.
 const WHOLE_PPM: u32 = 1_000_000;

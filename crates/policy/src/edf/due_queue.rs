@@ -4,7 +4,7 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use model::{Plan, Request, RequestId, Time};
+use tidegate_model::{Plan, Request, RequestId, Time};
 
 use crate::Full;
 use crate::queue::RealTimeQueue;

@@ -4,7 +4,7 @@
 
 use std::collections::BTreeSet;
 
-use model::{Lba, Plan, Request, RequestId, Time};
+use tidegate_model::{Lba, Plan, Request, RequestId, Time};
 
 use super::due_queue::due_of;
 use super::one_at_a_time::{PlacedQueue, end_of};

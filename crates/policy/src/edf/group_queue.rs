@@ -4,7 +4,7 @@
 
 use std::collections::BTreeMap;
 
-use model::{Bytes, Duration, Lba, Plan, Request, RequestId, Task, TaskIndex, Time};
+use tidegate_model::{Bytes, Duration, Lba, Plan, Request, RequestId, Task, TaskIndex, Time};
 
 use super::due_queue::due_of;
 use super::one_at_a_time::{PlacedQueue, end_of};

@@ -8,14 +8,14 @@
 //! | `g-edf` | of those due no later than the earliest due + factor * relative deadline of the earliest the smallest, of equal ones the nearest |
 //!
 //! Best effort is sent, oldest first, only when no real-time request is queued. Bounds of
-//! the first two: `analysis::edf`; of the third none is known. With batches: `dq-edf`.
+//! the first two: `tidegate_analysis::edf`; of the third none is known. With batches: `dq-edf`.
 
 mod due_queue;
 mod elevator_queue;
 mod group_queue;
 mod one_at_a_time;
 
-use model::{Task, Time};
+use tidegate_model::{Task, Time};
 
 pub(crate) use due_queue::DueQueue;
 

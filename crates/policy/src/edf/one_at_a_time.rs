@@ -12,7 +12,7 @@
 
 use std::collections::VecDeque;
 
-use model::{Class, Lba, Request};
+use tidegate_model::{Class, Lba, Request};
 
 use crate::queue::RealTimeQueue;
 use crate::{Decision, Event, Full, Tag};

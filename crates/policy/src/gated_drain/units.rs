@@ -7,7 +7,7 @@
 
 use std::ops::Range;
 
-use model::{Duration, Plan, Request, RequestId, Time};
+use tidegate_model::{Duration, Plan, Request, RequestId, Time};
 
 use crate::tournament::Tournament;
 

@@ -25,7 +25,7 @@ mod virtual_time;
 
 use std::collections::BTreeMap;
 
-use model::{Class, Duration, Lba, Request, RequestId, TaskIndex, Time};
+use tidegate_model::{Class, Duration, Lba, Request, RequestId, TaskIndex, Time};
 
 use super::room::Room;
 use super::sorted::Sorted;

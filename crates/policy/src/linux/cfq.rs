@@ -27,7 +27,7 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
-use model::{Class, Duration, Request, RequestId, TaskIndex, Time};
+use tidegate_model::{Class, Duration, Request, RequestId, TaskIndex, Time};
 
 use super::room::Room;
 use super::sorted::Sorted;

@@ -11,7 +11,7 @@
 //!
 //! Source: RTAS'08 section 4 and figure 14; dissertation 8.4 and figure 8.13.
 
-use model::{Class, Request, RequestId, Time};
+use tidegate_model::{Class, Request, RequestId, Time};
 
 use super::filling::{Filling, Order};
 use super::sorted::Sorted;

@@ -10,7 +10,7 @@
 //!
 //! Source: RTAS'08 section 4 and figure 12; dissertation 8.4; the kernel's documentation.
 
-use model::Time;
+use tidegate_model::Time;
 
 use super::expiring::Expiring;
 use super::filling::Filling;

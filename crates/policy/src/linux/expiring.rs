@@ -11,7 +11,7 @@
 
 use std::collections::BTreeMap;
 
-use model::{Duration, Op, Request, RequestId, Time};
+use tidegate_model::{Duration, Op, Request, RequestId, Time};
 
 use super::filling::Order;
 use super::sorted::{Position, Sorted};

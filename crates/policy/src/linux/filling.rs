@@ -2,7 +2,7 @@
 //! What `deadline`, `mq-deadline` and `cfq-grouped` have in common: as long as the drive has
 //! room it gets the next request of an order of their own, and nothing idles.
 
-use model::{Request, RequestId, Time};
+use tidegate_model::{Request, RequestId, Time};
 
 use super::room::Room;
 use crate::in_flight::InFlight;

@@ -21,7 +21,7 @@
 //! batch for all classes (older ones did not); the kernel's documentation of I/O
 //! priorities and of `prio_aging_expire`.
 
-use model::{Class, Duration, Request, RequestId, Time};
+use tidegate_model::{Class, Duration, Request, RequestId, Time};
 
 use super::expiring::{Batch, Directions};
 use super::filling::{Filling, Order};

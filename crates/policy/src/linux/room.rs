@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! How many requests of each class a policy still takes.
 
-use model::Class;
+use tidegate_model::Class;
 
 use crate::Full;
 

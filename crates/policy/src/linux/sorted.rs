@@ -5,7 +5,7 @@
 use std::collections::BTreeMap;
 use std::ops::Bound;
 
-use model::{Lba, Request, RequestId};
+use tidegate_model::{Lba, Request, RequestId};
 
 /// Where a request stands: by first sector, equal ones by name.
 pub(super) type Position = (Lba, RequestId);

@@ -8,7 +8,7 @@
 //!
 //! Source: the token bucket filter of Wu and Brandt, section 3, figure 1.
 
-use model::{Duration, Time};
+use tidegate_model::{Duration, Time};
 
 /// A bucket that fills at a constant rate up to a bound.
 ///

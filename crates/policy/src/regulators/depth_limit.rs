@@ -9,7 +9,7 @@
 
 use std::num::NonZeroU32;
 
-use model::{Plan, Time};
+use tidegate_model::{Plan, Time};
 
 use crate::{Decision, Event, Full, Policy};
 

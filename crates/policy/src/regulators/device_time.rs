@@ -11,7 +11,7 @@
 //! kinds, the cost model tells them apart: a batch takes at most A and the c of each request
 //! (`docs/model.md` section 11).
 
-use model::{Bytes, CostModel, Op, Plan};
+use tidegate_model::{Bytes, CostModel, Op, Plan};
 
 /// The charge of each kind of request, rounded up.
 #[derive(Debug, Clone)]
@@ -47,8 +47,8 @@ impl DeviceTime {
 
 #[cfg(test)]
 mod tests {
-    use model::cost::RequestCost;
-    use model::{BatchTable, Duration, Workload};
+    use tidegate_model::cost::RequestCost;
+    use tidegate_model::{BatchTable, Duration, Workload};
 
     use super::*;
 

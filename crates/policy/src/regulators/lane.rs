@@ -3,8 +3,8 @@
 
 use std::collections::VecDeque;
 
-use model::parameters::{TokenRate, TokenUnit};
-use model::{Duration, Plan, Request, RequestId, Time};
+use tidegate_model::parameters::{TokenRate, TokenUnit};
+use tidegate_model::{Duration, Plan, Request, RequestId, Time};
 
 use super::bucket::Bucket;
 use super::device_time::DeviceTime;

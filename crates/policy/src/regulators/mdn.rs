@@ -21,8 +21,8 @@
 //! own, so that it does not depend on how often one asks), from which rate the first decrease
 //! starts, what happens to the many notices of one congestion (here a hold), and a floor.
 
-use model::parameters::MdnParameters;
-use model::{Duration, Plan, TaskIndex, Time};
+use tidegate_model::parameters::MdnParameters;
+use tidegate_model::{Duration, Plan, TaskIndex, Time};
 
 use super::meter::Meter;
 use super::witness::Witness;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! How many tokens per second best effort achieved of late.
 
-use model::{Duration, Time};
+use tidegate_model::{Duration, Time};
 
 /// Counts what completed over a sliding window: the count of the window before is taken to have
 /// come evenly.

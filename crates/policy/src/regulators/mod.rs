@@ -15,7 +15,7 @@ mod tokens_per_task;
 mod traced;
 mod witness;
 
-use model::{Plan, RegulatorName};
+use tidegate_model::{Plan, RegulatorName};
 
 use crate::Policy;
 

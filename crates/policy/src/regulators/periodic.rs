@@ -26,7 +26,7 @@
 
 use std::collections::BTreeMap;
 
-use model::{Duration, TaskIndex, Time};
+use tidegate_model::{Duration, TaskIndex, Time};
 
 /// Sources that are watched at once; the one silent longest makes room for another.
 const SOURCES_MAX: usize = 64;

@@ -9,8 +9,8 @@
 //! Source: Wu and Brandt, sections 3 and 4 ("reservation-based"), which plan it and say no
 //! more of it.
 
-use model::parameters::TokenUnit;
-use model::{Bandwidth, Plan, Task};
+use tidegate_model::parameters::TokenUnit;
+use tidegate_model::{Bandwidth, Plan, Task};
 
 use super::device_time::DeviceTime;
 

@@ -18,8 +18,8 @@
 //! Source: Wu and Brandt, "QoS Support for Intelligent Storage Devices", section 3 and the
 //! extensions of section 6. There the process is blocked; here the request waits.
 
-use model::parameters::{BestEffortRate, MdnParameters, Shaping};
-use model::{Class, Op, Plan, Request, RequestId, TaskIndex, Time};
+use tidegate_model::parameters::{BestEffortRate, MdnParameters, Shaping};
+use tidegate_model::{Class, Op, Plan, Request, RequestId, TaskIndex, Time};
 
 use super::lane::Lane;
 use super::mdn::{Form, Steering};

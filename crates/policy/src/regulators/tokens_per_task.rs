@@ -18,7 +18,7 @@ mod account;
 
 use std::collections::BTreeSet;
 
-use model::{Class, Plan, Request, RequestId, TaskIndex, Time};
+use tidegate_model::{Class, Plan, Request, RequestId, TaskIndex, Time};
 
 use crate::{Decision, Event, Full, Policy};
 

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use model::{RequestId, TaskIndex, Time};
+use tidegate_model::{RequestId, TaskIndex, Time};
 
 /// A request that was let through.
 #[derive(Debug, Clone, Copy)]

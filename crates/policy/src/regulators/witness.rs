@@ -12,7 +12,7 @@
 //! Brandt, "Missed deadline notification in best-effort schedulers", MMCN 2004, for it. The
 //! rule above is ours: this is what a regulator can see of its own.
 
-use model::{Class, Duration, Plan, Request, Task, TaskIndex, Time};
+use tidegate_model::{Class, Duration, Plan, Request, Task, TaskIndex, Time};
 
 use super::bucket::Bucket;
 

@@ -3,8 +3,8 @@
 
 mod plain;
 
-use model::{Class, Time};
-use policy::{Decision, Event, Policy};
+use tidegate_model::{Class, Time};
+use tidegate_policy::{Decision, Event, Policy};
 
 pub(crate) use plain::{at, complete, request};
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Short names for instants, requests and completions.
 
-use model::{Bytes, Class, Outcome, Request, RequestId, Time};
-use policy::{Event, Policy};
+use tidegate_model::{Bytes, Class, Outcome, Request, RequestId, Time};
+use tidegate_policy::{Event, Policy};
 
 pub(crate) fn at(ms: u64) -> Time {
     Time::from_ns(ms * 1_000_000)

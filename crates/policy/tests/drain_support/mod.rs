@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! For policies that decide by drain times: a plan with drain(q) = 12 + 11 q ms.
 
-use model::{
+use tidegate_model::{
     BatchTable, Bytes, Class, Duration, Op, Place, Plan, Request, Task, TaskIndex, Time, Workload,
 };
-use policy::{Event, Policy};
+use tidegate_policy::{Event, Policy};
 
 use crate::common::request;
 

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! The policies that order by position, driven by hand.
 
-use model::{
+use tidegate_model::{
     AccessTime, BatchTable, Class, Duration, Lba, Plan, PolicyName, Request, RequestId, Target,
     Time, Workload,
 };
-use policy::{BuildError, ByPosition, Decision, Event, Full, Policy, Rule, Satf};
+use tidegate_policy::{BuildError, ByPosition, Decision, Event, Full, Policy, Rule, Satf};
 
 use super::common::{at, complete, request};
 
@@ -138,11 +138,11 @@ fn policies_that_need_a_model_say_so() {
     let table = BatchTable::new(&[Duration::from_ms(10)]).unwrap();
     let plan = Plan::of(&Workload::new("test", 1, table));
     for policy in [PolicyName::Satf, PolicyName::Das] {
-        let refused = policy::build(policy, &plan, None).err();
+        let refused = tidegate_policy::build(policy, &plan, None).err();
         assert_eq!(refused, Some(BuildError::AccessTimeUnknown { policy }));
-        assert!(policy::build(policy, &plan, Some(disk())).is_ok());
+        assert!(tidegate_policy::build(policy, &plan, Some(disk())).is_ok());
     }
     for policy in [PolicyName::Sstf, PolicyName::Scan, PolicyName::CLook] {
-        assert!(policy::build(policy, &plan, None).is_ok());
+        assert!(tidegate_policy::build(policy, &plan, None).is_ok());
     }
 }

@@ -4,12 +4,12 @@
 //! millisecond at which it is complete if it is sent 1 ms before or earlier, as what waits for
 //! the platter.
 
-use model::parameters::DasParameters;
-use model::{
+use tidegate_model::parameters::DasParameters;
+use tidegate_model::{
     AccessTime, BatchTable, Class, Duration, Lba, Op, Place, Plan, RegulatorName, Request,
     RequestId, Target, Task, TaskIndex, Time, Workload,
 };
-use policy::{Das, Decision, Event, Policy, Tag};
+use tidegate_policy::{Das, Decision, Event, Policy, Tag};
 
 use super::common::{at, complete, request};
 

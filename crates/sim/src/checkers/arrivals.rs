@@ -6,7 +6,7 @@
 
 use std::collections::BTreeMap;
 
-use model::RequestId;
+use tidegate_model::RequestId;
 
 /// Numbers that rise from request to request; see the module's text.
 #[derive(Debug, Default)]

@@ -2,7 +2,7 @@
 //! Asserts: a batch holds at most z requests; and one that holds best effort beside j
 //! real-time requests holds at most f(j) = max(j, beta) in total (`docs/model.md` section 5).
 
-use model::{Request, Time};
+use tidegate_model::{Request, Time};
 
 use super::{Breach, Checker, ViolationLog, count, is_best_effort};
 use crate::Observer;

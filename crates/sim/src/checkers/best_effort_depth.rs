@@ -2,7 +2,7 @@
 //! Asserts: best effort is never deeper on the drive than the plan allows (q_b): bounds are
 //! charged with so many and no more.
 
-use model::{Outcome, Request, Time};
+use tidegate_model::{Outcome, Request, Time};
 
 use super::{Breach, Checker, ViolationLog, count, is_best_effort};
 use crate::Observer;

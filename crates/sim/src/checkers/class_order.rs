@@ -8,7 +8,7 @@
 
 use std::collections::BTreeSet;
 
-use model::{Class, Request, RequestId, Time};
+use tidegate_model::{Class, Request, RequestId, Time};
 
 use super::arrivals::Arrivals;
 use super::{Breach, Checker, ViolationLog, count};

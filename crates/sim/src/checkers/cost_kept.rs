@@ -8,7 +8,7 @@
 
 use std::collections::VecDeque;
 
-use model::{BatchCost, Plan, Request, RequestId, Time};
+use tidegate_model::{BatchCost, Plan, Request, RequestId, Time};
 
 use super::{Breach, Checker, ViolationLog, count, is_best_effort};
 use crate::Observer;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Asserts: never more requests are on the drive than a limit allows (`depth-limit`).
 
-use model::{Outcome, Request, Time};
+use tidegate_model::{Outcome, Request, Time};
 
 use super::{Breach, Checker, ViolationLog, count};
 use crate::Observer;

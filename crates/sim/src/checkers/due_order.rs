@@ -9,7 +9,7 @@
 
 use std::collections::BTreeSet;
 
-use model::{Request, RequestId, Time};
+use tidegate_model::{Request, RequestId, Time};
 
 use super::{Breach, Checker, ViolationLog, is_best_effort};
 use crate::Observer;

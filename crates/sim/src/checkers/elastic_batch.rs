@@ -3,7 +3,7 @@
 //! when more are queued than the contracts allow, and lasts until a batch takes them all
 //! (`dqf-elastic`).
 
-use model::{Plan, Request, Time};
+use tidegate_model::{Plan, Request, Time};
 
 use super::{Breach, Checker, ViolationLog, count, is_best_effort};
 use crate::Observer;

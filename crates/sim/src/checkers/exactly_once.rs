@@ -7,7 +7,7 @@
 
 use std::collections::BTreeMap;
 
-use model::{Outcome, Request, RequestId, Time};
+use tidegate_model::{Outcome, Request, RequestId, Time};
 
 use super::{Breach, Checker, ViolationLog, is_best_effort};
 use crate::Observer;

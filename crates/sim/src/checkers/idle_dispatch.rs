@@ -2,7 +2,7 @@
 //! Asserts: a batch is dispatched only to a drive that is drained. Whoever sends to a busy
 //! drive (`noop`) makes no such promise.
 
-use model::{Outcome, Request, Time};
+use tidegate_model::{Outcome, Request, Time};
 
 use super::{Breach, Checker, ViolationLog, count};
 use crate::Observer;

@@ -25,8 +25,8 @@ mod work_conservation;
 use std::cell::RefCell;
 use std::rc::Rc;
 
-use model::{AccessTime, Class, Outcome, Plan, PolicyName, Request, Time};
-use policy::{BuildError, Policy};
+use tidegate_model::{AccessTime, Class, Outcome, Plan, PolicyName, Request, Time};
+use tidegate_policy::{BuildError, Policy};
 
 use crate::Observer;
 use spy::Spy;
@@ -73,10 +73,10 @@ impl Checkers {
     ) -> Result<(Box<dyn Policy>, Self), BuildError> {
         let mut checkers = Self::of_policy(name, plan);
         if !is_regulated(name, plan) {
-            return Ok((policy::build(name, plan, access)?, checkers));
+            return Ok((tidegate_policy::build(name, plan, access)?, checkers));
         }
         let watch = |policy| checkers.watch(name, plan, policy);
-        Ok((policy::build_watched(name, plan, access, watch)?, checkers))
+        Ok((tidegate_policy::build_watched(name, plan, access, watch)?, checkers))
     }
 
     /// `policy` of that name and plan, held to its own rules by what it sees itself. What is
@@ -87,7 +87,7 @@ impl Checkers {
         plan: &Plan,
         policy: Box<dyn Policy>,
     ) -> Box<dyn Policy> {
-        let (name, _) = policy::parts(name);
+        let (name, _) = tidegate_policy::parts(name);
         let below = Rc::new(RefCell::new(Self::of_bare(name, plan)));
         self.below = Some(Rc::clone(&below));
         Box::new(Spy::new(name, policy, below))
@@ -162,7 +162,7 @@ impl Observer for Checkers {
 
 /// Whether anything stands between the host and the policy itself.
 fn is_regulated(name: PolicyName, plan: &Plan) -> bool {
-    policy::parts(name).1.is_some() || !plan.regulators.is_empty()
+    tidegate_policy::parts(name).1.is_some() || !plan.regulators.is_empty()
 }
 
 fn is_best_effort(request: &Request) -> bool {

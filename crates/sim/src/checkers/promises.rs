@@ -3,7 +3,7 @@
 //!
 //! Apart from the checkers, which know a rule each and no policy.
 
-use model::{Plan, PolicyName, RegulatorName, Sending, Task};
+use tidegate_model::{Plan, PolicyName, RegulatorName, Sending, Task};
 
 use super::{
     BatchSize, BestEffortDepth, Checkers, ClassOrder, CostKept, DepthKept, DueOrder, ElasticBatch,
@@ -100,7 +100,7 @@ impl Checkers {
         {
             checkers.add(DepthKept::new(limit.get()));
         }
-        let (name, _) = policy::parts(name);
+        let (name, _) = tidegate_policy::parts(name);
         let batch_max = match (name.sending(), name) {
             (Sending::OneAtATime, _) => Some(1),
             (Sending::Batches, PolicyName::DqfElastic) => Some(plan.table.batch_max()),

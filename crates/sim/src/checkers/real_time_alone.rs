@@ -3,7 +3,7 @@
 //! best effort (`rtio-drain`, `rtio-limit`): drain times speak of a drive to which nothing
 //! more is sent.
 
-use model::{Outcome, Request, Time};
+use tidegate_model::{Outcome, Request, Time};
 
 use super::{Breach, Checker, ViolationLog, count, is_best_effort};
 use crate::Observer;

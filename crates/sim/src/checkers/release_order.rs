@@ -5,7 +5,7 @@
 //!
 //! Within a batch order means nothing: the drive takes it as one.
 
-use model::{Request, RequestId, Time};
+use tidegate_model::{Request, RequestId, Time};
 
 use super::arrivals::Arrivals;
 use super::{Breach, Checker, ViolationLog, is_best_effort};

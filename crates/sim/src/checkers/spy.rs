@@ -14,8 +14,8 @@ use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
-use model::{PolicyName, Request, RequestId, Time};
-use policy::{Decision, Event, Full, Policy};
+use tidegate_model::{PolicyName, Request, RequestId, Time};
+use tidegate_policy::{Decision, Event, Full, Policy};
 
 use super::Checkers;
 use crate::Observer;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! What a checker found: when, and which rule was broken with which facts.
 
-use model::{RequestId, Time};
+use tidegate_model::{RequestId, Time};
 
 /// A broken invariant.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]

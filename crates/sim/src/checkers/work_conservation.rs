@@ -8,7 +8,7 @@
 //! `fifo` and `dqf` keep one request or batch on the drive, `noop` as many requests as the
 //! drive accepts. With beta 0 `dqf` does not serve best effort.
 
-use model::{BatchCost, BatchTable, Class, Duration, Outcome, Plan, Request, Time};
+use tidegate_model::{BatchCost, BatchTable, Class, Duration, Outcome, Plan, Request, Time};
 
 use super::{Breach, Checker, ViolationLog, count, is_best_effort};
 use crate::Observer;

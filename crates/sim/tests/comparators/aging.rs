@@ -5,10 +5,10 @@
 //! 10 s ago or earlier, and never more than 450 are there, so at most 450 go in any 10 s.
 //! Method: tasks that overload the pseudo-disk from the first instant on, one minute.
 
-use drive::{PseudoDisk, builtin};
-use model::workload_file::WorkloadFile;
-use model::{Duration, Plan, PolicyName};
-use sim::{Length, SimParams, simulate};
+use tidegate_drive::{PseudoDisk, builtin};
+use tidegate_model::workload_file::WorkloadFile;
+use tidegate_model::{Duration, Plan, PolicyName};
+use tidegate_sim::{Length, SimParams, simulate};
 
 const DRIVE: &str = "fujitsu-max3036rc";
 const OUTSTANDING: u64 = 450;
@@ -23,7 +23,8 @@ fn best_effort_gets_no_more_than_littles_law_allows() {
     );
     let drive = builtin::load(DRIVE).unwrap();
     let workload = WorkloadFile::parse(&text).unwrap().bind(&drive).unwrap();
-    let policy = policy::build(PolicyName::MqDeadline, &Plan::of(&workload), None).unwrap();
+    let policy =
+        tidegate_policy::build(PolicyName::MqDeadline, &Plan::of(&workload), None).unwrap();
     let drive = PseudoDisk::new(workload.depth, workload.table.clone(), 1);
     let length = Length::Duration(Duration::from_ms(10_000 * TENS_OF_SECONDS));
     let mut served = Served::default();
@@ -38,10 +39,11 @@ fn best_effort_gets_no_more_than_littles_law_allows() {
 #[derive(Default)]
 struct Served(u64);
 
-impl sim::Observer for Served {
-    fn dispatched(&mut self, now: model::Time, batch: &[model::Request]) {
+impl tidegate_sim::Observer for Served {
+    fn dispatched(&mut self, now: tidegate_model::Time, batch: &[tidegate_model::Request]) {
         let is_within = now.ns() < 10_000_000_000 * TENS_OF_SECONDS;
-        let is_sent = |request: &&model::Request| request.class == model::Class::BestEffort;
+        let is_sent =
+            |request: &&tidegate_model::Request| request.class == tidegate_model::Class::BestEffort;
         let sent = batch.iter().filter(is_sent).count();
         self.0 += if is_within { u64::try_from(sent).unwrap() } else { 0 };
     }

@@ -6,10 +6,10 @@
 //! 160 ms, 20 s of virtual time. The 450 requests are one source, and for `cfq` also 450
 //! sources of one request each, as the paper's threads were.
 
-use drive::builtin;
-use model::workload_file::WorkloadFile;
-use model::{DriveKind, Duration, Plan, PolicyName, Workload};
-use sim::{Length, SimParams, simulate};
+use tidegate_drive::builtin;
+use tidegate_model::workload_file::WorkloadFile;
+use tidegate_model::{DriveKind, Duration, Plan, PolicyName, Workload};
+use tidegate_sim::{Length, SimParams, simulate};
 
 const DRIVE: &str = "fujitsu-max3036rc";
 
@@ -39,9 +39,9 @@ struct Seen {
 
 fn run(name: PolicyName, workload: &Workload) -> Seen {
     let file = builtin::load(DRIVE).unwrap();
-    let drive = drive::build(DriveKind::Mechanical, workload, Some(&file), 1).unwrap();
+    let drive = tidegate_drive::build(DriveKind::Mechanical, workload, Some(&file), 1).unwrap();
     let plan = Plan::of(workload);
-    let policy = policy::build(name, &plan, None).unwrap();
+    let policy = tidegate_policy::build(name, &plan, None).unwrap();
     let params = SimParams {
         capacity: file.capacity().unwrap(),
         ..SimParams::new(workload, Length::Duration(Duration::from_ms(20_000)))

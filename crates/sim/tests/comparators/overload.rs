@@ -8,10 +8,10 @@
 //! the limit, enough for 26 tasks: beyond that every policy falls behind for as long as the
 //! run lasts, `dqf-elastic` by less.
 
-use drive::{PseudoDisk, builtin};
-use model::workload_file::WorkloadFile;
-use model::{Plan, PolicyName, Workload};
-use sim::{Length, SimParams, simulate};
+use tidegate_drive::{PseudoDisk, builtin};
+use tidegate_model::workload_file::WorkloadFile;
+use tidegate_model::{Plan, PolicyName, Workload};
+use tidegate_sim::{Length, SimParams, simulate};
 
 const JOBS: u64 = 1_000;
 
@@ -29,12 +29,15 @@ pub(super) fn workload(periods_ms: impl Iterator<Item = usize>) -> Workload {
 /// Longest and mean response of all tasks, in ms.
 pub(super) fn responses_ms(name: PolicyName, workload: &Workload, length: Length) -> [u64; 2] {
     let plan = Plan { batch_max: 8, ..Plan::of(workload) };
-    let policy = policy::build(name, &plan, None).unwrap();
+    let policy = tidegate_policy::build(name, &plan, None).unwrap();
     let drive = PseudoDisk::new(workload.depth, workload.table.clone(), 1);
     let run = simulate(&SimParams::new(workload, length), policy, drive, &mut ());
     let responses = || run.metrics.tasks().iter().map(|task| &task.responses);
-    let longest = responses().filter_map(sim::Distribution::max).max().unwrap();
-    let means: u64 = responses().filter_map(sim::Distribution::mean).map(model::Duration::ns).sum();
+    let longest = responses().filter_map(tidegate_stats::Distribution::max).max().unwrap();
+    let means: u64 = responses()
+        .filter_map(tidegate_stats::Distribution::mean)
+        .map(tidegate_model::Duration::ns)
+        .sum();
     let tasks = u64::try_from(workload.tasks.len()).unwrap();
     [longest.ns() / 1_000_000, means / tasks / 1_000_000]
 }

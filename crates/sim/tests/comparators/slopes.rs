@@ -13,8 +13,8 @@
 //! *full* tasks beyond capacity only two leave the batch room to grow, and the other eight
 //! make `dqf-elastic` a tenth less steep than `dqf` and no more: b(64)/64 against b(8)/8.
 
-use model::{Duration, PolicyName};
-use sim::Length;
+use tidegate_model::{Duration, PolicyName};
+use tidegate_sim::Length;
 
 use crate::overload::{responses_ms, workload};
 

@@ -5,13 +5,15 @@
 //! The reference knows no level: a request has its tokens at the first instant at which no
 //! window that ends with it holds more than burst + rate * length.
 
-use model::parameters::{BestEffortRate, Shaping, TokenBucketParameters, TokenRate, TokenUnit};
-use model::{
+use proptest::prelude::*;
+use tidegate_model::parameters::{
+    BestEffortRate, Shaping, TokenBucketParameters, TokenRate, TokenUnit,
+};
+use tidegate_model::{
     BatchTable, Bytes, Class, Duration, Lba, Op, Plan, PolicyName, Request, RequestId, Tag,
     TaskIndex, Time, Workload,
 };
-use policy::{Decision, Event, Full, Policy};
-use proptest::prelude::*;
+use tidegate_policy::{Decision, Event, Full, Policy};
 
 /// Parts of a token, as a nanosecond brings `per_s` of them.
 const PARTS: u128 = 1_000_000_000;
@@ -136,7 +138,7 @@ fn bytes(per_s: u64, burst: Duration) -> Plan {
 }
 
 fn build(plan: &Plan) -> Box<dyn Policy> {
-    policy::build(PolicyName::TokenBucket, plan, None).unwrap()
+    tidegate_policy::build(PolicyName::TokenBucket, plan, None).unwrap()
 }
 
 proptest! {
@@ -176,7 +178,7 @@ proptest! {
 fn an_overfull_window_is_found() {
     let arrivals: Vec<(Time, u64)> = (0..20).map(|_| (Time::ZERO, 100)).collect();
     let (per_s, full) = (1_000, 200 * PARTS);
-    let unshaped = policy::build(PolicyName::Noop, &wide_plan(), None).unwrap();
+    let unshaped = tidegate_policy::build(PolicyName::Noop, &wide_plan(), None).unwrap();
     assert!(overfull_window(&grants(unshaped, &arrivals, &[]), per_s, full).is_some());
     let plan = bytes(per_s, Duration::from_ms(200));
     let mut granted = grants(build(&plan), &arrivals, &[]);
@@ -244,7 +246,7 @@ fn a_request_for_which_there_is_no_room_keeps_its_tokens_and_its_place() {
         }
         for id in round(&mut *policy, now).0 {
             seen.push(id.0);
-            let outcome = model::Outcome::Done;
+            let outcome = tidegate_model::Outcome::Done;
             policy.observe(now, Event::Complete { id, outcome }).unwrap();
         }
     }

@@ -5,8 +5,8 @@
 //! of the paper beside a greedy load under `mdn`; one has time enough and reports a miss after
 //! every job all the same, the other is really late while the load has the drive to itself.
 
-use model::{Duration, TaskIndex, Workload};
-use sim::{Length, SimParams};
+use tidegate_model::{Duration, TaskIndex, Workload};
+use tidegate_sim::{Length, SimParams};
 
 use crate::common::{run_of, workload};
 

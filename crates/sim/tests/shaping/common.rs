@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! What the tests share: workloads from text, runs on a simulated disk, and bandwidth over time.
 
-use model::workload_file::WorkloadFile;
-use model::{Bytes, DriveFile, DriveKind, Duration, Outcome, Plan, Request, Time, Workload};
-use sim::{Length, Observer, SimParams, SimRun, simulate};
+use tidegate_model::workload_file::WorkloadFile;
+use tidegate_model::{
+    Bytes, DriveFile, DriveKind, Duration, Outcome, Plan, Request, Time, Workload,
+};
+use tidegate_sim::{Length, Observer, SimParams, SimRun, simulate};
 
 /// The disk of the paper.
 pub(crate) fn disk() -> DriveFile {
-    drive::builtin::load("seagate-st340810a").expect("it comes with Tidegate")
+    tidegate_drive::builtin::load("seagate-st340810a").expect("it comes with Tidegate")
 }
 
 /// A workload on that disk, from the text of its file behind the line that names the drive.
@@ -31,11 +33,17 @@ pub(crate) fn run(
 /// A run of that workload on the disk, under the policy that it names.
 pub(crate) fn run_of(params: &SimParams, observer: &mut impl Observer) -> SimRun {
     let (file, workload) = (disk(), params.workload);
-    let drive = drive::build(DriveKind::Mechanical, workload, Some(&file), params.seed).unwrap();
+    let drive =
+        tidegate_drive::build(DriveKind::Mechanical, workload, Some(&file), params.seed).unwrap();
     let sectors = file.mechanics.expect("it is mechanical").sectors;
     let params = SimParams { capacity: Bytes::new(sectors * 512), ..*params };
     let plan = Plan::of(workload);
-    simulate(&params, policy::build(workload.policy, &plan, None).unwrap(), drive, observer)
+    simulate(
+        &params,
+        tidegate_policy::build(workload.policy, &plan, None).unwrap(),
+        drive,
+        observer,
+    )
 }
 
 /// Bytes that came back, for each source in each slice of time.

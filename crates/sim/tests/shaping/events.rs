@@ -6,14 +6,14 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use model::parameters::{
+use proptest::prelude::*;
+use tidegate_model::parameters::{
     BestEffortRate, MdnParameters, Shaping, TokenBucketParameters, TokenRate, TokenUnit,
 };
-use model::{
+use tidegate_model::{
     Bytes, Class, Duration, Op, Outcome, Plan, PolicyName, Request, RequestId, TaskIndex, Time,
 };
-use policy::{Event, NoticeKind, Policy};
-use proptest::prelude::*;
+use tidegate_policy::{Event, NoticeKind, Policy};
 
 use crate::by_hand::{request, round, wide_plan};
 use crate::steering::{LOAD, SOFT, is_near, task};
@@ -55,7 +55,7 @@ struct Hand {
 
 impl Hand {
     fn new(name: PolicyName, plan: &Plan) -> Self {
-        let policy = policy::build(name, plan, None).unwrap();
+        let policy = tidegate_policy::build(name, plan, None).unwrap();
         Self { policy, now: Time::ZERO, wake: None, sent: BTreeMap::new() }
     }
 
@@ -162,7 +162,7 @@ fn reserve_follows_the_tasks_of_the_new_plan() {
     plan.parameters.token_bucket.rate = BestEffortRate::Reserve { capacity: None };
     let every = |period_ms, count| {
         let period = Duration::from_ms(period_ms);
-        let tasks = vec![model::Task { period, ..task("task", Class::Hard) }; count];
+        let tasks = vec![tidegate_model::Task { period, ..task("task", Class::Hard) }; count];
         Plan { tasks, ..plan.clone() }
     };
     let mut hand = Hand::new(PolicyName::TokenBucket, &every(20, 1));

@@ -19,8 +19,8 @@
 //! requests/s). This is the one thing that is fitted, to 3(a) and (b) with nobody boosted;
 //! everything else follows.
 
-use model::{Class, Duration, Workload};
-use sim::SimRun;
+use tidegate_model::{Class, Duration, Workload};
+use tidegate_sim::SimRun;
 
 use crate::common::{BandwidthOverTime, run, workload};
 

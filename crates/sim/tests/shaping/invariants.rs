@@ -4,17 +4,17 @@
 
 use std::num::NonZeroU32;
 
-use drive::PseudoDisk;
-use model::parameters::{
+use proptest::prelude::*;
+use tidegate_drive::PseudoDisk;
+use tidegate_model::parameters::{
     BestEffortRate, MdnParameters, Shaping, TokenBucketParameters, TokenRate, TokenUnit,
 };
-use model::{
+use tidegate_model::{
     Bandwidth, BatchTable, BestEffort, Bytes, Class, Duration, Intensity, Op, Place, Plan,
     RegulatorName, Task, Workload,
 };
-use proptest::prelude::*;
-use sim::checkers::Checkers;
-use sim::{Length, SimParams, simulate};
+use tidegate_sim::checkers::Checkers;
+use tidegate_sim::{Length, SimParams, simulate};
 
 const SIZE: Bytes = Bytes::from_kib(4);
 
@@ -132,7 +132,7 @@ proptest! {
         choice: prop::sample::Index,
         seed: u64,
     ) {
-        let names = policy::available(&plan);
+        let names = tidegate_policy::available(&plan);
         let name = names[choice.index(names.len())];
         let params = SimParams { seed, ..SimParams::new(&workload, Length::Jobs(30)) };
         let (policy, mut checkers) = Checkers::watching(name, &plan, None).unwrap();

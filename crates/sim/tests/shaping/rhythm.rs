@@ -5,13 +5,13 @@
 use std::cell::RefCell;
 use std::rc::Rc;
 
-use drive::{BatchTimes, Mix, SpacedDrive};
-use model::{
+use tidegate_drive::{BatchTimes, Mix, SpacedDrive};
+use tidegate_model::{
     Bandwidth, BatchTable, BestEffort, Bytes, Class, Duration, Intensity, Op, Place, Request, Task,
     TaskIndex, Time, Workload,
 };
-use policy::{Decision, Event, Fifo, Full, NoticeKind, Policy};
-use sim::{Length, Observer, SimParams, simulate};
+use tidegate_policy::{Decision, Event, Fifo, Full, NoticeKind, Policy};
+use tidegate_sim::{Length, Observer, SimParams, simulate};
 
 const SIZE: Bytes = Bytes::from_kib(4);
 

@@ -4,11 +4,11 @@
 //! Behind the regulator is `noop` on a drive that takes everything; best effort comes at a
 //! thousand requests per second and is served at once, so what goes in a second is the rate.
 
-use model::{
+use tidegate_model::{
     Class, Duration, Op, Outcome, Place, Plan, PolicyName, Request, RequestId, Task, TaskIndex,
     Time,
 };
-use policy::{Event, NoticeKind, Policy};
+use tidegate_policy::{Event, NoticeKind, Policy};
 
 use crate::by_hand::{request, round, wide_plan};
 
@@ -23,7 +23,7 @@ pub(crate) fn task(name: &str, class: Class) -> Task {
         period: Duration::from_ms(100),
         deadline: Duration::from_ms(100),
         requests: 1,
-        size: model::Bytes::from_kib(4),
+        size: tidegate_model::Bytes::from_kib(4),
         op: Op::Read,
         place: Place::Random,
         offset: Duration::ZERO,
@@ -45,7 +45,7 @@ impl Hand {
         let mut plan = wide_plan();
         plan.tasks = vec![task("soft", Class::Soft), task("hard", Class::Hard)];
         let plan = Plan { queued_max: 5, ..plan };
-        Self { policy: policy::build(name, &plan, None).unwrap(), now_ms: 0, next_id: 0 }
+        Self { policy: tidegate_policy::build(name, &plan, None).unwrap(), now_ms: 0, next_id: 0 }
     }
 
     fn now(&self) -> Time {

@@ -2,8 +2,8 @@
 //! Whole runs on the simulated disk: what ends a stream, what a reservation leaves, and streams
 //! that nobody declared.
 
-use model::Duration;
-use sim::{Length, SimParams};
+use tidegate_model::Duration;
+use tidegate_sim::{Length, SimParams};
 
 use crate::common::{BandwidthOverTime, run, run_of, workload};
 

@@ -2,12 +2,12 @@
 //! Batches limited by cost under their checkers: the policy is not accused, on a drive that keeps
 //! its costs and on one that does not, and policies that limit otherwise are caught.
 
-use drive::PseudoDisk;
-use model::cost::{CostModel, RequestCost};
-use model::{BatchCost, Bytes, Intensity, Op, Plan, PolicyName, RequestCharges, Workload};
-use policy::Dqf;
-use sim::checkers::{Breach, Checkers};
-use sim::{Length, SimParams, simulate};
+use tidegate_drive::PseudoDisk;
+use tidegate_model::cost::{CostModel, RequestCost};
+use tidegate_model::{BatchCost, Bytes, Intensity, Op, Plan, PolicyName, RequestCharges, Workload};
+use tidegate_policy::Dqf;
+use tidegate_sim::checkers::{Breach, Checkers};
+use tidegate_sim::{Length, SimParams, simulate};
 
 use crate::common::{TIMES_MS, load, ms, plan, task, workload};
 

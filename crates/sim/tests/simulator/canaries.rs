@@ -4,11 +4,13 @@
 
 use std::collections::VecDeque;
 
-use drive::PseudoDisk;
-use model::{Class, Intensity, Outcome, Plan, PolicyName, Request, RequestId, Time, Workload};
-use policy::{Decision, Dqf, Event, Full, Noop, Policy, Rtio, Tag};
-use sim::checkers::{Breach, Checker, Checkers, ClassOrder, ExactlyOnce, ViolationLog};
-use sim::{Length, Observer, SimParams, simulate};
+use tidegate_drive::PseudoDisk;
+use tidegate_model::{
+    Class, Intensity, Outcome, Plan, PolicyName, Request, RequestId, Time, Workload,
+};
+use tidegate_policy::{Decision, Dqf, Event, Full, Noop, Policy, Rtio, Tag};
+use tidegate_sim::checkers::{Breach, Checker, Checkers, ClassOrder, ExactlyOnce, ViolationLog};
+use tidegate_sim::{Length, Observer, SimParams, simulate};
 
 use crate::common::{TIMES_MS, at, load, plan, task, workload};
 
@@ -255,13 +257,13 @@ fn request(id: u64) -> Request {
     let params = busy_workload().tasks.remove(0);
     Request {
         id: RequestId(id),
-        task: model::TaskIndex(0),
+        task: tidegate_model::TaskIndex(0),
         class: Class::Hard,
         released: Time::ZERO,
         eligible: Time::ZERO,
         due: None,
         op: params.op,
-        start: model::Lba::new(0),
+        start: tidegate_model::Lba::new(0),
         size: params.size,
         fua: false,
         optional: false,

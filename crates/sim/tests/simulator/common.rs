@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! What the tests share: workloads in a few words, and a recorder of what happened.
 
-use drive::PseudoDisk;
-use model::{
+use tidegate_drive::PseudoDisk;
+use tidegate_model::{
     BatchTable, BestEffort, Bytes, Class, Duration, Intensity, Op, Outcome, Place, Plan,
     PolicyName, Request, RequestId, Task, TaskIndex, Time, Workload,
 };
-use sim::{Length, Observer, SimParams, SimRun, simulate};
+use tidegate_sim::{Length, Observer, SimParams, SimRun, simulate};
 
 /// b(1) to b(4) in milliseconds.
 pub(crate) const TIMES_MS: [u64; 4] = [10, 16, 21, 27];
@@ -68,7 +68,7 @@ pub(crate) fn run(
 ) -> SimRun {
     let workload = params.workload;
     let drive = PseudoDisk::new(workload.depth, workload.table.clone(), params.seed);
-    simulate(params, policy::build(name, plan, None).unwrap(), drive, observer)
+    simulate(params, tidegate_policy::build(name, plan, None).unwrap(), drive, observer)
 }
 
 /// As `run`, with dual-queue FIFO, so many jobs for each task, and nobody watching.

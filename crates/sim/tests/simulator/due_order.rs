@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! The policies by deadline run without a violation, and broken ones do not.
 
-use drive::PseudoDisk;
-use model::{Intensity, PolicyName, Workload};
-use policy::{Dqf, Fifo, Policy};
-use sim::checkers::{Breach, Checkers};
-use sim::{Length, SimParams, simulate};
+use tidegate_drive::PseudoDisk;
+use tidegate_model::{Intensity, PolicyName, Workload};
+use tidegate_policy::{Dqf, Fifo, Policy};
+use tidegate_sim::checkers::{Breach, Checkers};
+use tidegate_sim::{Length, SimParams, simulate};
 
 use crate::common::{TIMES_MS, load, ms, plan, task, workload};
 
@@ -26,7 +26,7 @@ fn breaches_of(name: PolicyName, canary: Option<Box<dyn Policy>>) -> Vec<Breach>
     let workload = mixed_workload();
     let plan = plan(&workload, BATCH_MAX, FILL);
     let mut checkers = Checkers::of_policy(name, &plan);
-    let policy = canary.unwrap_or_else(|| policy::build(name, &plan, None).unwrap());
+    let policy = canary.unwrap_or_else(|| tidegate_policy::build(name, &plan, None).unwrap());
     let drive = PseudoDisk::new(workload.depth, workload.table.clone(), 1);
     simulate(&SimParams::new(&workload, Length::Jobs(30)), policy, drive, &mut checkers);
     checkers.violations().into_iter().map(|violation| violation.breach).collect()
@@ -58,7 +58,7 @@ fn policy_that_serves_the_oldest_first_is_caught() {
 fn batch_by_deadline_beyond_the_plan_is_caught() {
     let too_large = |breach: &Breach| matches!(breach, Breach::BatchTooLarge { .. });
     for (batch_max, fill) in [(BATCH_MAX + 1, FILL), (BATCH_MAX, FILL + 1)] {
-        let canary = Box::new(policy::DqEdf::new(batch_max, fill, 1_000));
+        let canary = Box::new(tidegate_policy::DqEdf::new(batch_max, fill, 1_000));
         let breaches = breaches_of(PolicyName::DqEdf, Some(canary));
         assert!(!breaches.is_empty() && breaches.iter().all(too_large), "{breaches:?}");
     }

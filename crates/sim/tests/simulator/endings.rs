@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! How long sources release, and when a run is over.
 
-use model::{Bandwidth, Duration, Intensity, PolicyName, Task};
-use sim::{Length, SimParams};
+use tidegate_model::{Bandwidth, Duration, Intensity, PolicyName, Task};
+use tidegate_sim::{Length, SimParams};
 
 use crate::common::{Recorder, SIZE, TIMES_MS, at, load, ms, plan, run, run_dqf, task, workload};
 
@@ -75,10 +75,11 @@ fn best_effort_alone_runs_for_a_time() {
 fn best_effort_alone_releases_its_requests() {
     let loads = vec![load("closed", Intensity::Outstanding(2)), load("open", one_in_10_ms())];
     let workload = workload(&TIMES_MS, Vec::new(), loads);
-    for name in policy::available(&plan(&workload, 4, 4)) {
+    for name in tidegate_policy::available(&plan(&workload, 4, 4)) {
         let params = SimParams::new(&workload, Length::Jobs(5));
         let run = run(&params, name, &plan(&workload, 4, 4), &mut ());
-        let jobs: Vec<u64> = run.metrics.loads().iter().map(sim::SourceMetrics::jobs).collect();
+        let jobs: Vec<u64> =
+            run.metrics.loads().iter().map(tidegate_sim::SourceMetrics::jobs).collect();
         assert_eq!(jobs, [5, 5], "{name}");
         assert_eq!(run.best_effort_left, 0);
     }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Policies that have no room: the host holds what they refuse, in order, with its release.
 
-use model::{Intensity, Plan, PolicyName, Task};
-use sim::checkers::Checkers;
-use sim::{Length, SimParams};
+use tidegate_model::{Intensity, Plan, PolicyName, Task};
+use tidegate_sim::checkers::Checkers;
+use tidegate_sim::{Length, SimParams};
 
 use crate::common::{Recorder, TIMES_MS, load, ms, plan, run, task, workload};
 

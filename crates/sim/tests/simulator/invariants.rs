@@ -2,13 +2,13 @@
 //! Properties over all kinds of workloads: no checker complains of the policies we have,
 //! every job comes back, and no batch of a drained drive takes longer than b.
 
-use model::{
+use proptest::prelude::*;
+use tidegate_model::{
     Bandwidth, BatchTable, BestEffort, Intensity, Outcome, Plan, PolicyName, Request, Task, Time,
     Workload,
 };
-use proptest::prelude::*;
-use sim::checkers::Checkers;
-use sim::{Length, Observer, Releases, SimParams};
+use tidegate_sim::checkers::Checkers;
+use tidegate_sim::{Length, Observer, Releases, SimParams};
 
 use crate::common::{SIZE, load, ms, plan, run, task, workload};
 
@@ -65,7 +65,7 @@ proptest! {
         let batch_max = batch_share % workload.depth + 1;
         let plan = plan(&workload, batch_max, fill_share % (batch_max + 1));
         let plan = Plan { queued_max, ..plan };
-        let names = policy::available(&plan);
+        let names = tidegate_policy::available(&plan);
         let name = names[choice.index(names.len())];
         let params = SimParams {
             releases: Releases::Sporadic { extra_max: ms(extra_ms) },

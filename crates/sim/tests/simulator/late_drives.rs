@@ -4,11 +4,11 @@
 //! Goal: best effort pays for it, real time gains by that and never loses, and no checker takes
 //! it for idling. Method: a pseudo-disk half as slow again as what the plan was told.
 
-use drive::PseudoDisk;
-use model::{Duration, Intensity, Plan, PolicyName, Workload};
-use policy::{Dqf, Policy};
-use sim::checkers::{Checker, Checkers, Served, WorkConservation};
-use sim::{Length, Observer, SimParams, SimRun, simulate};
+use tidegate_drive::PseudoDisk;
+use tidegate_model::{Duration, Intensity, Plan, PolicyName, Workload};
+use tidegate_policy::{Dqf, Policy};
+use tidegate_sim::checkers::{Checker, Checkers, Served, WorkConservation};
+use tidegate_sim::{Length, Observer, SimParams, SimRun, simulate};
 
 use crate::common::{TIMES_MS, load, plan, table, task, workload};
 
@@ -46,7 +46,7 @@ fn best_effort_pays_for_a_late_drive_and_nobody_takes_it_for_idling() {
         assert_eq!(checkers.violations(), [], "{name}");
         // The checker of all idling sees that it waits: the other one allows for it.
         let mut strict = WorkConservation::new(1, Served::All);
-        run(policy::build(name, &plan, None).unwrap(), 150, &mut strict);
+        run(tidegate_policy::build(name, &plan, None).unwrap(), 150, &mut strict);
         assert!(strict.log().count() > 0, "{name}");
         assert!(best_effort(&paying) > 0, "{name}");
         assert_eq!(paying.real_time_left, 0, "{name}");

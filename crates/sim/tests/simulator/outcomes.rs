@@ -3,10 +3,10 @@
 
 use std::collections::VecDeque;
 
-use drive::{Completion, Drive, PseudoDisk};
-use model::{Intensity, Outcome, PolicyName, Request, RequestId, Task, Time};
-use policy::{Decision, Event, Full, Policy, Tag};
-use sim::{Length, SimParams, simulate};
+use tidegate_drive::{Completion, Drive, PseudoDisk};
+use tidegate_model::{Intensity, Outcome, PolicyName, Request, RequestId, Task, Time};
+use tidegate_policy::{Decision, Event, Full, Policy, Tag};
+use tidegate_sim::{Length, SimParams, simulate};
 
 use crate::common::{load, ms, plan, task, workload};
 
@@ -46,7 +46,7 @@ fn failed_requests_are_counted_apart() {
     let workload = workload(&[10], vec![task("a", 100), pair], Vec::new());
     let params = SimParams::new(&workload, Length::Jobs(5));
     let disk = PseudoDisk::new(1, workload.table.clone(), 1);
-    let policy = policy::build(PolicyName::Fifo, &plan(&workload, 1, 0), None).unwrap();
+    let policy = tidegate_policy::build(PolicyName::Fifo, &plan(&workload, 1, 0), None).unwrap();
     let run = simulate(&params, policy, Faulty { disk, count: 0 }, &mut ());
     let [a, b] = run.metrics.tasks() else { panic!("two tasks") };
     assert_eq!((a.jobs(), a.failed_jobs, a.failed_requests), (5, 0, 0));
@@ -62,7 +62,7 @@ fn closed_loop_goes_on_after_a_failure() {
     let workload = workload(&[10], Vec::new(), vec![load("x", Intensity::Outstanding(1))]);
     let params = SimParams::new(&workload, Length::Jobs(9));
     let disk = PseudoDisk::new(1, workload.table.clone(), 1);
-    let policy = policy::build(PolicyName::Fifo, &plan(&workload, 1, 0), None).unwrap();
+    let policy = tidegate_policy::build(PolicyName::Fifo, &plan(&workload, 1, 0), None).unwrap();
     let run = simulate(&params, policy, Faulty { disk, count: 0 }, &mut ());
     let [x] = run.metrics.loads() else { panic!("one load") };
     assert_eq!((x.jobs(), x.failed_jobs), (6, 3));

@@ -9,14 +9,14 @@
 use std::collections::VecDeque;
 use std::num::NonZeroU32;
 
-use drive::{PseudoDisk, builtin};
-use model::parameters::{BestEffortRate, Shaping, TokenRate, TokenUnit};
-use model::{
+use tidegate_drive::{PseudoDisk, builtin};
+use tidegate_model::parameters::{BestEffortRate, Shaping, TokenRate, TokenUnit};
+use tidegate_model::{
     Bandwidth, Class, Intensity, Plan, PolicyName, RegulatorName, Request, Task, Time, Workload,
 };
-use policy::{Decision, Dqf, Event, Full, Policy, Tag};
-use sim::checkers::{Breach, Checkers};
-use sim::{Length, SimParams, simulate};
+use tidegate_policy::{Decision, Dqf, Event, Full, Policy, Tag};
+use tidegate_sim::checkers::{Breach, Checkers};
+use tidegate_sim::{Length, SimParams, simulate};
 
 use crate::common::{SIZE, TIMES_MS, load, ms, plan, table, task, workload};
 
@@ -95,13 +95,13 @@ fn no_policy_is_accused_behind_any_regulator() {
             for (rate, shaping) in shapings() {
                 let workload = shaped(chain, rate, shaping);
                 let plan = plan_of(&workload);
-                let access = drive::access_time(&file);
+                let access = tidegate_drive::access_time(&file);
                 let (policy, mut checkers) = Checkers::watching(name, &plan, access).unwrap();
                 let left = run(&workload, policy, &mut checkers);
                 let case = format!("{name} behind {chain:?}, {rate:?}, {shaping:?}");
                 assert_eq!(checkers.violations(), [], "{case}");
                 assert_eq!(left, 0, "{case}");
-                if chain.is_empty() && policy::parts(name).1.is_none() {
+                if chain.is_empty() && tidegate_policy::parts(name).1.is_none() {
                     break; // no shaper looks at the rest
                 }
             }
@@ -144,7 +144,7 @@ fn breaches(name: PolicyName, canary: impl Fn() -> Box<dyn Policy>) -> Vec<(Stri
         let plan = plan_of(&workload);
         let mut checkers = Checkers::of_policy(name, &plan);
         let put_in = |_| checkers.watch(name, &plan, canary());
-        let policy = policy::build_watched(name, &plan, None, put_in).unwrap();
+        let policy = tidegate_policy::build_watched(name, &plan, None, put_in).unwrap();
         run(&workload, policy, &mut checkers);
         let found = checkers.violations().into_iter().map(|violation| violation.breach);
         (format!("{name} behind {chain:?}"), found.collect())

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! What sources release, and when.
 
-use model::{Bandwidth, Bytes, Class, Duration, Intensity, Op, Place, PolicyName, Task, Time};
-use sim::{Length, Releases, SimParams};
+use tidegate_model::{
+    Bandwidth, Bytes, Class, Duration, Intensity, Op, Place, PolicyName, Task, Time,
+};
+use tidegate_sim::{Length, Releases, SimParams};
 
 use crate::common::{Recorder, Seen, TIMES_MS, at, load, ms, plan, run, task, workload};
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! A run follows from its seed, exactly.
 
-use model::{Bandwidth, Intensity, PolicyName, Task, Workload};
-use sim::{Length, Releases, SimParams};
+use tidegate_model::{Bandwidth, Intensity, PolicyName, Task, Workload};
+use tidegate_sim::{Length, Releases, SimParams};
 
 use crate::common::{Recorder, TIMES_MS, load, ms, plan, run, task, workload};
 
@@ -15,7 +15,7 @@ fn mixed_workload() -> Workload {
 
 /// Every policy that needs no more than a batch table.
 fn policies() -> Vec<PolicyName> {
-    policy::available(&plan(&mixed_workload(), 4, 3))
+    tidegate_policy::available(&plan(&mixed_workload(), 4, 3))
 }
 
 fn record(name: PolicyName, seed: u64) -> Recorder {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Hand-made scenarios with exact response times on the pseudo-disk.
 
-use model::{Duration, Intensity, PolicyName, Task};
-use sim::{Length, SimParams, SimRun};
+use tidegate_model::{Duration, Intensity, PolicyName, Task};
+use tidegate_sim::{Length, SimParams, SimRun};
 
 use crate::common::{Recorder, TIMES_MS, at, load, ms, plan, run, run_dqf, task, workload};
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! The figures of one profile, table by table, as they are laid beside those of another.
 
-use model::drive_file::{FlowPlace, MeasuredTable, SingleTimes, Throughput};
-use model::{Bytes, DriveFile, Duration, Op};
+use tidegate_model::drive_file::{FlowPlace, MeasuredTable, SingleTimes, Throughput};
+use tidegate_model::{Bytes, DriveFile, Duration, Op};
 
 use super::sampling::Sampling;
 

@@ -32,7 +32,7 @@
 
 use std::f64::consts::FRAC_PI_2;
 
-use model::drive_file::MeasuredTable;
+use tidegate_model::drive_file::MeasuredTable;
 
 /// How often two profiles of a device that has not changed may be told apart by chance.
 const FALSE_ALARM: f64 = 0.01;

@@ -9,12 +9,12 @@
 //! may be wrong by chance no file says: the tolerance alone decides; but of stripes, that are
 //! medians of so many samples, and of costs, that follow the longest times and decide nothing.
 
-use drive::mechanical::{Layout, SeekCurve};
-use measure::Stripe;
-use measure::geometry::{Geometry, SeekSeen};
-use model::mechanics::Mechanics;
-use model::{CostModel, DriveFile};
 use serde::Deserialize;
+use tidegate_drive::mechanical::{Layout, SeekCurve};
+use tidegate_measure::Stripe;
+use tidegate_measure::geometry::{Geometry, SeekSeen};
+use tidegate_model::mechanics::Mechanics;
+use tidegate_model::{CostModel, DriveFile};
 
 use super::figures::{Figures, Unit};
 use super::sampling::Sampling;
@@ -59,7 +59,7 @@ impl Structure {
         let geometry: Geometry = fitted(file, "geometry").unwrap_or_default();
         let fitted_mechanics: Option<Mechanics> = fitted(file, "mechanics");
         let mechanics = fitted_mechanics.as_ref().or(file.mechanics.as_deref());
-        let turn_ns = |rotation: measure::geometry::Rotation| rotation.turn_ps / 1000;
+        let turn_ns = |rotation: tidegate_measure::geometry::Rotation| rotation.turn_ps / 1000;
         let (zones, sectors) = zones(&geometry, mechanics);
         Self {
             turn_ns: geometry.rotation.map(turn_ns).or_else(|| {
@@ -109,7 +109,7 @@ impl Structure {
         let each = cost.requests.iter();
         let each = each.map(|it| (format!("cost: {} of {}", it.op.name(), it.size), it.time_max));
         // Fitted to longest times, and A can grow at the expense of c: told, never decisive.
-        let figures = |(name, time): (String, model::Duration)| Figures {
+        let figures = |(name, time): (String, tidegate_model::Duration)| Figures {
             sampling: vec![Sampling::Longest],
             ..Figures::exact(&name, Unit::Time, [(1, time.ns())])
         };

@@ -53,7 +53,7 @@ fn longest_times_above_the_first_table_are_told_and_decide_nothing() {
 #[test]
 fn a_limit_moves_both_ways() {
     let with = |ns: u64| DriveFile {
-        starvation_max: Some(model::Duration::from_ns(ns)),
+        starvation_max: Some(tidegate_model::Duration::from_ns(ns)),
         ..file("10", "5")
     };
     let moved = |a, b| Comparison::of(&with(a), &with(b)).has_moved(50_000);
@@ -63,8 +63,8 @@ fn a_limit_moves_both_ways() {
 #[test]
 fn costs_are_told_and_decide_nothing() {
     let with = |ns: u64| {
-        let cost = model::CostModel {
-            positioning_max: model::Duration::from_ns(ns),
+        let cost = tidegate_model::CostModel {
+            positioning_max: tidegate_model::Duration::from_ns(ns),
             requests: Vec::new(),
             switch_max: None,
             fua_max: None,
@@ -133,12 +133,13 @@ fn what_a_disk_is_made_of_is_compared() {
 /// against cylinders.
 #[test]
 fn what_was_seen_is_held_against_mechanics() {
-    let mut disk = drive::builtin::load("ibm-36z15").unwrap();
+    let mut disk = tidegate_drive::builtin::load("ibm-36z15").unwrap();
     let rows = Comparison::of(&seen(15_000, 400, 9000), &disk).rows;
     let of = |name: &str| rows.iter().find(|row| row.name == name).unwrap();
     assert!(!of("rotation (one turn)").has_moved(10_000));
     assert!(of("zones").has_moved(50_000) && of("seeks over cylinders").has_moved(50_000));
-    let slower = model::mechanics::Mechanics { rpm: 12_000, ..*disk.mechanics.clone().unwrap() };
+    let slower =
+        tidegate_model::mechanics::Mechanics { rpm: 12_000, ..*disk.mechanics.clone().unwrap() };
     let fitted = toml::Value::try_from(slower).unwrap();
     disk.fit = Some(toml::Table::from_iter([("mechanics".to_owned(), fitted)]));
     let rows = Comparison::of(&seen(15_000, 400, 9000), &disk).rows;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! What a profile saw besides its batches, in short lines, and what was fitted to it.
 
-use model::drive_file::{SingleTimes, Throughput};
-use model::mechanics::Mechanics;
-use model::{DriveFile, Duration};
 use serde::Deserialize as _;
+use tidegate_model::drive_file::{SingleTimes, Throughput};
+use tidegate_model::mechanics::Mechanics;
+use tidegate_model::{DriveFile, Duration};
 
 use super::{entries, parts};
 use crate::drive::paragraph::Fact;

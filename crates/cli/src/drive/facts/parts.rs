@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! What a drive is made of, in words.
 
-use drive::mechanical::{Layout, Rotation, ZoneFacts};
-use model::mechanics::{
-    Bus, Cache, Mechanics, MechanicsError, Overhead, Queue, ReadAhead, WriteBack,
-};
-use model::{Bytes, Duration, Lba};
 use serde::Serialize;
 use serde_json::Value;
+use tidegate_drive::mechanical::{Layout, Rotation, ZoneFacts};
+use tidegate_model::mechanics::{
+    Bus, Cache, Mechanics, MechanicsError, Overhead, Queue, ReadAhead, WriteBack,
+};
+use tidegate_model::{Bytes, Duration, Lba};
 
 use crate::drive::paragraph::{Fact, aligned, under};
 use crate::drive::seek_facts::SeekFacts;

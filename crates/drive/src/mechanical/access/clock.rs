@@ -8,7 +8,7 @@
 //! shifts the clock by a few microseconds, a drift of some hundred parts in a million is
 //! followed, and an unknown phase is found within half as many requests.
 
-use model::{Duration, Time};
+use tidegate_model::{Duration, Time};
 
 /// How many bounded steps make a turn.
 const STEPS_PER_TURN: u64 = 1_024;

@@ -4,8 +4,8 @@
 
 use std::ops::Range;
 
-use model::mechanics::WriteBack;
-use model::{Duration, Lba, Op, Outcome, Time};
+use tidegate_model::mechanics::WriteBack;
+use tidegate_model::{Duration, Lba, Op, Outcome, Time};
 
 use super::{Active, Destage, MechanicalDrive, Need, Reader, sectors_of};
 use crate::mechanical::faults::Mishap;

@@ -4,8 +4,8 @@
 
 use std::ops::Range;
 
-use model::mechanics::WriteBack;
-use model::{Op, Outcome, Request, Time};
+use tidegate_model::mechanics::WriteBack;
+use tidegate_model::{Op, Outcome, Request, Time};
 
 use super::{Destage, MechanicalDrive, Need, Reader, Waiting, sectors_of};
 use crate::mechanical::segments::Hit;
@@ -45,7 +45,12 @@ impl MechanicalDrive {
     }
 
     /// Processing of a command with a transfer, until it begins.
-    pub(super) fn overhead(&self, op: Op, need: Need, sectors: &Range<u64>) -> model::Duration {
+    pub(super) fn overhead(
+        &self,
+        op: Op,
+        need: Need,
+        sectors: &Range<u64>,
+    ) -> tidegate_model::Duration {
         self.commands.overhead(op, need, sectors.start) + self.commands.preparation()
     }
 

@@ -3,7 +3,7 @@
 
 use std::ops::Range;
 
-use model::{Duration, Op, Time};
+use tidegate_model::{Duration, Op, Time};
 
 use super::{Mechanism, Pending, Reader};
 use crate::mechanical::mechanism::Arm;

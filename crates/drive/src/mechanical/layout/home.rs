@@ -4,7 +4,7 @@
 //! A layout tells where a sector is at home. Here that becomes an extent: cut to what the host
 //! can address, to what was asked for, and to the next sector that is not at home.
 
-use model::Lba;
+use tidegate_model::Lba;
 
 use super::angles::TrackAngles;
 use super::remaps::Remaps;

@@ -13,8 +13,8 @@ mod remap;
 mod text;
 mod tree;
 
-use model::Lba;
-use model::mechanics::{MechanicsError, TrackIndex};
+use tidegate_model::Lba;
+use tidegate_model::mechanics::{MechanicsError, TrackIndex};
 
 use self::tree::{Entry, Piece, Tree};
 use super::home::{Home, Homes};

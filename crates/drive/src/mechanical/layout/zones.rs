@@ -14,7 +14,7 @@ mod order;
 mod sparing;
 mod zone;
 
-use model::mechanics::{MechanicsError, Zones};
+use tidegate_model::mechanics::{MechanicsError, Zones};
 
 use self::zone::Zone;
 use super::home::{Home, Homes};

@@ -5,7 +5,7 @@
 //! Where the platter is when the arm gets there is asked only of requests that the way of
 //! the arm alone does not rule out: of most it does.
 
-use model::Duration;
+use tidegate_model::Duration;
 
 use super::eligible::Eligible;
 use super::{Pending, Reach};

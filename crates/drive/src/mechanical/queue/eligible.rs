@@ -3,7 +3,7 @@
 //!
 //! Apart from the schedulers, so that none of them has to know what a tag is.
 
-use model::Tag;
+use tidegate_model::Tag;
 
 use super::Pending;
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! What schedulers by access ask the drive: how long it takes to reach a request.
 
-use model::Duration;
+use tidegate_model::Duration;
 
 use super::Pending;
 

@@ -2,7 +2,7 @@
 //! Which scheduler a drive has, and what the scheduler remembers from one request to the
 //! next: at most a direction.
 
-use model::mechanics::{Queue, Scheduler};
+use tidegate_model::mechanics::{Queue, Scheduler};
 
 use super::Reach;
 use super::by_access::{soonest, soonest_with_aging};

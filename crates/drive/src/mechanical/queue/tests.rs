@@ -12,9 +12,9 @@ mod tags;
 
 use std::cell::Cell;
 
-use model::mechanics::{Queue, Scheduler};
-use model::{Bytes, Class, Duration, Lba, Op, Request, RequestId, Tag, TaskIndex, Time};
 use proptest::prelude::*;
+use tidegate_model::mechanics::{Queue, Scheduler};
+use tidegate_model::{Bytes, Class, Duration, Lba, Op, Request, RequestId, Tag, TaskIndex, Time};
 
 use super::{DiskQueue, Extent, Pending, Reach};
 use crate::mechanical::rotation::Angle;
@@ -279,7 +279,7 @@ fn simple_steps() -> impl Strategy<Value = Vec<Step>> {
 
 /// One history, the same at every run, in which everything happens: for canaries.
 fn rich_history() -> Vec<Step> {
-    let mut random = model::Random::new(7, 0);
+    let mut random = tidegate_model::Random::new(7, 0);
     (0..400)
         .map(|_| Step {
             // As long as services are, so that what waits exactly for the bound is common.

@@ -11,7 +11,7 @@
 //! One look into a small table tells what a seek takes at least, where the curve itself is
 //! bisected and interpolated.
 
-use model::Duration;
+use tidegate_model::Duration;
 
 /// So many groups at most: 8 KiB, which stay close to the processor.
 const GROUPS_MAX: u32 = 1 << 11;
@@ -53,8 +53,8 @@ impl Floors {
 
 #[cfg(test)]
 mod tests {
-    use model::mechanics::Seek;
     use proptest::prelude::*;
+    use tidegate_model::mechanics::Seek;
 
     use crate::mechanical::SeekCurve;
 

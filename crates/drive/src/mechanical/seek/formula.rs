@@ -3,7 +3,7 @@
 //!
 //! It does not fall: where the line begins is checked. Times are rounded up.
 
-use model::mechanics::MechanicsError;
+use tidegate_model::mechanics::MechanicsError;
 
 use super::wrong;
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! What is found by the two orders is what a look through all segments finds.
 
-use model::Random;
+use tidegate_model::Random;
 
 use super::*;
 

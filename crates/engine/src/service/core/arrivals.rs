@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! From a call to what the policy is offered.
 
-use device::IoBuffer;
-use model::{Class, Lba, Op, Request, RequestId, Tag, Time};
-use policy::Event;
+use tidegate_device::IoBuffer;
+use tidegate_model::{Class, Lba, Op, Request, RequestId, Tag, Time};
+use tidegate_policy::Event;
 
 use super::super::backing::Backing;
 use super::super::call::{Answered, Call, CallError, CallKind};
@@ -48,7 +48,7 @@ impl<B: Backing> Core<B> {
             return;
         }
         let (export, kind, released) = (call.export, call.kind, call.released);
-        let parts: Vec<(Lba, model::Bytes, Option<IoBuffer>)> =
+        let parts: Vec<(Lba, tidegate_model::Bytes, Option<IoBuffer>)> =
             call.parts.iter_mut().map(|part| (part.start, part.size, part.data.take())).collect();
         let parts_left = parts.len();
         let place = self.free_calls.pop().unwrap_or_else(|| {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! From what came back to the answers.
 
-use device::IoError;
-use model::{Class, Duration, Outcome, RequestId, Time};
-use policy::Event;
+use tidegate_device::IoError;
+use tidegate_model::{Class, Duration, Outcome, RequestId, Time};
+use tidegate_policy::Event;
 
 use super::super::backing::{Backing, Moved};
 use super::super::call::{Answered, CallError};

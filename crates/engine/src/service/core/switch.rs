@@ -24,14 +24,14 @@
 //! Where contracts keep the drive busy without a gap, no quiet instant comes: the switch is given
 //! up, and nothing has changed.
 
-use model::{Plan, Time};
 use oneshot::{Sender, channel};
-use policy::Policy;
+use tidegate_model::{Plan, Time};
+use tidegate_policy::Policy;
 
 use super::{Backing, CallError, Core, Part, RequestId};
 use crate::service::offer::{ExportId, Member};
 use crate::service::tenant::Tenant;
-use model::Class;
+use tidegate_model::Class;
 
 /// What is to take the place of what is; see the module's text.
 pub(crate) struct Switch {
@@ -155,7 +155,8 @@ impl<B: Backing> Core<B> {
         for Member { id, spec, bound } in members {
             let numbers = if spec.contract.is_some() { &mut tasks } else { &mut others };
             let number = numbers.next().expect("an endless count");
-            let task = model::TaskIndex(u32::try_from(number).expect("fewer exports than 2^32"));
+            let task =
+                tidegate_model::TaskIndex(u32::try_from(number).expect("fewer exports than 2^32"));
             let mut tenant = before.remove(id).unwrap_or_else(|| {
                 self.shares.add_lane(*id, spec.share.weight, spec.share.limit);
                 Tenant::new(spec.contract.clone())

@@ -6,7 +6,7 @@
 //! must expect of a hint. They keep the order of what overlaps, as writes do, and go past the
 //! policy, one at a time.
 
-use model::RequestId;
+use tidegate_model::RequestId;
 
 use super::{Answered, Backing, Core};
 

@@ -10,9 +10,9 @@ pub(crate) mod store;
 
 use std::sync::{Arc, LazyLock};
 
-use device::Waker;
-use device::realtime::RealTime;
-use model::{BatchTable, Bytes, Duration, ExportSpec, Plan, PolicyName, Time, Workload};
+use tidegate_device::Waker;
+use tidegate_model::{BatchTable, Bytes, Duration, ExportSpec, Plan, PolicyName, Time, Workload};
+use tidegate_platform::realtime::RealTime;
 
 use super::inbox::Message;
 use super::offer::Arrangement;

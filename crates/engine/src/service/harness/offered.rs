@@ -4,10 +4,11 @@
 
 use std::sync::{Arc, LazyLock, Mutex};
 
-use analysis::{Answer, assess};
-use device::{Clock, Waker};
-use model::serve_file::Layout;
-use model::{BestEffortShare, Bytes, DriveFile, ExportSpec, PolicyName, ServeFile};
+use tidegate_analysis::{Answer, assess};
+use tidegate_device::Waker;
+use tidegate_model::serve_file::Layout;
+use tidegate_model::{BestEffortShare, Bytes, DriveFile, ExportSpec, PolicyName, ServeFile};
+use tidegate_platform::Clock;
 
 use super::scenario::BLOCKS;
 use super::store::{BLOCK, FLUSH_TIME, Store};

@@ -21,7 +21,7 @@ struct Image {
     durable: Vec<u32>,
     cache: Vec<u32>,
     /// The cache as it was when each flush was sent.
-    sent: Vec<(model::RequestId, Vec<u32>)>,
+    sent: Vec<(tidegate_model::RequestId, Vec<u32>)>,
 }
 
 impl Image {
@@ -48,7 +48,7 @@ impl Image {
         }
     }
 
-    fn take(&mut self, id: model::RequestId) -> Vec<u32> {
+    fn take(&mut self, id: tidegate_model::RequestId) -> Vec<u32> {
         let sent = self.sent.iter().position(|(flush, _)| *flush == id).expect("it was sent");
         self.sent.swap_remove(sent).1
     }

@@ -11,8 +11,8 @@
 
 use std::sync::Arc;
 
-use model::{Bytes, Duration, Time};
-use policy::NoticeKind;
+use tidegate_model::{Bytes, Duration, Time};
+use tidegate_policy::NoticeKind;
 
 use super::offered::{BATCH_MS, SPREAD, shared};
 use super::promises::{Durable, broken_promises};

@@ -7,7 +7,7 @@
 //!     pause: ms      fault: which, how much      forget: whose answer
 //! ```
 
-use model::{Duration, PolicyName};
+use tidegate_model::{Duration, PolicyName};
 
 /// Steps of one scenario, at most.
 const STEPS_MAX: usize = 300;

@@ -4,10 +4,10 @@
 use std::collections::HashMap;
 use std::ops::Range;
 
-use device::{IoBuffer, IoError, RingError};
-use drive::{Drive, PseudoDisk};
-use model::{BatchTable, Bytes, Class, Duration, Lba, Op, Request, RequestId, Time};
 use rustix::io::Errno;
+use tidegate_device::{IoBuffer, IoError, RingError};
+use tidegate_drive::{Drive, PseudoDisk};
+use tidegate_model::{BatchTable, Bytes, Class, Duration, Lba, Op, Request, RequestId, Time};
 
 use crate::service::backing::{Backing, Move, Moved};
 
@@ -48,7 +48,7 @@ pub(crate) struct Store {
     /// What is wrong with it.
     pub(crate) faults: Faults,
     /// Came back and was not reaped.
-    returned: Vec<drive::Completion>,
+    returned: Vec<tidegate_drive::Completion>,
 }
 
 /// What is wrong with a store.
@@ -209,7 +209,7 @@ impl Backing for Store {
             return;
         }
         self.drive.advance(self.now, &mut self.returned);
-        for drive::Completion { id, .. } in std::mem::take(&mut self.returned) {
+        for tidegate_drive::Completion { id, .. } in std::mem::take(&mut self.returned) {
             let (request, mut data) = self.on_drive.remove(&id).expect("it was given");
             let result = self.faults.of_transfer(block_of(&request), blocks_of(&request));
             if result.is_ok() {

@@ -7,12 +7,14 @@
 
 use std::collections::BTreeMap;
 
-use analysis::{Answer, assess};
-use model::serve_file::Layout;
-use model::{Bytes, DriveFile, Duration, ExportSpec, Lba, Plan, PolicyName, ServeFile, Time};
 use oneshot::{Receiver, channel};
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
+use tidegate_analysis::{Answer, assess};
+use tidegate_model::serve_file::Layout;
+use tidegate_model::{
+    Bytes, DriveFile, Duration, ExportSpec, Lba, Plan, PolicyName, ServeFile, Time,
+};
 
 use crate::serve::arrangement;
 use crate::service::call::{Awaited, Call, CallError, CallKind, CallPart, mailbox};
@@ -355,7 +357,7 @@ fn prove(
 ) -> Option<(Vec<Member>, Successor)> {
     if members.is_empty() {
         let Arrangement { policy, plan, window, .. } = Arrangement::of_nobody();
-        let policy = policy::build(policy, &plan, None).unwrap();
+        let policy = tidegate_policy::build(policy, &plan, None).unwrap();
         return Some((
             members,
             Successor { policy, plan: Some(plan.into()), window: window as usize },
@@ -370,7 +372,7 @@ fn prove(
     assert!(assessment.tasks.iter().all(|task| task.response_max.is_some()));
     let Arrangement { policy, plan, bounds, window } = arrangement(&workload, &assessment, &specs);
     let bounded = members.into_iter().zip(bounds).map(|(member, bound)| Member { bound, ..member });
-    let policy = policy::build(policy, &plan, None).unwrap();
+    let policy = tidegate_policy::build(policy, &plan, None).unwrap();
     let successor = Successor { policy, plan: Some(Box::new(plan)), window: window as usize };
     Some((bounded.collect(), successor))
 }
@@ -384,7 +386,7 @@ fn call(member: &Member, client: u64, now: Time, random: &mut Pcg64Mcg) -> (Call
         2 | 3 => CallKind::Write { is_durable: false },
         _ => CallKind::Read,
     };
-    let data = (kind != CallKind::Flush).then(|| device::IoBuffer::new(size));
+    let data = (kind != CallKind::Flush).then(|| tidegate_device::IoBuffer::new(size));
     let stripe = BLOCKS / GREED as u64;
     let block = client * stripe + random.random_range(0..stripe);
     let offset = member.spec.offset.get() + block * 4 * BLOCK as u64;
@@ -432,7 +434,7 @@ fn without_a_quiet_instant_nothing_changes() {
     let plan = Plan { batch_max: 4, best_effort_fill: 4, ..Plan::of(&workload) };
     let members = Member::of_exports(&busy, &[]);
     let store = Store::pseudo(&bench.drive.batch[0].table, 5 * 256, 1);
-    let built = || policy::build(PolicyName::Dqf, &plan, None).unwrap();
+    let built = || tidegate_policy::build(PolicyName::Dqf, &plan, None).unwrap();
     bench.core = Core::new(store, built(), &members, 8, Watch::new(Some(plan.table.clone())));
     bench.members = members.clone();
     bench.clients = members.iter().map(|it| (it.id, vec![Time::ZERO; 4])).collect();

@@ -3,10 +3,10 @@
 
 use std::sync::Arc;
 
-use analysis::{Answer, assess};
-use device::{IoBuffer, Waker};
-use model::serve_file::Layout;
-use model::{Bytes, DriveFile, Duration, ExportSpec, Lba, NewExport, ServeFile, Time};
+use tidegate_analysis::{Answer, assess};
+use tidegate_device::{IoBuffer, Waker};
+use tidegate_model::serve_file::Layout;
+use tidegate_model::{Bytes, DriveFile, Duration, ExportSpec, Lba, NewExport, ServeFile, Time};
 
 use crate::serve::arrangement;
 use crate::service::call::{Awaited, Call, CallKind, CallPart, mailbox};

@@ -5,9 +5,9 @@
 //! The reference applies requests in the order of their arrival. So a read must see what every
 //! overlapping write that came before it wrote, and nothing of those that came later.
 
-use model::{BatchTable, Bytes, Duration, Lba, Plan, PolicyName, Time};
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
+use tidegate_model::{BatchTable, Bytes, Duration, Lba, Plan, PolicyName, Time};
 
 use crate::service::call::{Awaited, Call, CallKind, CallPart, mailbox};
 use crate::service::core::Core;
@@ -16,7 +16,7 @@ use crate::service::harness::promises::Durable;
 use crate::service::harness::store::{BLOCK, Entry, Store, stamp_of};
 use crate::service::offer::{ExportId, Member};
 use crate::service::statistics::{ServiceStatistics, Watch};
-use model::{BestEffortShare, ExportContract as Contract, ExportSpec};
+use tidegate_model::{BestEffortShare, ExportContract as Contract, ExportSpec};
 
 /// Blocks of an export.
 pub(super) const EXPORT_BLOCKS: usize = 24;
@@ -85,7 +85,7 @@ impl Bench {
 
     pub(super) fn core_with(&self, watch: Watch) -> Core<Store> {
         let plan = self.plan();
-        let policy = policy::build(self.policy, &plan, None).unwrap();
+        let policy = tidegate_policy::build(self.policy, &plan, None).unwrap();
         let store = Store::pseudo(&self.table, EXPORT_BLOCKS * self.exports.len(), self.seed);
         let members = Member::of_exports(&self.exports, &[]);
         let mut core = Core::new(store, policy, &members, 2 * plan.depth as usize, watch);
@@ -261,7 +261,7 @@ fn parts(kind: CallKind, first: usize, stamps: &[u32], count: usize) -> Vec<Call
         .step_by(PART_BLOCKS)
         .map(|at| {
             let blocks = PART_BLOCKS.min(count - at);
-            let mut data = device::IoBuffer::new(size(blocks));
+            let mut data = tidegate_device::IoBuffer::new(size(blocks));
             let pieces = data.bytes_mut().chunks_exact_mut(BLOCK);
             for (piece, stamp) in pieces.zip(stamps[at..at + blocks].iter()) {
                 let stamp = if kind == CallKind::Read { &0xdead_beef } else { stamp };

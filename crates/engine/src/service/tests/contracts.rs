@@ -5,13 +5,13 @@
 //! behind every batch that asks for one. The first tenant keeps its contract, the second has
 //! 40 requests waiting at any time, the third takes as much as it can.
 
-use analysis::{Answer, assess};
-use model::serve_file::Layout;
-use model::{
-    Bytes, Contracts, DriveFile, Duration, ExportSpec, Lba, Op, Plan, PolicyName, ServeFile, Time,
-};
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
+use tidegate_analysis::{Answer, assess};
+use tidegate_model::serve_file::Layout;
+use tidegate_model::{
+    Bytes, Contracts, DriveFile, Duration, ExportSpec, Lba, Op, Plan, PolicyName, ServeFile, Time,
+};
 
 use crate::service::call::{Awaited, Call, CallKind, CallPart, mailbox};
 use crate::service::core::{Core, Switch};
@@ -63,7 +63,7 @@ fn service(serve: &str, regulate: bool, room: (u32, bool), seed: u64) -> Service
     plan.queued_max = queued_max;
     let layout = Layout { size: Bytes::from_kib(3 << 10), alignment: Bytes::new(512) };
     let exports = file.exports(layout).unwrap();
-    let policy = policy::build(bound.workload.policy, &plan, None).unwrap();
+    let policy = tidegate_policy::build(bound.workload.policy, &plan, None).unwrap();
     // The drive itself takes up to b(i); the flush comes on top and is in the plan's table.
     let table = drive.batch[0].table.clone();
     let store = Store::pseudo(&table, 3 * 256, seed);
@@ -124,7 +124,7 @@ fn call(export: usize, now: Time, random: &mut Pcg64Mcg) -> (Call, Awaited) {
         2 | 3 => CallKind::Write { is_durable: false },
         _ => CallKind::Read,
     };
-    let data = (kind != CallKind::Flush).then(|| device::IoBuffer::new(size));
+    let data = (kind != CallKind::Flush).then(|| tidegate_device::IoBuffer::new(size));
     let start = Lba::new(block * (4 * BLOCK as u64) / 512);
     let (answer, awaited) = mailbox();
     let parts = vec![CallPart { start, size, data }];
@@ -248,12 +248,12 @@ fn the_end_does_not_wait_for_contracts_that_ask_no_more() {
         offset: Bytes::from_kib(number << 10),
         size: Bytes::from_kib(1 << 10),
         contract,
-        share: model::BestEffortShare::default(),
+        share: tidegate_model::BestEffortShare::default(),
         is_read_only: false,
     };
     let members = Member::of_exports(&[spec(0, None), spec(1, None)], &[]);
     let store = Store::pseudo(&drive.batch[0].table, 2 * 256, 1);
-    let gated = policy::build(PolicyName::GatedDrain, &plan, None).unwrap();
+    let gated = tidegate_policy::build(PolicyName::GatedDrain, &plan, None).unwrap();
     let mut core = Core::new(store, gated, &members, 12, Watch::new(None));
     let mut random = Pcg64Mcg::seed_from_u64(1);
     let (calls, answers): (Vec<_>, Vec<_>) =
@@ -266,7 +266,7 @@ fn the_end_does_not_wait_for_contracts_that_ask_no_more() {
     let answered = || answers.iter().filter(|answer| answer.poll().is_some()).count();
     assert_eq!(answered(), 0, "the gate is shut");
     let last = Plan { tasks: Vec::new(), contracts: Contracts::default(), ..plan };
-    core.wind_down(policy::build(PolicyName::Dqf, &last, None).unwrap());
+    core.wind_down(tidegate_policy::build(PolicyName::Dqf, &last, None).unwrap());
     core.turn(std::iter::empty());
     let begun = core.backing().now;
     while !core.is_idle() {
@@ -289,7 +289,7 @@ fn the_end_does_not_wait_for_contracts_and_limits() {
     let plan: Plan = assess(&bound.workload, bound.workload.policy).plan(&bound.workload);
     let layout = Layout { size: Bytes::from_kib(3 << 10), alignment: Bytes::new(512) };
     let members = Member::of_exports(&file.exports(layout).unwrap(), &[]);
-    let policy = policy::build(bound.workload.policy, &plan, None).unwrap();
+    let policy = tidegate_policy::build(bound.workload.policy, &plan, None).unwrap();
     let store = Store::pseudo(&table, 3 * 256, 1);
     let mut core = Core::new(store, policy, &members, 12, Watch::new(None));
     let mut random = Pcg64Mcg::seed_from_u64(1);
@@ -303,7 +303,7 @@ fn the_end_does_not_wait_for_contracts_and_limits() {
     let mut left = answers;
     left.retain(|answer| answer.poll().is_none());
     assert!(left.len() > 20, "{} of 40", left.len());
-    core.wind_down(policy::build(PolicyName::Dqf, &harness::plan(&table), None).unwrap());
+    core.wind_down(tidegate_policy::build(PolicyName::Dqf, &harness::plan(&table), None).unwrap());
     let begun = core.backing().now;
     while !core.is_idle() {
         core.turn(std::iter::empty());
@@ -315,7 +315,7 @@ fn the_end_does_not_wait_for_contracts_and_limits() {
 }
 
 /// Who may ask each second and then has 7 ms: two requests on the drive, one after the other, take 8.
-fn short_task(drive: &DriveFile) -> model::Task {
+fn short_task(drive: &DriveFile) -> tidegate_model::Task {
     let serve = SERVE.replace(
         "period = \"80ms\", requests = 2",
         "period = \"1s\", deadline = \"7ms\", requests = 1",
@@ -375,7 +375,7 @@ fn a_token_that_comes_after_the_end_of_time_never_comes() {
     let part = |block: u64| CallPart {
         start: Lba::new(32 * block),
         size,
-        data: Some(device::IoBuffer::new(size)),
+        data: Some(tidegate_device::IoBuffer::new(size)),
     };
     let (answer, _awaited) = mailbox();
     let (export, kind, released) = (ExportId(0), CallKind::Read, Time::ZERO);
@@ -401,7 +401,8 @@ fn who_comes_later_does_not_pass_the_line() {
             let size = Bytes::from_kib(16);
             let start = Lba::new((BLOCKS + block) * 32);
             let (answer, awaited) = mailbox();
-            let parts = vec![CallPart { start, size, data: Some(device::IoBuffer::new(size)) }];
+            let parts =
+                vec![CallPart { start, size, data: Some(tidegate_device::IoBuffer::new(size)) }];
             let (export, kind) = (ExportId(1), CallKind::Read);
             (Call { export, kind, released: now, parts, answer }, awaited)
         };

@@ -5,8 +5,8 @@
 //! written and not flushed before the cut, an arbitrary part is there, here none. Each block
 //! must then hold the newest stamp that was answered as durable before the cut, or a newer one.
 
-use device::IoError;
-use model::{Bytes, PolicyName};
+use tidegate_device::IoError;
+use tidegate_model::{Bytes, PolicyName};
 
 use super::clients::{Bench, export};
 use crate::service::harness::promises::broken_promises;
@@ -62,7 +62,7 @@ fn no_flush_succeeds_after_one_that_failed() {
     let flush = |core: &mut super::super::core::Core<crate::service::harness::store::Store>| {
         let (answer, awaited) = super::super::call::mailbox();
         let part = super::super::call::CallPart {
-            start: model::Lba::new(0),
+            start: tidegate_model::Lba::new(0),
             size: Bytes::from_kib(4),
             data: None,
         };

@@ -3,9 +3,9 @@
 
 use std::sync::mpsc::{Receiver, sync_channel};
 
-use device::{IoError, RingError};
-use model::{Bytes, Duration, Lba, PolicyName, RequestId, Time};
 use rustix::io::Errno;
+use tidegate_device::{IoError, RingError};
+use tidegate_model::{Bytes, Duration, Lba, PolicyName, RequestId, Time};
 
 use super::clients::{Bench, EXPORT_BLOCKS, export};
 use crate::service::backing::{Backing, Move, Moved};
@@ -42,7 +42,7 @@ fn call(core: &Core<Store>, export: usize, block: usize, kind: CallKind) -> (Cal
     let size = Bytes::new(BLOCK as u64);
     let start = Lba::new(((export * EXPORT_BLOCKS + block) * BLOCK / 512) as u64);
     let data = (kind != CallKind::Flush).then(|| {
-        let mut data = device::IoBuffer::new(size);
+        let mut data = tidegate_device::IoBuffer::new(size);
         data.bytes_mut()[..4].copy_from_slice(&7_u32.to_le_bytes());
         data
     });
@@ -242,7 +242,7 @@ fn run_until(core: &mut Core<Store>, instant: Time) {
 
 /// A store that can no longer be driven, or that a fault of the program meets.
 struct Unusable {
-    clock: device::Clock,
+    clock: tidegate_platform::Clock,
     is_panicking: bool,
     was_used: bool,
 }

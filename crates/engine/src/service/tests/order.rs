@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Overlapping requests take effect in the order in which they came, under every policy.
 
-use model::PolicyName;
+use tidegate_model::PolicyName;
 
 use super::clients::{Bench, export};
 use crate::service::harness::table;

@@ -3,8 +3,8 @@
 
 use std::sync::Arc;
 
-use device::Waker;
-use model::{Beyond, Bytes, Duration, ExportContract, ExportSpec, PolicyName, Time};
+use tidegate_device::Waker;
+use tidegate_model::{Beyond, Bytes, Duration, ExportContract, ExportSpec, PolicyName, Time};
 
 use super::clients::export;
 use crate::service::call::{Answered, Call, CallKind};

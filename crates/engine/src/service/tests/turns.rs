@@ -5,8 +5,8 @@
 
 use std::sync::Arc;
 
-use device::{IoBuffer, Waker};
-use model::{Bytes, Duration, Lba, Time};
+use tidegate_device::{IoBuffer, Waker};
+use tidegate_model::{Bytes, Duration, Lba, Time};
 
 use crate::service::call::{Awaited, Call, CallKind, CallPart, mailbox};
 use crate::service::core::{Core, TURN_PARTS};

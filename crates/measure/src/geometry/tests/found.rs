@@ -3,14 +3,14 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use model::mechanics::{Layout, Mechanics, Seek, TrackOrder};
+use tidegate_model::mechanics::{Layout, Mechanics, Seek, TrackOrder};
 
 use super::late::Drifting;
 use super::planted::Compared;
 use super::*;
 use crate::geometry::NotSeen;
 
-fn layout(mechanics: &mut Mechanics) -> &mut model::mechanics::Zones {
+fn layout(mechanics: &mut Mechanics) -> &mut tidegate_model::mechanics::Zones {
     match &mut mechanics.layout {
         Layout::Zones(zones) => zones,
         Layout::Index(_) => panic!("built-in disks have zones"),

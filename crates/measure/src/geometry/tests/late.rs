@@ -2,9 +2,9 @@
 //! A host that takes completions late: mostly by tens of microseconds, now and then by
 //! milliseconds. And a clock against which the spindle drifts.
 
-use model::{Duration, Lba, Tag, Time};
 use rand::{RngExt as _, SeedableRng};
 use rand_pcg::Pcg64;
+use tidegate_model::{Duration, Lba, Tag, Time};
 
 use crate::geometry::number::{float, whole};
 use crate::subject::{Probe, SimulatedSubject, Subject, SubjectError};

@@ -12,11 +12,11 @@ mod unturned;
 
 use std::sync::atomic::AtomicBool;
 
-use drive::mechanical::MechanicalDrive;
-use model::mechanics::Mechanics;
-use model::{Bytes, Lba};
 use rand::SeedableRng as _;
 use rand_pcg::Pcg64;
+use tidegate_drive::mechanical::MechanicalDrive;
+use tidegate_model::mechanics::Mechanics;
+use tidegate_model::{Bytes, Lba};
 
 use super::{Geometry, NoRotation, Probing, all, overhead, rotation, seek_curve, zones};
 use crate::subject::{SimulatedSubject, Subject};
@@ -41,8 +41,8 @@ fn geometry(
 
 /// The built-in disks.
 fn disks() -> impl Iterator<Item = (&'static str, Mechanics, u32)> {
-    drive::builtin::names().filter_map(|name| {
-        let file = drive::builtin::load(name).expect("a built-in");
+    tidegate_drive::builtin::names().filter_map(|name| {
+        let file = tidegate_drive::builtin::load(name).expect("a built-in");
         Some((name, *file.mechanics?, file.depth))
     })
 }

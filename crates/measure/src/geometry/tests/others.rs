@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Disks unlike the built-in ones: what is still found, and what is not.
 
-use model::mechanics::{Faults, Layout, ReadAhead, Sparing, Zones};
+use tidegate_model::mechanics::{Faults, Layout, ReadAhead, Sparing, Zones};
 
 use super::planted::Compared;
 use super::round_trip::Behaviour;
@@ -19,7 +19,7 @@ fn zones(disk: &mut Mechanics) -> &mut Zones {
 
 /// With as many sectors as its layout holds.
 fn filled(mut disk: Mechanics) -> Mechanics {
-    disk.sectors = drive::mechanical::Layout::held(&disk).expect("a layout").sectors;
+    disk.sectors = tidegate_drive::mechanical::Layout::held(&disk).expect("a layout").sectors;
     disk
 }
 

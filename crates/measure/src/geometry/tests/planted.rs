@@ -5,8 +5,8 @@
 //! included, processing not, at 400 distances from one cylinder to the full stroke, equally
 //! spaced in their logarithm.
 
-use drive::mechanical::{Layout, SeekCurve};
-use model::mechanics::{Mechanics, Seek};
+use tidegate_drive::mechanical::{Layout, SeekCurve};
+use tidegate_model::mechanics::{Mechanics, Seek};
 
 use super::super::Geometry;
 use super::super::number::{float, whole_32};

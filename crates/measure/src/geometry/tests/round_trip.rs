@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! From a disk to what is found of it to a disk again: the second behaves as the first.
 
-use drive::mechanical::MechanicalDrive;
-use model::Op;
-use model::mechanics::Scheduler;
+use tidegate_drive::mechanical::MechanicalDrive;
+use tidegate_model::Op;
+use tidegate_model::mechanics::Scheduler;
 
 use super::super::number::{float, median};
 use super::super::{QueueSeen, mechanics, queues};
@@ -88,7 +88,9 @@ fn the_disk_that_is_found_behaves_as_the_first() {
 fn a_disk_with_slower_seeks_behaves_differently() {
     let (planted, depth) = disk("nearline-7200");
     let mut slower = again(&planted);
-    let model::mechanics::Seek::Points(points) = &mut slower.seek else { panic!("points") };
+    let tidegate_model::mechanics::Seek::Points(points) = &mut slower.seek else {
+        panic!("points")
+    };
     for (_, ns) in points {
         *ns += *ns / 4;
     }
@@ -101,7 +103,7 @@ fn a_disk_with_slower_seeks_behaves_differently() {
 #[test]
 fn the_order_is_seen_from_batches() {
     for (name, planted, depth) in disks() {
-        let file = drive::builtin::load(name).expect("a built-in");
+        let file = tidegate_drive::builtin::load(name).expect("a built-in");
         let table = file.batch.iter().find(|table| !table.quantiles_ns[2].is_empty());
         let Some(table) = table.filter(|_| depth > 1) else { continue };
         let seen = queues(&again(&planted), table).expect("medians");

@@ -5,7 +5,7 @@
 //! cargo test --package tidegate-measure --lib -- geometry::tests::table --ignored --nocapture
 //! ```
 
-use model::mechanics::Layout;
+use tidegate_model::mechanics::Layout;
 
 use super::super::number::float;
 use super::late::Late;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! What does not turn is not said to turn.
 
-use drive::recorded::Recording;
-use drive::{Drive, PseudoDisk, RecordedDrive};
-use model::{BatchTable, DriveKind, Duration, Op};
+use tidegate_drive::recorded::Recording;
+use tidegate_drive::{Drive, PseudoDisk, RecordedDrive};
+use tidegate_model::{BatchTable, DriveKind, Duration, Op};
 
 use super::late::Late;
 use super::*;
@@ -30,9 +30,10 @@ fn verdicts(
 #[test]
 fn flash_is_too_fast_to_turn() {
     for name in ["sata-ssd", "nvme-ssd"] {
-        let file = drive::builtin::load(name).expect("a built-in");
-        let make =
-            || -> Box<dyn Drive> { drive::from_parts(DriveKind::Ssd, &file, 1).expect("an ssd") };
+        let file = tidegate_drive::builtin::load(name).expect("a built-in");
+        let make = || -> Box<dyn Drive> {
+            tidegate_drive::from_parts(DriveKind::Ssd, &file, 1).expect("an ssd")
+        };
         for verdict in verdicts(make, 1 << 20) {
             assert!(matches!(verdict, Err(NoRotation::Fast { .. })), "{name}: {verdict:?}");
         }
@@ -53,8 +54,9 @@ fn a_device_that_always_takes_equally_long_does_not_turn() {
 /// Goal: times as a disk has them, but at random, show no turn.
 #[test]
 fn times_of_a_disk_drawn_at_random_do_not_turn() {
-    let file = drive::builtin::load("seagate-36es2").expect("a built-in");
-    let table = drive::measured_table(&file, Op::Read, Bytes::from_kib(64)).expect("a table");
+    let file = tidegate_drive::builtin::load("seagate-36es2").expect("a built-in");
+    let table =
+        tidegate_drive::measured_table(&file, Op::Read, Bytes::from_kib(64)).expect("a table");
     let make = || -> Box<dyn Drive> {
         let recording = Recording::new(table).expect("quantiles");
         Box::new(RecordedDrive::new(file.depth, recording, 1))

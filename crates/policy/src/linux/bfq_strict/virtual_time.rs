@@ -6,7 +6,7 @@
 //! is charged up to one part less for each; the order of service is what counts, and it is
 //! the same on every machine.
 
-use model::TaskIndex;
+use tidegate_model::TaskIndex;
 
 /// Parts of a sector.
 const SCALE: u128 = 1 << 32;

@@ -4,7 +4,7 @@
 
 use std::collections::VecDeque;
 
-use model::{Duration, Request, Task, TaskIndex, Time};
+use tidegate_model::{Duration, Request, Task, TaskIndex, Time};
 
 use super::{Turn, without_contract};
 

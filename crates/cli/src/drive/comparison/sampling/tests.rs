@@ -3,8 +3,8 @@
 //! and a drive that became slower is. Method: many pairs are drawn from distributions with
 //! thin and heavy tails; each pair has a table of sixteen entries.
 
-use measure::order_statistics::Summary;
-use model::Duration;
+use tidegate_model::Duration;
+use tidegate_stats::order_statistics::Summary;
 
 use super::{Chance, Figure, LEVELS, Sampling};
 

@@ -4,7 +4,7 @@
 //! A row may refer only to nodes before its own: so there are no circles, and what is to be
 //! known of a node is known when a row refers to it.
 
-use model::mechanics::{MechanicsError, TrackIndex};
+use tidegate_model::mechanics::{MechanicsError, TrackIndex};
 
 use super::text::{Row, Rows};
 use super::tree::{Entry, Kind, Node, Piece, Tree};

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! The rows of an index that say which sectors are slipped and which are stored elsewhere.
 
-use model::mechanics::MechanicsError;
+use tidegate_model::mechanics::MechanicsError;
 
 use super::text::{Row, Rows};
 use super::tree::Tree;

@@ -4,7 +4,7 @@
 //! A full index has two megabytes of them and is read whenever a drive starts: this reads
 //! bytes where they are and allocates nothing but messages.
 
-use model::mechanics::MechanicsError;
+use tidegate_model::mechanics::MechanicsError;
 
 use crate::mechanical::layout::wrong;
 

@@ -3,7 +3,7 @@
 
 use std::collections::HashSet;
 
-use model::mechanics::{self, MechanicsError, Sparing, TrackOrder, Zones};
+use tidegate_model::mechanics::{self, MechanicsError, Sparing, TrackOrder, Zones};
 
 use super::ZonedLayout;
 use super::order::Order;

@@ -7,7 +7,7 @@
 //! 4 5 | 6 7      4 5 | 7 6             1 2    (2 heads across, cylinders down)
 //! ```
 
-use model::mechanics::TrackOrder;
+use tidegate_model::mechanics::TrackOrder;
 
 /// Which track comes when.
 #[derive(Debug, Clone, Copy)]

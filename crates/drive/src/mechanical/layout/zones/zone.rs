@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! One zone: from the number of a sector to its slot, track and angle, and back.
 
-use model::Lba;
+use tidegate_model::Lba;
 
 use super::order::{Order, TrackPlace};
 use super::sparing::{DataSlots, Found};

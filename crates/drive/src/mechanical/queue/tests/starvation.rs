@@ -30,7 +30,7 @@ fn access(now: Time, arm: u32, target: &Extent) -> Duration {
 /// comes anew, but a drive begins the next request before its host hears of the last one.
 fn far_responses_ns(params: &Queue, count: u64) -> Vec<u64> {
     const FAR: u64 = 0;
-    let mut random = model::Random::new(2_008, 0);
+    let mut random = tidegate_model::Random::new(2_008, 0);
     let mut place = |first: u64| {
         let cylinder = first + random.below(CYLINDERS / 5);
         let begin = random.below(Angle::TURN.units());

@@ -1,0 +1,292 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! A server in another program, spoken to in lines of JSON.
+//!
+//! ```text
+//!  > {"new":{"budget_ns":4000,"period_ns":20000,"replenishments_max":20,"preemption_charge_ns":0}}
+//!  < {"budget_ns":4000,"alarm_ns":null}
+//!  > {"now_ns":0,"executed_ns":0,"event":"unblock"}
+//!  < {"budget_ns":4000,"alarm_ns":null,"replenishments_ns":[[0,4000]]}
+//! ```
+//! `replenishments_ns` may be left out: I1, I4 and I5 are not looked at then.
+
+use std::cell::RefCell;
+use std::io::{self, BufRead, Write};
+use std::rc::Rc;
+
+use serde::{Deserialize, Serialize};
+use tidegate_cpu_model::{ServerKind, ServerParams, ServerParamsError};
+use tidegate_cpu_servers::{self, Replenishment, Server, ServerEvent, Standing};
+use tidegate_model::{Duration, Time};
+
+use crate::trace::{EventName, replenishments};
+
+/// So much of an answer that is none is shown.
+const SHOWN_CHARS: usize = 200;
+
+/// Why the other program cannot be tested.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ExternalError {
+    /// It cannot be written to or read from.
+    #[error("cannot speak with the program: {0}")]
+    Io(#[from] io::Error),
+    /// It ended, or closed its output.
+    #[error("the program ended while it was asked `{question}`")]
+    Ended {
+        /// What it was asked.
+        question: String,
+    },
+    /// Its answer is no answer.
+    #[error("the program answers `{answer}` to `{question}`: {source}")]
+    Answer {
+        /// What it was asked.
+        question: String,
+        /// What it said.
+        answer: String,
+        /// What the reader says.
+        source: serde_json::Error,
+    },
+    /// It has work and wants to be asked again at once, for ever: it does not conform.
+    #[error("alarm_ns is not after now_ns: the program answers `{answer}` to `{question}`")]
+    Alarm {
+        /// What it was asked.
+        question: String,
+        /// What it said.
+        answer: String,
+    },
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct New {
+    budget_ns: u64,
+    period_ns: u64,
+    replenishments_max: u32,
+    preemption_charge_ns: u64,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(untagged, deny_unknown_fields)]
+enum Question {
+    New {
+        new: New,
+    },
+    Event {
+        now_ns: u64,
+        executed_ns: u64,
+        event: EventName,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        preempts: Option<bool>,
+    },
+}
+
+#[derive(Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[expect(clippy::struct_field_names, reason = "the names of the protocol, with their unit")]
+struct Answer {
+    budget_ns: u64,
+    alarm_ns: Option<u64>,
+    #[serde(default)]
+    replenishments_ns: Vec<(u64, u64)>,
+}
+
+/// Answers such questions with servers of our own, until there are no more: the other side of the
+/// protocol, for those who write one.
+///
+/// # Errors
+/// When reading or writing fails, or a line is no question; before the first `new` too.
+pub fn answer(
+    kind: ServerKind,
+    reader: impl BufRead,
+    mut writer: impl Write,
+) -> Result<(), QuestionError> {
+    let mut server: Option<Box<dyn Server + Send>> = None;
+    for (number, line) in (1..).zip(reader.lines()) {
+        let line = line?;
+        let question =
+            serde_json::from_str(&line).map_err(|source| QuestionError::Line { number, source })?;
+        let now = match question {
+            Question::New { new } => {
+                server = Some(tidegate_cpu_servers::build(&new.params(kind).checked()?));
+                Time::ZERO
+            }
+            Question::Event { now_ns, executed_ns, event, preempts } => {
+                let server = server.as_mut().ok_or(QuestionError::NewMissing)?;
+                let event = event.event(preempts.unwrap_or(false));
+                let now = Time::from_ns(now_ns);
+                server.observe(now, Duration::from_ns(executed_ns), event);
+                now
+            }
+        };
+        let server = server.as_ref().ok_or(QuestionError::NewMissing)?;
+        let answer = serde_json::to_string(&Answer::of(&**server, now)).map_err(io::Error::from)?;
+        writeln!(writer, "{answer}")?;
+        writer.flush()?;
+    }
+    Ok(())
+}
+
+/// Why a question cannot be answered.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum QuestionError {
+    /// Nobody asks, or nobody listens.
+    #[error("cannot read a question or write an answer: {0}")]
+    Io(#[from] io::Error),
+    /// Not a question.
+    #[error("line {number} is no question: {source}")]
+    Line {
+        /// From 1.
+        number: usize,
+        /// What the reader says.
+        source: serde_json::Error,
+    },
+    /// An event for no server.
+    #[error("an event before the first {{\"new\": ..}}")]
+    NewMissing,
+    /// There is no such server.
+    #[error(transparent)]
+    Server(#[from] ServerParamsError),
+}
+
+impl New {
+    fn params(&self, kind: ServerKind) -> ServerParams {
+        let ns = Duration::from_ns;
+        ServerParams {
+            replenishments_max: self.replenishments_max,
+            preemption_charge: ns(self.preemption_charge_ns),
+            ..ServerParams::new(kind, ns(self.budget_ns), ns(self.period_ns))
+        }
+    }
+}
+
+impl Answer {
+    fn of(server: &dyn Server, now: Time) -> Self {
+        let standing = server.standing(now);
+        let mut known = Vec::new();
+        server.replenishments(&mut known);
+        Self {
+            budget_ns: standing.budget.ns(),
+            alarm_ns: standing.alarm.map(Time::ns),
+            replenishments_ns: known.iter().map(|it| (it.at.ns(), it.amount.ns())).collect(),
+        }
+    }
+}
+
+impl Question {
+    /// Whether who answers so is asked again at the same instant. Without work nobody asks.
+    fn is_asked_again_at_once(&self, answer: &Answer) -> bool {
+        let Self::Event { now_ns, event, .. } = self else { return false };
+        *event != EventName::Block && answer.alarm_ns.is_some_and(|alarm| alarm <= *now_ns)
+    }
+}
+
+/// The beginning of what a program said: it may be long.
+fn shown(answer: &str) -> String {
+    let answer = answer.trim_end();
+    match answer.char_indices().nth(SHOWN_CHARS) {
+        None => answer.to_owned(),
+        Some((end, _)) => format!("{} .. ({} bytes)", &answer[..end], answer.len()),
+    }
+}
+
+/// The two ends of a conversation, and what went wrong in it.
+struct Line<R, W> {
+    reader: R,
+    writer: W,
+    error: Option<ExternalError>,
+}
+
+impl<R: BufRead, W: Write> Line<R, W> {
+    fn ask(&mut self, asked: &Question) -> Result<Answer, ExternalError> {
+        let question = serde_json::to_string(asked).map_err(io::Error::from)?;
+        writeln!(self.writer, "{question}")?;
+        self.writer.flush()?;
+        let mut text = String::new();
+        if self.reader.read_line(&mut text)? == 0 {
+            return Err(ExternalError::Ended { question });
+        }
+        match serde_json::from_str::<Answer>(&text) {
+            Err(source) => Err(ExternalError::Answer { question, answer: shown(&text), source }),
+            Ok(answer) if asked.is_asked_again_at_once(&answer) => {
+                Err(ExternalError::Alarm { question, answer: shown(&text) })
+            }
+            Ok(answer) => Ok(answer),
+        }
+    }
+
+    /// After an error nobody is asked any more: the server has no budget for the rest of the run.
+    fn ask_or_note(&mut self, question: &Question) -> Answer {
+        if self.error.is_some() {
+            return Answer::default();
+        }
+        self.ask(question).unwrap_or_else(|error| {
+            self.error = Some(error);
+            Answer::default()
+        })
+    }
+}
+
+/// Another program that has servers.
+pub struct External<R, W> {
+    line: Rc<RefCell<Line<R, W>>>,
+}
+
+impl<R: BufRead + 'static, W: Write + 'static> External<R, W> {
+    /// One that answers on `reader` what is written to `writer`.
+    pub fn new(reader: R, writer: W) -> Self {
+        Self { line: Rc::new(RefCell::new(Line { reader, writer, error: None })) }
+    }
+
+    /// A new server in it, which has all its budget.
+    pub fn server(&self, params: &ServerParams) -> Box<dyn Server> {
+        let new = New {
+            budget_ns: params.budget.ns(),
+            period_ns: params.period.ns(),
+            replenishments_max: params.replenishments_max,
+            preemption_charge_ns: params.preemption_charge.ns(),
+        };
+        let answer = self.line.borrow_mut().ask_or_note(&Question::New { new });
+        Box::new(Remote { line: Rc::clone(&self.line), answer, period: params.period })
+    }
+
+    /// What went wrong, if anything did: the report is worth nothing then.
+    pub fn take_error(&self) -> Option<ExternalError> {
+        self.line.borrow_mut().error.take()
+    }
+}
+
+/// One server in another program.
+struct Remote<R, W> {
+    line: Rc<RefCell<Line<R, W>>>,
+    answer: Answer,
+    period: Duration,
+}
+
+impl<R: BufRead, W: Write> Server for Remote<R, W> {
+    fn observe(&mut self, now: Time, executed: Duration, event: ServerEvent) {
+        let preempts = match event {
+            ServerEvent::Dispatch { preempts } => Some(preempts),
+            _ => None,
+        };
+        self.answer = self.line.borrow_mut().ask_or_note(&Question::Event {
+            now_ns: now.ns(),
+            executed_ns: executed.ns(),
+            event: event.into(),
+            preempts,
+        });
+    }
+
+    fn standing(&self, now: Time) -> Standing {
+        Standing {
+            budget: Duration::from_ns(self.answer.budget_ns),
+            alarm: self.answer.alarm_ns.map(Time::from_ns),
+            due: now + self.period,
+        }
+    }
+
+    fn replenishments(&self, out: &mut Vec<Replenishment>) {
+        out.clear();
+        out.extend(replenishments(&self.answer.replenishments_ns));
+    }
+}

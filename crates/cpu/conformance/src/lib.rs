@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! A conformance suite for sporadic servers: does an implementation keep its promise, never to
+//! take more than a periodic task with its budget and period?
+//!
+//! An implementation is anything that is a [`tidegate_cpu_servers::Server`]; [`external`] makes one of
+//! a program in any language that reads and writes lines. The suite executes it on a simulated
+//! processor, in streams made to bring out one defect each and in random ones, and checks the
+//! invariants I1 to I5 in every one. docs/sporadic-servers.md is the manual.
+
+mod case;
+mod diagram;
+pub mod external;
+mod invariants;
+mod random;
+mod report;
+mod response;
+mod stream;
+mod trace;
+mod watch;
+
+pub use case::{Case, Outcome, check};
+pub use diagram::diagram;
+pub use invariants::{Invariant, Violation};
+pub use random::random_case;
+pub use report::{FamilyReport, Implementation, RandomReport, Report, StreamResult, Verdict, test};
+pub use response::response_max;
+pub use stream::{Family, Stream, StreamError, streams};
+pub use trace::{EventName, TraceLine};

@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! Runs the whole suite on an implementation.
+
+use tidegate_cpu_model::ServerParams;
+use tidegate_cpu_servers::Server;
+
+use crate::case::{Case, Outcome, check};
+use crate::diagram::diagram;
+use crate::invariants::{Invariant, Violation};
+use crate::random::random_case;
+use crate::stream::{Family, Stream, streams};
+use crate::trace::TraceLine;
+
+/// An implementation under test: makes a server with these parameters, which has all its budget
+/// at instant 0.
+pub type Implementation<'a> = dyn FnMut(&ServerParams) -> Box<dyn Server + 'a> + 'a;
+
+/// What a stream says of an implementation.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Verdict {
+    /// The invariants hold, and every replenishment is as expected.
+    AsExpected,
+    /// The invariants hold; the implementation has rules of its own, which may well be right.
+    Differs {
+        /// From this call on, from 0.
+        call: usize,
+        /// What was expected, unless the stream was over.
+        expected: Option<Box<TraceLine>>,
+        /// What happened.
+        found: Option<Box<TraceLine>>,
+    },
+    /// An invariant does not hold.
+    Failed(Violation),
+}
+
+/// A stream and its verdict.
+#[derive(Debug, Clone)]
+pub struct StreamResult {
+    /// The stream's name.
+    pub name: String,
+    /// What happens in it.
+    pub story: String,
+    /// What it says.
+    pub verdict: Verdict,
+    /// Who executed when.
+    pub diagram: String,
+}
+
+/// The streams of one family.
+#[derive(Debug, Clone)]
+pub struct FamilyReport {
+    /// Which.
+    pub family: Family,
+    /// Its streams.
+    pub streams: Vec<StreamResult>,
+}
+
+impl FamilyReport {
+    /// The first stream in which an invariant does not hold.
+    pub fn failed(&self) -> Option<&StreamResult> {
+        self.streams.iter().find(|it| matches!(it.verdict, Verdict::Failed(_)))
+    }
+}
+
+/// One invariant over all random runs.
+#[derive(Debug, Clone, Default)]
+pub struct RandomReport {
+    /// How often it was looked at.
+    pub checks: u64,
+    /// Random runs in which it did not hold.
+    pub failed_runs: u64,
+    /// The seed of the first such run, and how.
+    pub first: Option<(u64, Violation)>,
+}
+
+/// What the suite says of an implementation.
+#[derive(Debug, Clone)]
+pub struct Report {
+    /// The streams.
+    pub families: Vec<FamilyReport>,
+    /// I1 to I5 in the random runs.
+    pub invariants: [RandomReport; 5],
+    /// Random runs.
+    pub runs: u64,
+    /// Simulated events in the random runs.
+    pub events: u64,
+}
+
+impl Report {
+    /// Whether no invariant failed anywhere.
+    pub fn conforms(&self) -> bool {
+        self.families.iter().all(|it| it.failed().is_none())
+            && self.invariants.iter().all(|it| it.failed_runs == 0)
+    }
+}
+
+/// Runs all streams, and random cases of the seeds from `seed` on.
+///
+/// # Panics
+/// Where [`check`] does.
+pub fn test(implementation: &mut Implementation<'_>, seed: u64, runs: u64) -> Report {
+    let streams = streams();
+    let families = Family::ALL.map(|family| FamilyReport {
+        family,
+        streams: streams
+            .iter()
+            .filter(|stream| stream.family == family)
+            .map(|stream| test_stream(stream, implementation))
+            .collect(),
+    });
+    let mut report =
+        Report { families: families.into(), invariants: Default::default(), runs, events: 0 };
+    for run in 0..runs {
+        // Seeds go round at the end of their range: any number is one.
+        let seed = seed.wrapping_add(run);
+        let case = random_case(seed);
+        let outcome = check(&case, implementation(case.params()), false);
+        report.add(seed, &outcome);
+    }
+    report
+}
+
+fn test_stream(stream: &Stream, implementation: &mut Implementation<'_>) -> StreamResult {
+    let case: &Case = &stream.case;
+    let outcome = check(case, implementation(case.params()), true);
+    StreamResult {
+        name: stream.name.clone(),
+        story: stream.story.clone(),
+        verdict: verdict(stream, &outcome),
+        diagram: diagram(case, &outcome),
+    }
+}
+
+fn verdict(stream: &Stream, outcome: &Outcome) -> Verdict {
+    // A window or a response is what others suffer: it says more than the sum of a queue.
+    let suffered = [Invariant::Window, Invariant::Response];
+    let first = outcome.violations().find(|it| suffered.contains(&it.invariant()));
+    if let Some(violation) = first.or(outcome.violations().next()) {
+        return Verdict::Failed(violation.clone());
+    }
+    let calls = outcome.trace.len().max(stream.expected.len());
+    for call in 0..calls {
+        let (expected, found) = (stream.expected.get(call), outcome.trace.get(call));
+        let is_equal = expected.zip(found).is_some_and(|(it, found)| found.is_as_expected(it));
+        if !is_equal {
+            return Verdict::Differs {
+                call,
+                expected: expected.cloned().map(Box::new),
+                found: found.cloned().map(Box::new),
+            };
+        }
+    }
+    Verdict::AsExpected
+}
+
+impl Report {
+    fn add(&mut self, seed: u64, outcome: &Outcome) {
+        self.events += outcome.events;
+        for invariant in Invariant::ALL {
+            let report = &mut self.invariants[invariant.index()];
+            report.checks += outcome.checks[invariant.index()];
+            if let Some(violation) = &outcome.violations[invariant.index()] {
+                report.failed_runs += 1;
+                report.first.get_or_insert_with(|| (seed, violation.clone()));
+            }
+        }
+    }
+}

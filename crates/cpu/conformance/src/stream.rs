@@ -1,0 +1,234 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! Streams: small scenarios made to bring out one defect each, with what the corrected server
+//! does in them. They are data files, one JSON object a line; docs/sporadic-servers.md describes
+//! them.
+
+use std::fmt;
+
+use serde::Deserialize;
+use tidegate_cpu_model::{
+    Arrivals, CpuServer, CpuTask, CpuWork, CpuWorkload, Execution, Priority, Scheduling,
+    ServerKind, ServerParams,
+};
+use tidegate_model::Duration;
+
+use crate::case::Case;
+use crate::trace::TraceLine;
+
+/// The priority of the server under test; tasks above and below count from it.
+const SERVER_PRIORITY: u32 = 1_000;
+
+/// What a stream is made to bring out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Family {
+    /// Budget that comes back sooner than a period after it was activated.
+    PrematureReplenishment,
+    /// Overruns that enlarge what comes back.
+    BudgetAmplification,
+    /// A budget that is enforced late.
+    Overrun,
+    /// Small jobs that cut the budget to pieces, and preemptions that are charged.
+    Fragmentation,
+}
+
+impl Family {
+    /// All of them.
+    pub const ALL: [Self; 4] = [
+        Self::PrematureReplenishment,
+        Self::BudgetAmplification,
+        Self::Overrun,
+        Self::Fragmentation,
+    ];
+
+    /// The name in files and reports.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::PrematureReplenishment => "premature-replenishment",
+            Self::BudgetAmplification => "budget-amplification",
+            Self::Overrun => "overrun",
+            Self::Fragmentation => "fragmentation",
+        }
+    }
+}
+
+impl fmt::Display for Family {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+/// A stream.
+#[derive(Debug, Clone)]
+pub struct Stream {
+    /// Its name.
+    pub name: String,
+    /// What it is made to bring out.
+    pub family: Family,
+    /// What happens in it.
+    pub story: String,
+    /// The processor, and how long.
+    pub case: Case,
+    /// What the corrected server is told, and how it stands.
+    pub expected: Vec<TraceLine>,
+}
+
+/// Why a file is no stream.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum StreamError {
+    /// A line that is none of the four kinds.
+    #[error("line {line}: {source}")]
+    Line {
+        /// From 1.
+        line: usize,
+        /// What the reader says.
+        source: serde_json::Error,
+    },
+    /// The first line is not the stream's own.
+    #[error("the first line does not say what the stream is; start with {{\"stream\": ..}}")]
+    HeadMissing,
+    /// There is no such server.
+    #[error(transparent)]
+    Server(#[from] tidegate_cpu_model::ServerParamsError),
+}
+
+/// One line of a file.
+#[derive(Deserialize)]
+#[serde(untagged, deny_unknown_fields)]
+enum Line {
+    Head(Head),
+    Task(TaskLine),
+    Job { job_at_us: u64, execution_us: u64 },
+    Expected { expect: TraceLine },
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Head {
+    stream: String,
+    family: Family,
+    story: String,
+    budget_us: u64,
+    period_us: u64,
+    replenishments_max: u32,
+    overrun_us: u64,
+    #[serde(default)]
+    preemption_charge_us: u64,
+    until_us: u64,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct TaskLine {
+    task: String,
+    above: bool,
+    execution_us: u64,
+    period_us: u64,
+    #[serde(default)]
+    offset_us: u64,
+}
+
+impl Stream {
+    /// Reads the text of a stream file.
+    ///
+    /// # Errors
+    /// The first line that is not understood.
+    pub fn parse(text: &str) -> Result<Self, StreamError> {
+        let read = |(line, text): (usize, &str)| {
+            serde_json::from_str(text)
+                .map_err(|source| StreamError::Line { line: line + 1, source })
+        };
+        let mut lines = text.lines().enumerate().map(read);
+        let Some(Line::Head(head)) = lines.next().transpose()? else {
+            return Err(StreamError::HeadMissing);
+        };
+        let mut workload = CpuWorkload::new(Scheduling::FixedPriority);
+        workload.timer_latency = Duration::from_us(head.overrun_us);
+        workload.servers.push(server(&head)?);
+        let mut expected = Vec::new();
+        for line in lines {
+            match line? {
+                Line::Head(_) => return Err(StreamError::HeadMissing),
+                Line::Task(task) => {
+                    let task = task_of(&task, workload.tasks.len());
+                    workload.tasks.push(task);
+                }
+                Line::Job { job_at_us, execution_us } => {
+                    let job = job(workload.work.len(), job_at_us, execution_us);
+                    workload.work.push(job);
+                }
+                Line::Expected { expect } => expected.push(expect),
+            }
+        }
+        let duration = Duration::from_us(head.until_us);
+        Ok(Self {
+            name: head.stream,
+            family: head.family,
+            story: head.story,
+            case: Case { workload, duration, seed: 0 },
+            expected,
+        })
+    }
+}
+
+fn server(head: &Head) -> Result<CpuServer, StreamError> {
+    let us = Duration::from_us;
+    let params = ServerParams {
+        replenishments_max: head.replenishments_max,
+        preemption_charge: us(head.preemption_charge_us),
+        ..ServerParams::new(ServerKind::Sporadic, us(head.budget_us), us(head.period_us))
+    };
+    Ok(CpuServer::new("server", Priority(SERVER_PRIORITY), params.checked()?))
+}
+
+/// Tasks that are named first are more urgent.
+fn task_of(line: &TaskLine, tasks_before: usize) -> CpuTask {
+    let us = Duration::from_us;
+    let step = u32::try_from(tasks_before).expect("a stream has a few tasks");
+    let top = if line.above { 2 * SERVER_PRIORITY } else { SERVER_PRIORITY - 1 };
+    CpuTask {
+        offset: us(line.offset_us),
+        ..CpuTask::new(&line.task, us(line.execution_us), us(line.period_us), Priority(top - step))
+    }
+}
+
+fn job(number: usize, at_us: u64, execution_us: u64) -> CpuWork {
+    CpuWork {
+        name: format!("job {number}"),
+        server: 0,
+        arrivals: Arrivals::At(vec![Duration::from_us(at_us)]),
+        execution: Execution::Fixed(Duration::from_us(execution_us)),
+        deadline: None,
+        offset: Duration::ZERO,
+    }
+}
+
+/// The files, in the order of the families.
+const FILES: [&str; 17] = [
+    include_str!("../streams/premature-table-6.1.jsonl"),
+    include_str!("../streams/premature-figure-6.9.jsonl"),
+    include_str!("../streams/amplification-figure-6.1.jsonl"),
+    include_str!("../streams/amplification-halves.jsonl"),
+    include_str!("../streams/amplification-eighths.jsonl"),
+    include_str!("../streams/overrun-saturated.jsonl"),
+    include_str!("../streams/overrun-figure-6.6.jsonl"),
+    include_str!("../streams/overrun-beyond-chunks.jsonl"),
+    include_str!("../streams/overrun-preempted.jsonl"),
+    include_str!("../streams/overrun-past-chunks.jsonl"),
+    include_str!("../streams/overrun-reach.jsonl"),
+    include_str!("../streams/overrun-blocks.jsonl"),
+    include_str!("../streams/fragmentation-limit.jsonl"),
+    include_str!("../streams/fragmentation-single.jsonl"),
+    include_str!("../streams/fragmentation-merging.jsonl"),
+    include_str!("../streams/fragmentation-idle.jsonl"),
+    include_str!("../streams/fragmentation-charged.jsonl"),
+];
+
+/// The streams of the suite.
+///
+/// # Panics
+/// Never: its own files are streams.
+pub fn streams() -> Vec<Stream> {
+    FILES.iter().map(|text| Stream::parse(text).unwrap_or_else(|error| panic!("{error}"))).collect()
+}

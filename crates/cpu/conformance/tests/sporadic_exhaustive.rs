@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! Every pattern of arrivals on small processors: what a random search may have missed.
+//!
+//! Jobs of one size may arrive at each of eleven ticks, a more urgent task at one of them or
+//! never, and a less urgent task waits from the start. A tick is a microsecond.
+
+use tidegate_cpu_conformance::{Case, Invariant, check};
+use tidegate_cpu_model::{
+    Arrivals, CpuServer, CpuTask, CpuWork, CpuWorkload, Execution, Priority, Scheduling,
+    ServerKind, ServerParams,
+};
+use tidegate_model::Duration;
+
+/// Ticks at which a job may arrive.
+const ARRIVALS: u32 = 11;
+
+/// Ticks of one case: all work is done by then.
+const DURATION: u64 = 90;
+
+const fn us(us: u64) -> Duration {
+    Duration::from_us(us)
+}
+
+/// One small system, whose adversary chooses the arrivals.
+#[derive(Debug, Clone, Copy)]
+struct Small {
+    budget: u64,
+    replenishments_max: u32,
+    overrun: u64,
+    job: u64,
+    /// When the more urgent task arrives.
+    above_at: Option<u64>,
+}
+
+fn smalls() -> Vec<Small> {
+    let mut smalls = Vec::new();
+    for budget in [2, 3] {
+        for replenishments_max in [1, 2, 20] {
+            for overrun in [0, 1] {
+                for job in [1, 2] {
+                    for above_at in [None, Some(1), Some(3), Some(6)] {
+                        let small = Small { budget, replenishments_max, overrun, job, above_at };
+                        smalls.push(small);
+                    }
+                }
+            }
+        }
+    }
+    smalls
+}
+
+fn case(small: &Small, pattern: u32) -> Case {
+    let mut workload = CpuWorkload::new(Scheduling::FixedPriority);
+    workload.timer_latency = us(small.overrun);
+    let params = ServerParams {
+        replenishments_max: small.replenishments_max,
+        ..ServerParams::new(ServerKind::Sporadic, us(small.budget), us(6))
+    };
+    workload.servers.push(CpuServer::new("server", Priority(2), params));
+    let is_set = |tick: &u64| pattern & (1 << tick) != 0;
+    let at = (0..u64::from(ARRIVALS)).filter(is_set).map(us).collect();
+    workload.work.push(CpuWork {
+        name: "jobs".to_owned(),
+        server: 0,
+        arrivals: Arrivals::At(at),
+        execution: Execution::Fixed(us(small.job)),
+        deadline: None,
+        offset: Duration::ZERO,
+    });
+    if let Some(at) = small.above_at {
+        let above = CpuTask::new("above", us(3), us(100), Priority(3));
+        workload.tasks.push(CpuTask { offset: us(at), ..above });
+    }
+    workload.tasks.push(CpuTask::new("below", us(5), us(100), Priority(1)));
+    Case { workload, duration: us(DURATION), seed: 0 }
+}
+
+/// Patterns in which each invariant failed, and runs in all.
+fn failures(kind: ServerKind) -> ([u32; 5], u32) {
+    let (mut failures, mut runs) = ([0; 5], 0);
+    for small in smalls() {
+        for pattern in 0..1 << ARRIVALS {
+            let case = case(&small, pattern);
+            let server = tidegate_cpu_servers::build(&ServerParams { kind, ..*case.params() });
+            let outcome = check(&case, server, false);
+            runs += 1;
+            for invariant in Invariant::ALL {
+                failures[invariant as usize] += u32::from(!outcome.holds(invariant));
+            }
+            if kind.is_like_a_periodic_task() {
+                let first = outcome.violations().next();
+                assert!(first.is_none(), "{kind} {small:?} {pattern:b}: {}", first.unwrap());
+            }
+        }
+    }
+    (failures, runs)
+}
+
+#[test]
+fn no_pattern_breaks_the_corrected_server() {
+    let (_, runs) = failures(ServerKind::Sporadic);
+    assert_eq!(runs, 96 << ARRIVALS);
+}
+
+#[test]
+fn no_pattern_breaks_the_hybrids() {
+    for kind in [ServerKind::HybridImmediate, ServerKind::HybridGradual] {
+        failures(kind);
+    }
+}
+
+/// Canary: the adversary finds the defects of POSIX, and that a deferrable server is none.
+#[test]
+fn patterns_break_posix_and_the_deferrable_server() {
+    let (posix, _) = failures(ServerKind::PosixSporadic);
+    println!("posix-sporadic: {posix:?}");
+    assert!([0, 1, 2].iter().all(|&invariant| posix[invariant] > 100), "{posix:?}");
+    let (deferrable, _) = failures(ServerKind::Deferrable);
+    println!("deferrable: {deferrable:?}");
+    assert!(deferrable[1] > 100, "{deferrable:?}");
+}

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! I1 to I5 over random processors, budgets enforced up to three ticks late: millions of events
+//! for the corrected server and both hybrids. POSIX on the same processors is the canary.
+
+use std::cell::RefCell;
+
+use proptest::prelude::*;
+use proptest::test_runner::{Config, TestRunner};
+use tidegate_cpu_conformance::{Outcome, check, random_case};
+use tidegate_cpu_model::{ServerKind, ServerParams};
+
+/// Random processors for each kind of server.
+const CASES: u32 = 1_500;
+
+fn outcome(kind: ServerKind, seed: u64) -> Outcome {
+    let case = random_case(seed);
+    let server = tidegate_cpu_servers::build(&ServerParams { kind, ..*case.params() });
+    check(&case, server, false)
+}
+
+/// Runs a kind on random processors; returns events, and how often each invariant was looked at.
+fn hold(kind: ServerKind) -> (u64, [u64; 5]) {
+    let seen = RefCell::new((0, [0; 5]));
+    let mut runner =
+        TestRunner::new(Config { cases: CASES, failure_persistence: None, ..Config::default() });
+    let result = runner.run(&any::<u64>(), |seed| {
+        let outcome = outcome(kind, seed);
+        let first = outcome.violations().next();
+        prop_assert!(first.is_none(), "{kind}, seed {seed}: {}", first.unwrap());
+        let mut seen = seen.borrow_mut();
+        seen.0 += outcome.events;
+        for (sum, checks) in seen.1.iter_mut().zip(outcome.checks) {
+            *sum += checks;
+        }
+        Ok(())
+    });
+    result.unwrap_or_else(|error| panic!("{error}"));
+    seen.into_inner()
+}
+
+fn hold_over_millions(kind: ServerKind) {
+    let (events, checks) = hold(kind);
+    println!("{kind}: {events} events, checks of I1 to I5 {checks:?}");
+    assert!(events > 2_000_000, "{events}");
+    assert!(checks.iter().all(|&checks| checks > 10_000), "{checks:?}");
+}
+
+#[test]
+fn invariants_hold_for_the_corrected_server() {
+    hold_over_millions(ServerKind::Sporadic);
+}
+
+#[test]
+fn invariants_hold_for_immediate_coalescing() {
+    hold_over_millions(ServerKind::HybridImmediate);
+}
+
+#[test]
+fn invariants_hold_for_gradual_coalescing() {
+    hold_over_millions(ServerKind::HybridGradual);
+}
+
+/// I4 counts what is to come, as POSIX does; ours count what is available, too.
+#[test]
+fn ours_are_cut_into_as_many_chunks_as_they_may_be_and_no_more() {
+    for kind in [ServerKind::Sporadic, ServerKind::HybridImmediate, ServerKind::HybridGradual] {
+        let mut at_the_limit = 0;
+        for seed in 0..200 {
+            let case = random_case(seed);
+            let limit = case.params().replenishments_max;
+            let server = tidegate_cpu_servers::build(&ServerParams { kind, ..*case.params() });
+            let calls = check(&case, server, true).trace;
+            let most = calls.iter().map(|call| call.replenishments_ns.len()).max().unwrap_or(0);
+            assert!(most <= limit as usize, "{kind}, seed {seed}: {most} of {limit}");
+            at_the_limit += u32::from(most == limit as usize);
+        }
+        assert!(at_the_limit > 50, "{kind}: {at_the_limit}");
+    }
+}
+
+/// Canary: on the same processors POSIX breaks all but I4, and by far more than one overrun.
+#[test]
+fn posix_breaks_the_invariants() {
+    for kind in [ServerKind::PosixSporadic, ServerKind::PosixSporadicStrict] {
+        let mut broken = [0; 5];
+        for seed in 0..300 {
+            let outcome = outcome(kind, seed);
+            for (count, violation) in broken.iter_mut().zip(&outcome.violations) {
+                *count += u32::from(violation.is_some());
+            }
+        }
+        assert!([0, 1, 2, 4].iter().all(|&it| broken[it] > 30), "{kind}: {broken:?}");
+        assert_eq!(broken[3], 0, "{kind}");
+    }
+}

@@ -1,0 +1,236 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! The suite on our own servers: the corrected one passes as expected, the hybrids pass, and POSIX
+//! fails where it should.
+
+use std::io::{self, BufReader, pipe};
+use std::thread;
+
+use tidegate_cpu_conformance::external::{External, ExternalError, answer};
+use tidegate_cpu_conformance::{Family, Invariant, Report, Verdict, Violation};
+use tidegate_cpu_model::{ServerKind, ServerParams};
+use tidegate_cpu_servers::{self, Replenishment, Server, ServerEvent, Standing};
+use tidegate_model::{Duration, Time};
+
+fn report(kind: ServerKind, runs: u64) -> Report {
+    let mut ours = |params: &ServerParams| -> Box<dyn Server> {
+        tidegate_cpu_servers::build(&ServerParams { kind, ..*params })
+    };
+    tidegate_cpu_conformance::test(&mut ours, 1, runs)
+}
+
+fn verdicts(report: &Report) -> impl Iterator<Item = (&str, &Verdict)> {
+    report.families.iter().flat_map(|it| &it.streams).map(|it| (it.name.as_str(), &it.verdict))
+}
+
+/// Goal: the expectations are what the corrected server does, to the nanosecond. Method: if this
+/// fails after a change that was meant, the example `record_streams` writes them anew.
+#[test]
+fn the_corrected_server_is_as_expected_in_every_stream() {
+    let report = report(ServerKind::Sporadic, 200);
+    for (name, verdict) in verdicts(&report) {
+        assert_eq!(*verdict, Verdict::AsExpected, "{name}");
+    }
+    assert!(report.conforms());
+    assert!(report.invariants.iter().all(|it| it.checks > 100), "{:?}", report.invariants);
+}
+
+#[test]
+fn the_hybrids_and_a_polling_server_conform() {
+    for kind in [ServerKind::HybridImmediate, ServerKind::HybridGradual, ServerKind::Polling] {
+        let report = report(kind, 200);
+        assert!(report.conforms(), "{kind}: {report:#?}");
+    }
+}
+
+fn failed(report: &Report, family: Family) -> Option<Violation> {
+    let family = report.families.iter().find(|it| it.family == family)?;
+    match &family.failed()?.verdict {
+        Verdict::Failed(violation) => Some(violation.clone()),
+        _ => None,
+    }
+}
+
+/// Canary: each defect of POSIX is found in the family made for it, and others suffer from it.
+#[test]
+fn posix_fails_where_it_should() {
+    for kind in [ServerKind::PosixSporadic, ServerKind::PosixSporadicStrict] {
+        let report = report(kind, 200);
+        let in_family = |family| failed(&report, family).map(|it| it.invariant());
+        assert_eq!(in_family(Family::PrematureReplenishment), Some(Invariant::Response));
+        assert_eq!(in_family(Family::BudgetAmplification), Some(Invariant::Window));
+        assert_eq!(in_family(Family::Overrun), Some(Invariant::Window));
+        assert_eq!(in_family(Family::Fragmentation), None, "it limits replenishments");
+        for invariant in Invariant::ALL {
+            let is_kept = report.invariants[invariant as usize].failed_runs == 0;
+            assert_eq!(is_kept, invariant == Invariant::Queue, "{kind} {invariant}");
+        }
+    }
+}
+
+/// Figure 6.9 tells the two readings of POSIX apart.
+#[test]
+fn only_one_reading_of_posix_saturates_the_processor() {
+    let verdict = |kind| {
+        let report = report(kind, 0);
+        let (_, verdict) = verdicts(&report).find(|it| it.0 == "premature-figure-6.9").unwrap();
+        matches!(verdict, Verdict::Failed(Violation::Unanswered { .. }))
+    };
+    assert!(verdict(ServerKind::PosixSporadic));
+    assert!(!verdict(ServerKind::PosixSporadicStrict));
+}
+
+/// Canary: a deferrable server is no periodic task, and the windows show it.
+#[test]
+fn a_deferrable_server_is_found_out() {
+    let report = report(ServerKind::Deferrable, 200);
+    assert!(report.invariants[Invariant::Window as usize].failed_runs > 10);
+    assert!(report.invariants[Invariant::Response as usize].failed_runs > 0);
+}
+
+/// Goal: a program behind the line protocol is tested like a server of ours. Method: ours on the
+/// other side of two pipes.
+#[test]
+fn a_program_is_tested_through_lines() {
+    for (kind, conforms) in [(ServerKind::Sporadic, true), (ServerKind::PosixSporadic, false)] {
+        let (their_reader, our_writer) = pipe().unwrap();
+        let (our_reader, their_writer) = pipe().unwrap();
+        let program =
+            thread::spawn(move || answer(kind, BufReader::new(their_reader), their_writer));
+        let external = External::new(BufReader::new(our_reader), our_writer);
+        let report = tidegate_cpu_conformance::test(&mut |params| external.server(params), 1, 5);
+        assert!(external.take_error().is_none());
+        assert_eq!(report.conforms(), conforms, "{kind}");
+        if conforms {
+            assert!(verdicts(&report).all(|it| *it.1 == Verdict::AsExpected));
+        }
+        drop(external);
+        program.join().unwrap().unwrap();
+    }
+}
+
+#[test]
+fn a_program_that_ends_or_babbles_is_said_so() {
+    let ended = External::new(BufReader::new(&b""[..]), Vec::new());
+    tidegate_cpu_conformance::test(&mut |params| ended.server(params), 1, 0);
+    assert!(matches!(ended.take_error(), Some(ExternalError::Ended { .. })));
+    let babble = External::new(BufReader::new(&b"hello\n"[..]), Vec::new());
+    tidegate_cpu_conformance::test(&mut |params| babble.server(params), 1, 0);
+    let error = babble.take_error().expect("no answer");
+    assert!(error.to_string().starts_with("the program answers `hello` to `{\"new\""), "{error}");
+}
+
+/// A server that names the instant of its next replenishment also without work.
+struct Early(Box<dyn Server>);
+
+impl Server for Early {
+    fn observe(&mut self, now: Time, executed: Duration, event: ServerEvent) {
+        self.0.observe(now, executed, event);
+    }
+
+    fn standing(&self, now: Time) -> Standing {
+        let standing = self.0.standing(now);
+        let mut chunks = Vec::new();
+        self.0.replenishments(&mut chunks);
+        let next = chunks.iter().map(|it| it.at).find(|&at| at > now);
+        Standing {
+            alarm: standing.alarm.or(next.filter(|_| standing.budget.is_zero())),
+            ..standing
+        }
+    }
+
+    fn replenishments(&self, out: &mut Vec<Replenishment>) {
+        self.0.replenishments(out);
+    }
+}
+
+/// Has work, and wants to be asked again at once.
+struct Impatient(Box<dyn Server>);
+
+impl Server for Impatient {
+    fn observe(&mut self, now: Time, executed: Duration, event: ServerEvent) {
+        self.0.observe(now, executed, event);
+    }
+
+    fn standing(&self, now: Time) -> Standing {
+        Standing { alarm: Some(now), ..self.0.standing(now) }
+    }
+
+    fn replenishments(&self, out: &mut Vec<Replenishment>) {
+        self.0.replenishments(out);
+    }
+}
+
+/// Goal: an implementation that would be asked for ever ends the test, and is told why.
+#[test]
+#[should_panic(expected = "the alarm of the server under test is not after now")]
+fn an_alarm_that_is_over_is_refused() {
+    let mut impatient = |params: &ServerParams| -> Box<dyn Server> {
+        Box::new(Impatient(tidegate_cpu_servers::build(params)))
+    };
+    tidegate_cpu_conformance::test(&mut impatient, 1, 0);
+}
+
+/// Goal: an alarm that nobody needs is no difference.
+#[test]
+fn an_alarm_without_work_is_not_compared() {
+    let mut early = |params: &ServerParams| -> Box<dyn Server> {
+        Box::new(Early(tidegate_cpu_servers::build(params)))
+    };
+    let report = tidegate_cpu_conformance::test(&mut early, 1, 20);
+    for (name, verdict) in verdicts(&report) {
+        assert_eq!(*verdict, Verdict::AsExpected, "{name}");
+    }
+}
+
+/// Goal: a program that would be asked for ever is diagnosed with the call. Without that this test
+/// does not end.
+#[test]
+fn an_alarm_that_is_over_is_found_at_once() {
+    let line = "{\"budget_ns\":0,\"alarm_ns\":0}\n".as_bytes();
+    let lines = BufReader::new(iter_reader(line));
+    let hasty = External::new(lines, Vec::new());
+    tidegate_cpu_conformance::test(&mut |params| hasty.server(params), 1, 5);
+    let error = hasty.take_error().expect("an alarm at the instant of the question");
+    assert!(matches!(error, ExternalError::Alarm { .. }), "{error}");
+    let says = error.to_string();
+    assert!(says.starts_with("alarm_ns is not after now_ns") && says.contains("unblock"), "{says}");
+}
+
+/// The same line for ever.
+fn iter_reader(line: &'static [u8]) -> impl io::Read {
+    struct Again(&'static [u8], usize);
+    impl io::Read for Again {
+        fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+            for byte in out.iter_mut() {
+                *byte = self.0[self.1];
+                self.1 = (self.1 + 1) % self.0.len();
+            }
+            Ok(out.len())
+        }
+    }
+    Again(line, 0)
+}
+
+#[test]
+fn a_long_answer_is_cut() {
+    let long = Box::leak(format!("{}\n", "ä".repeat(1 << 20)).into_boxed_str());
+    let babble = External::new(BufReader::new(long.as_bytes()), Vec::new());
+    tidegate_cpu_conformance::test(&mut |params| babble.server(params), 1, 0);
+    let says = babble.take_error().expect("no answer").to_string();
+    assert!(says.len() < 1_000 && says.contains("(2097152 bytes)"), "{says}");
+}
+
+/// A program may answer any number: one that would execute for ever fails, and the suite ends.
+#[test]
+fn numbers_at_the_end_of_the_scale_fail_and_nothing_else() {
+    let most = u64::MAX;
+    let line = format!(
+        "{{\"budget_ns\":{most},\"alarm_ns\":{most},\"replenishments_ns\":[[0,{most}],[{most},{most}]]}}\n"
+    );
+    let lines = BufReader::new(io::Cursor::new(line.repeat(10_000)));
+    let boundless = External::new(lines, Vec::new());
+    let report = tidegate_cpu_conformance::test(&mut |params| boundless.server(params), 1, 0);
+    assert!(boundless.take_error().is_none());
+    let window = failed(&report, Family::Overrun).map(|it| it.invariant());
+    assert_eq!(window, Some(Invariant::Window));
+}

@@ -1,0 +1,508 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! When a thread is raised and lowered, from looks at what it executed.
+
+use tidegate_cpu_model::ServerParams;
+use tidegate_cpu_servers::{Server, ServerEvent, build};
+use tidegate_model::{Duration, Time};
+
+use super::window::WindowMax;
+
+/// What the manager sees when it looks; the thread does not execute meanwhile.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Sample {
+    /// When.
+    pub now: Time,
+    /// All that the thread executed until then, since it began.
+    pub executed: Duration,
+    /// Whether it would go on.
+    pub has_work: bool,
+}
+
+/// What to do until the next look.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Order {
+    /// Whether the thread has its priority.
+    pub is_raised: bool,
+    /// When to look again, at the latest.
+    pub look_at: Time,
+}
+
+/// What happened so far.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct KeeperCounts {
+    /// Looks.
+    pub looks: u64,
+    /// How often the budget was used up.
+    pub exhaustions: u64,
+    /// Executed at its priority.
+    pub executed: Duration,
+    /// Executed without.
+    pub background: Duration,
+    /// The most that it executed at its priority in any window of a period from look to look.
+    pub window_max: Duration,
+    /// The enforcement delay: the most that it executed beyond its budget before it was lowered.
+    pub overrun_max: Duration,
+}
+
+/// How finely a manager works.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct KeeperLimits {
+    /// No two looks are closer together: adds as much to the enforcement delay.
+    pub grain: Duration,
+    /// How long a thread that has work whenever somebody looks may not have executed before it counts
+    /// as one that blocked in between, and is activated anew. Adds as much to what a window may hold.
+    pub tolerance: Duration,
+}
+
+/// A stretch of time in which the thread had work at all looks.
+#[derive(Debug, Clone, Copy)]
+struct Busy {
+    since: Time,
+    executed: Duration,
+}
+
+/// A thread with no work is not out of budget.
+const LEAST: Duration = Duration::from_ns(1);
+
+/// The rules of one thread.
+///
+/// # Invariants
+/// - While the order is raised the server has budget, or [`KeeperCounts::overrun_max`] tells by how much
+///   it was late to see that it has none.
+/// - No look is later than the budget can be used up, or than the grain where that is later.
+pub struct Keeper {
+    server: Box<dyn Server + Send>,
+    limits: KeeperLimits,
+    seen: Duration,
+    looked_at: Time,
+    has_work: bool,
+    is_raised: bool,
+    /// What it might execute from the last look on.
+    allowed: Duration,
+    /// Executed and not yet told the server.
+    held: Duration,
+    /// Taken from the budget whenever the thread takes the processor.
+    charge: Duration,
+    busy: Busy,
+    window: WindowMax,
+    counts: KeeperCounts,
+}
+
+impl Keeper {
+    /// A server with all its budget, for a thread that executed so long already.
+    ///
+    /// # Panics
+    /// When there is no such server ([`ServerParams::checked`]), or it is of a kind that loses its budget
+    /// without work, or may take more than a periodic task: not for [`tidegate_cpu_model::ServerKind::Sporadic`] and the hybrids.
+    pub fn new(params: &ServerParams, limits: KeeperLimits, first: Sample) -> Self {
+        use tidegate_cpu_model::ServerKind::{HybridGradual, HybridImmediate, Sporadic};
+        let is_kept = matches!(params.kind, Sporadic | HybridImmediate | HybridGradual);
+        assert!(is_kept, "a sporadic server or a hybrid");
+        Self {
+            server: build(params),
+            limits,
+            seen: first.executed,
+            looked_at: first.now,
+            has_work: false,
+            is_raised: true,
+            allowed: params.budget,
+            held: Duration::ZERO,
+            charge: params.preemption_charge,
+            busy: Busy { since: first.now, executed: Duration::ZERO },
+            window: WindowMax::new(params.period, first.now),
+            counts: KeeperCounts::default(),
+        }
+    }
+
+    /// What was seen leads to what is to be done. O(replenishments).
+    pub fn look(&mut self, sample: Sample) -> Order {
+        let executed = sample.executed.checked_sub(self.seen).unwrap_or(Duration::ZERO);
+        // The kernel reads another clock for it: it never executed longer than time went by.
+        let executed = executed.min(sample.now.since(self.looked_at));
+        (self.seen, self.looked_at) = (sample.executed, sample.now);
+        self.counts.looks += 1;
+        if self.is_raised {
+            let overrun = executed.checked_sub(self.allowed).unwrap_or(Duration::ZERO);
+            self.counts.overrun_max = self.counts.overrun_max.max(overrun);
+            self.window.add(sample.now, executed);
+            self.account(sample, executed);
+        } else {
+            self.window.add(sample.now, Duration::ZERO);
+            self.counts.background += executed;
+            self.server.observe(sample.now, Duration::ZERO, ServerEvent::Alarm);
+            self.settle(sample);
+            if self.has_work && !self.server.standing(sample.now).budget.is_zero() {
+                // It takes the processor from others again: that is charged each time.
+                let takes = ServerEvent::Dispatch { preempts: true };
+                self.server.observe(sample.now, Duration::ZERO, takes);
+            }
+        }
+        self.order(sample.now)
+    }
+
+    /// It executed within its budget, or until somebody looked. The server is told when the thread
+    /// blocks or has used up what it has, and then all at once.
+    fn account(&mut self, sample: Sample, executed: Duration) {
+        self.busy.executed += executed;
+        self.held += executed;
+        // Told piece by piece, with an activation for each rest, the budget would fall into chunks
+        // and a hybrid would wait for the last of them: half of its budget lost.
+        let left = self.allowed.checked_sub(executed).unwrap_or(Duration::ZERO);
+        if sample.has_work && left >= self.limits.grain {
+            return;
+        }
+        if self.has_work || !self.held.is_zero() {
+            // Nobody looks again before what is left is used up and more: it counts as executed,
+            // or each budget would end with an overrun.
+            let forgone = if sample.has_work { left } else { Duration::ZERO };
+            self.tell(sample.now, forgone);
+            self.settle(sample);
+        }
+    }
+
+    /// Tells the server what was executed since it was last told, and what is forgone.
+    fn tell(&mut self, now: Time, forgone: Duration) {
+        let held = std::mem::take(&mut self.held);
+        if !held.is_zero() && (!self.has_work || self.has_rested(now)) {
+            // If it unblocked since, then not later than this: what it executed fits behind, and no
+            // ns of it was executed later than in one stretch from here on. The server is not told
+            // that the thread blocked before: that would cut off what an overrun borrowed as a chunk of its
+            // own, for which a hybrid then waits.
+            let began = Time::from_ns(now.ns() - held.ns());
+            self.has_work = true;
+            self.busy = Busy { since: began, executed: held };
+            self.server.observe(began, Duration::ZERO, ServerEvent::Unblock);
+            let took = ServerEvent::Dispatch { preempts: true };
+            self.server.observe(began, Duration::ZERO, took);
+        }
+        if self.has_work {
+            self.server.observe(now, held + forgone, ServerEvent::Alarm);
+        }
+    }
+
+    /// Whether a thread with work and the highest priority did not execute for longer than is tolerated.
+    fn has_rested(&self, now: Time) -> bool {
+        now.since(self.busy.since) > self.busy.executed + self.limits.tolerance
+    }
+
+    /// Tells the server that there is no work left, unless it waits for a replenishment: that it
+    /// must be told of, with or without work.
+    fn settle(&mut self, sample: Sample) {
+        let has_budget = !self.server.standing(sample.now).budget.is_zero();
+        if has_budget && self.has_work && !sample.has_work {
+            self.has_work = false;
+            self.server.observe(sample.now, Duration::ZERO, ServerEvent::Block);
+        }
+    }
+
+    /// While the thread rests, whatever was replenished meanwhile is counted together, as if it had
+    /// unblocked and blocked again: later looks are as seldom as all its budget allows, and not as
+    /// often as the remnant that it left.
+    ///
+    /// Safe: nothing was executed, and an activation that moves to a later instant brings nothing back sooner.
+    fn renew(&mut self, now: Time) {
+        if !self.has_work && self.held.is_zero() {
+            self.server.observe(now, Duration::ZERO, ServerEvent::Unblock);
+            self.server.observe(now, Duration::ZERO, ServerEvent::Block);
+        }
+    }
+
+    fn order(&mut self, now: Time) -> Order {
+        self.renew(now);
+        let standing = self.server.standing(now);
+        // What is held is below the budget, or it would have been told. A thread that rests will be
+        // charged for taking the processor, and may begin whatever is left.
+        let (charge, least) =
+            if self.has_work { (Duration::ZERO, Duration::ZERO) } else { (self.charge, LEAST) };
+        let spoken_for = self.held + charge;
+        self.allowed = standing.budget.checked_sub(spoken_for).unwrap_or(Duration::ZERO).max(least);
+        let was_raised = self.is_raised;
+        self.is_raised = !self.allowed.is_zero();
+        if was_raised && !self.is_raised {
+            self.counts.exhaustions += 1;
+        }
+        let look_at = if self.is_raised {
+            now + self.allowed.max(self.limits.grain)
+        } else {
+            // What is replenished then is activated then, however late somebody looks.
+            let alarm = standing.alarm.unwrap_or(now + self.limits.grain).max(now);
+            self.busy = Busy { since: alarm, executed: Duration::ZERO };
+            alarm
+        };
+        Order { is_raised: self.is_raised, look_at }
+    }
+
+    /// What happened so far.
+    pub fn counts(&self) -> KeeperCounts {
+        let (executed, window_max) = (self.window.executed(), self.window.highest());
+        KeeperCounts { executed, window_max, ..self.counts }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use tidegate_cpu_model::ServerKind;
+
+    use super::*;
+
+    const NS: fn(u64) -> Duration = Duration::from_ns;
+
+    /// A thread with work at some times, on a processor of its own while the manager does not look.
+    struct Thread {
+        /// From when on it has how much work, ascending.
+        work: Vec<(u64, u64)>,
+        pending: u64,
+        executed: u64,
+        is_raised: bool,
+        /// Whether it executed at its priority, ns by ns.
+        foreground: Vec<bool>,
+    }
+
+    impl Thread {
+        /// Executes in every other ns in the background: others want the processor too.
+        fn run_until(&mut self, end: u64) {
+            for now in self.foreground.len() as u64..end {
+                self.release(now);
+                let runs = self.pending > 0 && (self.is_raised || now % 2 == 0);
+                self.foreground.push(runs && self.is_raised);
+                self.pending -= u64::from(runs);
+                self.executed += u64::from(runs);
+            }
+        }
+
+        fn release(&mut self, now: u64) {
+            while self.work.last().is_some_and(|work| work.0 <= now) {
+                self.pending += self.work.pop().map_or(0, |work| work.1);
+            }
+        }
+
+        fn sample(&mut self, now: u64) -> Sample {
+            self.run_until(now);
+            self.release(now);
+            Sample {
+                now: Time::from_ns(now),
+                executed: NS(self.executed),
+                has_work: self.pending > 0,
+            }
+        }
+    }
+
+    /// Runs it under a keeper whose looks come late by what `lateness` says, in turn; gives when it
+    /// executed at its priority, and the counts.
+    fn keep(
+        params: &ServerParams,
+        (grain, tolerance): (u64, u64),
+        mut work: Vec<(u64, u64)>,
+        lateness: &[u64],
+        until: u64,
+    ) -> (Vec<bool>, KeeperCounts) {
+        let limits = KeeperLimits { grain: NS(grain), tolerance: NS(tolerance) };
+        work.sort_unstable_by(|a, b| b.cmp(a));
+        let mut thread =
+            Thread { work, pending: 0, executed: 0, is_raised: true, foreground: Vec::new() };
+        let mut keeper = Keeper::new(params, limits, thread.sample(0));
+        let (mut now, mut late) = (0, lateness.iter().cycle());
+        while now < until {
+            let order = keeper.look(thread.sample(now));
+            thread.is_raised = order.is_raised;
+            now = order.look_at.ns() + late.next().unwrap();
+        }
+        thread.run_until(until);
+        (thread.foreground, keeper.counts())
+    }
+
+    /// By how much the worst window exceeds what a periodic task of that size executes in it.
+    fn excess(foreground: &[bool], budget: u64, period: u64) -> u64 {
+        let mut until = vec![0_u64];
+        for &runs in foreground {
+            until.push(until[until.len() - 1] + u64::from(runs));
+        }
+        let mut worst = 0;
+        for begin in 0..foreground.len() {
+            for end in begin + 1..=foreground.len() {
+                let length = (end - begin) as u64;
+                let allowed = length / period * budget + (length % period).min(budget);
+                worst = worst.max((until[end] - until[begin]).saturating_sub(allowed));
+            }
+        }
+        worst
+    }
+
+    fn params(kind: ServerKind, budget: u64, period: u64) -> ServerParams {
+        ServerParams::new(kind, NS(budget), NS(period))
+    }
+
+    #[test]
+    fn work_without_end_gets_its_budget_each_period() {
+        let params = params(ServerKind::HybridGradual, 10, 50);
+        let (foreground, counts) = keep(&params, (1, 0), vec![(3, 10_000)], &[0], 1_003);
+        // Seen at 10, when the first look comes: executed from 3 on, back at 60.
+        assert_eq!(excess(&foreground, 10, 50), 0);
+        assert_eq!(counts.overrun_max, Duration::ZERO);
+        assert_eq!((counts.window_max, counts.exhaustions), (NS(10), 20));
+        assert!(foreground[3..10].iter().all(|&runs| runs), "at once");
+    }
+
+    #[test]
+    fn little_work_is_never_lowered() {
+        let params = params(ServerKind::Sporadic, 10, 50);
+        let work = (0..40).map(|job| (job * 50 + 7, 4)).collect();
+        let (foreground, counts) = keep(&params, (1, 0), work, &[0], 2_000);
+        assert_eq!(counts.exhaustions, 0);
+        assert_eq!(foreground.iter().filter(|&&runs| runs).count(), 160);
+    }
+
+    #[test]
+    fn a_late_look_is_an_overrun_that_is_told_and_paid_back() {
+        let params = params(ServerKind::Sporadic, 10, 50);
+        let (foreground, counts) = keep(&params, (1, 0), vec![(0, 10_000)], &[3], 1_000);
+        assert_eq!(counts.overrun_max, NS(3));
+        assert!(excess(&foreground, 10, 50) <= 3);
+    }
+
+    /// Canary: a keeper that does not look in time is caught by the same check.
+    #[test]
+    fn looking_too_seldom_is_seen() {
+        let params = params(ServerKind::HybridGradual, 10, 50);
+        let (foreground, counts) = keep(&params, (1, 0), vec![(3, 10_000)], &[30], 1_000);
+        assert!(excess(&foreground, 10, 50) > 3);
+        assert!(counts.overrun_max > NS(3));
+    }
+
+    /// What a manager costs: a thread that used most of its budget and rests is not looked at as often
+    /// as it could use the remnant once its budget is back.
+    #[test]
+    fn a_thread_that_rests_is_looked_at_once_a_budget() {
+        let params = params(ServerKind::HybridGradual, 1_000, 10_000);
+        let (_, counts) = keep(&params, (1, 0), vec![(0, 999)], &[0], 200_000);
+        // From look to look the remnant of 1, for a period at most; then the budget.
+        assert!(counts.looks <= 10_000 + 200, "{counts:?}");
+    }
+
+    /// A thread that nothing binds: raised, it executes in any ns or not, whether it has work or
+    /// not when somebody looks.
+    fn bound_by_nothing(
+        params: &ServerParams,
+        (grain, tolerance): (u64, u64),
+        (steps, until): (&[(u64, bool, u64)], u64),
+    ) -> (Vec<bool>, KeeperCounts) {
+        let limits = KeeperLimits { grain: NS(grain), tolerance: NS(tolerance) };
+        let (mut foreground, mut executed) = (Vec::new(), 0);
+        let sample = |now, executed, has_work| Sample {
+            now: Time::from_ns(now),
+            executed: NS(executed),
+            has_work,
+        };
+        let mut keeper = Keeper::new(params, limits, sample(0, 0, false));
+        let mut order = keeper.look(sample(0, 0, false));
+        for &(pattern, has_work, late) in steps.iter().cycle() {
+            let begin = foreground.len() as u64;
+            let look_at = order.look_at.ns().max(begin) + late;
+            for now in begin..look_at {
+                // Bursts of three: single ns would rest too often to matter.
+                let runs = pattern >> ((now - begin) / 3 % 64) & 1 == 1;
+                foreground.push(runs && order.is_raised);
+                executed += u64::from(runs);
+            }
+            order = keeper.look(sample(look_at, executed, has_work));
+            if look_at > until {
+                return (foreground, keeper.counts());
+            }
+        }
+        unreachable!("the steps are repeated")
+    }
+
+    /// Goal: a thread that always has work gets its budget, also where looks are late and others
+    /// take a part of its time, whichever the kind: the hybrids once gave it half.
+    #[test]
+    fn work_without_end_gets_its_budget_on_any_host() {
+        for kind in [ServerKind::Sporadic, ServerKind::HybridImmediate, ServerKind::HybridGradual] {
+            let params = params(kind, 2_000, 20_000);
+            for (lost, late) in [
+                (0, 0),
+                (0, 60),
+                (1, 0),
+                (3, 0),
+                (6, 0),
+                (1, 40),
+                (1, 60),
+                (3, 30),
+                (3, 60),
+                (3, 300),
+            ] {
+                let steps = [(u64::MAX << lost, true, late)];
+                let (_, counts) = bound_by_nothing(&params, (50, 100), (&steps, 2_000_000));
+                let share = counts.executed.ns() / 2_000;
+                assert!((95..=101).contains(&share), "{kind} {lost} {late}: {share} {counts:?}");
+            }
+        }
+    }
+
+    /// Goal: what it costs others to lose the processor is within the budget, each time.
+    #[test]
+    fn each_time_it_takes_the_processor_is_charged() {
+        let kind = ServerKind::HybridGradual;
+        let params = ServerParams { preemption_charge: NS(200), ..params(kind, 2_000, 20_000) };
+        let steps = [(u64::MAX, true, 0)];
+        let (_, counts) = bound_by_nothing(&params, (50, 100), (&steps, 2_000_000));
+        assert!((85..=91).contains(&(counts.executed.ns() / 2_000)), "{counts:?}");
+    }
+
+    fn kinds() -> impl Strategy<Value = ServerKind> {
+        prop::sample::select(vec![
+            ServerKind::Sporadic,
+            ServerKind::HybridImmediate,
+            ServerKind::HybridGradual,
+        ])
+    }
+
+    proptest! {
+        /// I2 of theory D for a manager that sees little: in no window more than a periodic task and
+        /// one enforcement delay, whatever the thread does.
+        #[test]
+        fn no_window_has_more_than_a_periodic_task_and_one_delay(
+            kind in kinds(), budget in 2_u64..12, more in 2_u64..30, grain in 1_u64..3,
+            tolerance in 0_u64..4,
+            work in prop::collection::vec((0_u64..400, 1_u64..30), 0..25),
+            lateness in prop::collection::vec(0_u64..4, 1..6),
+        ) {
+            let period = budget + more;
+            let params = params(kind, budget, period);
+            let (foreground, counts) = keep(&params, (grain, tolerance), work, &lateness, 420);
+            let late = lateness.iter().max().unwrap();
+            let allowed = late + grain - 1;
+            let above = excess(&foreground, budget, period);
+            prop_assert!(above <= allowed + tolerance, "{} above {}", above, allowed + tolerance);
+            prop_assert!(counts.overrun_max <= NS(allowed));
+            prop_assert!(counts.window_max <= NS(budget + allowed + tolerance));
+            let executed = foreground.iter().filter(|&&runs| runs).count() as u64;
+            prop_assert!(counts.executed <= NS(executed));
+        }
+
+        /// The same where anything goes: preempted, blocked between looks, awake only then.
+        #[test]
+        fn no_window_has_more_whatever_the_thread_does(
+            kind in kinds(), budget in 2_u64..30, more in 0_u64..60, grain in 1_u64..8,
+            tolerance in 0_u64..12, replenishments in 1_u32..6, charge in 0_u64..2,
+            steps in prop::collection::vec(
+                (prop_oneof![Just(0_u64), Just(u64::MAX), any::<u64>(), (0_u32..64).prop_map(|by| u64::MAX << by)],
+                 any::<bool>(), prop_oneof![4 => Just(0_u64), 1 => 0_u64..40]),
+                1..24,
+            ),
+        ) {
+            let period = budget + more;
+            let params =
+                ServerParams { replenishments_max: replenishments, ..params(kind, budget, period) };
+            let params = ServerParams { preemption_charge: NS(charge), ..params };
+            let limits = (grain, tolerance);
+            let (foreground, counts) = bound_by_nothing(&params, limits, (&steps, 900));
+            let above = excess(&foreground, budget, period);
+            let late = steps.iter().map(|step| step.2).max().unwrap_or(0);
+            prop_assert!(above <= late + grain - 1 + tolerance, "{}", above);
+            // What is reported is enough to tell.
+            let told = counts.overrun_max.ns() + tolerance;
+            prop_assert!(above <= told, "{} above, told {}", above, told);
+        }
+    }
+}

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! The most that was executed in any window of a period, as far as looks tell.
+
+use std::collections::VecDeque;
+
+use tidegate_model::{Duration, Time};
+
+/// See the module's text. Windows begin and end at looks and are no longer than the period. Where two
+/// looks are further apart, what was executed between them counts as one stretch: all of it, but no more
+/// than a window holds.
+#[derive(Debug, Clone)]
+pub(super) struct WindowMax {
+    length: Duration,
+    /// Looks of the last period: when, and what was executed until then.
+    looks: VecDeque<(Time, Duration)>,
+    executed: Duration,
+    highest: Duration,
+}
+
+impl WindowMax {
+    pub(super) fn new(length: Duration, begin: Time) -> Self {
+        let looks = VecDeque::from([(begin, Duration::ZERO)]);
+        Self { length, looks, executed: Duration::ZERO, highest: Duration::ZERO }
+    }
+
+    /// So much was executed since the last look.
+    pub(super) fn add(&mut self, now: Time, executed: Duration) {
+        self.executed += executed;
+        while self.looks.front().is_some_and(|look| now.since(look.0) > self.length) {
+            self.looks.pop_front();
+        }
+        let late = executed.min(self.length);
+        let in_window = self.looks.front().map_or(late, |look| self.executed - look.1);
+        self.highest = self.highest.max(in_window);
+        self.looks.push_back((now, self.executed));
+    }
+
+    /// The most so far.
+    pub(super) fn highest(&self) -> Duration {
+        self.highest
+    }
+
+    /// All that was executed.
+    pub(super) fn executed(&self) -> Duration {
+        self.executed
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_fullest_window_stands() {
+        let mut window = WindowMax::new(Duration::from_ns(10), Time::ZERO);
+        for (now, executed) in [(4, 2), (9, 3), (14, 5), (30, 6)] {
+            window.add(Time::from_ns(now), Duration::from_ns(executed));
+        }
+        // From 4 to 14; the 6 until 30 are apart from it, as far as anybody knows.
+        assert_eq!(window.highest(), Duration::from_ns(8));
+        assert_eq!(window.executed(), Duration::from_ns(16));
+    }
+
+    /// The worst there is: a thread of the kernel that nobody could stop for longer than a period.
+    #[test]
+    fn a_look_later_than_a_period_hides_nothing() {
+        let mut window = WindowMax::new(Duration::from_ns(10), Time::ZERO);
+        window.add(Time::from_ns(15), Duration::from_ns(9));
+        assert_eq!(window.highest(), Duration::from_ns(9));
+        window.add(Time::from_ns(50), Duration::from_ns(35));
+        assert_eq!(window.highest(), Duration::from_ns(10), "no more than a window");
+    }
+}

@@ -1,0 +1,450 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! The measuring thread: pinned, in memory, at a real-time priority where that is granted.
+
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::thread;
+use std::time::{Instant, SystemTime};
+
+use rand::{RngExt as _, SeedableRng as _};
+use rand_pcg::Pcg64Mcg;
+use tidegate_cpu_model::CpuProfile;
+use tidegate_model::Duration;
+use tidegate_platform::affinity::Affinity;
+use tidegate_platform::interrupts::Interrupts;
+use tidegate_platform::realtime::{self, RealTime, Throttling};
+use tidegate_platform::steal::ProcessorTime;
+use tidegate_platform::{Clock, RunDelay};
+
+use super::hourglass::{self, Steps};
+use super::plan::{self, IntervalRange, PlanError};
+use super::report;
+use super::tally::Tally;
+use super::thief::{SyntheticThief, ThiefEnd, ThiefError, ThiefReport};
+use super::trace::Trace;
+
+/// Gaps of one stretch: 24 bytes each. More than one every two microseconds, and it ends early.
+const GAPS_MAX: usize = 1 << 18;
+
+/// So many interrupts are named.
+const INTERRUPTS_NAMED: usize = 6;
+
+/// How often the caller hears of progress.
+const BETWEEN_REPORTS: std::time::Duration = std::time::Duration::from_millis(100);
+
+/// What is measured.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CpuProfileParams {
+    /// What people will call the profile.
+    pub name: String,
+    /// The processor.
+    pub cpu: u32,
+    /// The SCHED_FIFO priority to ask for, 1 to 99; none to measure as a thread like any other.
+    pub priority: Option<u8>,
+    /// The lengths of intervals.
+    pub intervals: IntervalRange,
+    /// How many intervals of the longest length, end to end, at least.
+    pub trials: u64,
+    /// End after so long with what there is.
+    pub time_limit: Option<Duration>,
+    /// Decides the phases.
+    pub seed: u64,
+    /// A thief to measure, one priority above.
+    pub thief: Option<SyntheticThief>,
+    /// How often the caller is given what there is, to keep it.
+    pub keep_every: Duration,
+}
+
+/// How far it is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CpuProgress {
+    /// Intervals of the longest length so far.
+    pub trials: u64,
+    /// All of them.
+    pub trials_all: u64,
+    /// The profile of what there is, now and then.
+    pub so_far: Option<CpuProfile>,
+}
+
+/// Why it ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum CpuProfileEnd {
+    /// All trials were made.
+    Complete,
+    /// The time that was given for it was over.
+    TimeOver,
+    /// It was told to.
+    Cancelled,
+}
+
+/// Who took the time, as far as the kernel tells.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct HostShare {
+    /// How long the thread was ready and did not run: for other threads, and for the throttling of
+    /// real-time threads.
+    pub waited: Option<Duration>,
+    /// What the hypervisor took from this processor meanwhile, pauses included.
+    pub steal: Option<ProcessorTime>,
+    /// How the kernel throttles real-time threads.
+    pub throttling: Option<Throttling>,
+    /// Gaps that are as long as a throttled thread waits.
+    pub gaps_like_throttling: u64,
+    /// The most frequent interrupts and softirqs of this processor meanwhile, pauses included.
+    pub interrupts: Vec<(String, u64)>,
+}
+
+/// What was measured.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CpuMeasurement {
+    /// Points, fits and conditions: the file.
+    pub profile: CpuProfile,
+    /// The sums behind it.
+    pub tally: Tally,
+    /// How fast the clock was read.
+    pub steps: Steps,
+    /// What was granted; none where nobody asked.
+    pub real_time: Option<RealTime>,
+    /// Who took the time.
+    pub host: HostShare,
+    /// Stretches that had more gaps than there was room for.
+    pub cut: u64,
+    /// What the thief did, if there was one.
+    pub thief: Option<ThiefReport>,
+    /// How long all of it took.
+    pub took: Duration,
+    /// Why it ended.
+    pub end: CpuProfileEnd,
+    /// What may have spoilt it, for people.
+    pub warnings: Vec<String>,
+}
+
+/// Why nothing was measured.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum CpuProfileError {
+    /// There are no such intervals.
+    #[error(transparent)]
+    Plan(#[from] PlanError),
+    /// There is no such thief.
+    #[error(transparent)]
+    Thief(#[from] ThiefError),
+    /// The processor is not there, or is not this thread's.
+    #[error("the thread cannot run on processor {cpu} ({reason}); this process may use {allowed}")]
+    Processor {
+        /// Its number.
+        cpu: u32,
+        /// What the kernel says.
+        reason: String,
+        /// Those that it may use.
+        allowed: String,
+    },
+    /// It was stopped before one stretch was complete.
+    #[error("stopped before one stretch of {stretch} was measured")]
+    NothingMeasured {
+        /// How long a stretch is.
+        stretch: Duration,
+    },
+    /// So many gaps that not even the shortest interval was seen as a whole.
+    #[error("more gaps than there is room for, in less than the shortest interval")]
+    NoRoom,
+}
+
+/// Measures until all trials are made, the time is over, or `cancelled`; then what there is counts.
+///
+/// The calling thread waits, and hears of progress several times a second. Takes
+/// `trials` times the longest interval, and a tenth to a fifth more for pauses, longer beside a thief; 6
+/// MiB.
+///
+/// # Errors
+/// When nothing was measured.
+///
+/// # Panics
+/// When the priority is not 1 to 98: the thief is one above.
+pub fn profile(
+    params: &CpuProfileParams,
+    mut progress: impl FnMut(CpuProgress),
+    cancelled: &AtomicBool,
+) -> Result<CpuMeasurement, CpuProfileError> {
+    let lengths = params.intervals.lengths()?;
+    params.thief.map(SyntheticThief::checked).transpose()?;
+    let affinity = reachable(params.cpu)?;
+    let (done, is_over) = (&AtomicU64::new(0), &AtomicBool::new(false));
+    let (so_far, mut kept) = (&Mutex::new(None), Instant::now());
+    let keep_every = std::time::Duration::from_nanos(params.keep_every.ns());
+    let on = &affinity;
+    let measured_at = SystemTime::now();
+    let (found, thief) = thread::scope(|scope| {
+        let thief = params.thief.map(|thief| {
+            let above = params.priority.map(|priority| priority + 1);
+            let (_, pause_max) = pause(params, Throttling::read());
+            let IntervalRange { longest, .. } = params.intervals;
+            let lasts_max = plan::lasts_max(longest, pause_max, params.trials, params.time_limit);
+            let end = ThiefEnd { is_over, is_cancelled: cancelled, lasts_max };
+            scope.spawn(move || thief.run(on, above, end))
+        });
+        let work = || Hourglass::new(params, on, &lengths).run(done, so_far, cancelled);
+        let builder = thread::Builder::new().name("hourglass".to_owned());
+        let work = builder.spawn_scoped(scope, work).expect("threads can be started");
+        while !work.is_finished() {
+            let mut found = None;
+            if kept.elapsed() >= keep_every {
+                found = so_far.lock().ok().and_then(|mut so_far| so_far.take());
+                kept = Instant::now();
+            }
+            progress(CpuProgress {
+                trials: done.load(Ordering::Relaxed),
+                trials_all: params.trials,
+                so_far: found.map(|found| report::profile(params, &found, None, measured_at)),
+            });
+            thread::park_timeout(BETWEEN_REPORTS);
+        }
+        is_over.store(true, Ordering::Relaxed);
+        let thief = thief.map(|thief| thief.join().expect("a thief does not panic"));
+        (work.join().expect("an hourglass does not panic"), thief)
+    });
+    if found.tally.stretches() == 0 {
+        return Err(CpuProfileError::NothingMeasured { stretch: found.stretch });
+    }
+    if found.tally.points().is_empty() {
+        return Err(CpuProfileError::NoRoom);
+    }
+    Ok(report::measurement(params, found, thief, measured_at))
+}
+
+/// The processor alone, if the calling thread may go there: it goes there and back.
+fn reachable(cpu: u32) -> Result<Affinity, CpuProfileError> {
+    let refused = |reason: String| CpuProfileError::Processor {
+        cpu,
+        reason,
+        allowed: Affinity::of(None).map_or_else(|_| "none".to_owned(), |all| format!("{all:?}")),
+    };
+    let only = Affinity::only(cpu).ok_or_else(|| refused("no such number".to_owned()))?;
+    let moved = Affinity::of(None).and_then(|before| {
+        only.apply(None)?;
+        before.apply(None)
+    });
+    moved.map_err(|error| refused(error.to_string()))?;
+    Ok(only)
+}
+
+/// What the thread found.
+#[derive(Clone)]
+pub(super) struct Found {
+    pub(super) tally: Tally,
+    pub(super) steps: Steps,
+    pub(super) stretch: Duration,
+    pub(super) real_time: Option<RealTime>,
+    pub(super) host: HostShare,
+    pub(super) cut: u64,
+    pub(super) took: Duration,
+    pub(super) end: CpuProfileEnd,
+}
+
+/// The thread.
+struct Hourglass<'a> {
+    params: &'a CpuProfileParams,
+    clock: Clock,
+    run_delay: Option<RunDelay>,
+    trace: Trace,
+    pause: (Duration, Duration),
+    found: Found,
+}
+
+impl<'a> Hourglass<'a> {
+    /// Makes the calling thread the one that measures.
+    fn new(params: &'a CpuProfileParams, affinity: &Affinity, lengths: &[Duration]) -> Self {
+        // It was there a moment ago; where it has gone meanwhile the scheduler has moved all.
+        let _ = affinity.apply(None);
+        let real_time = params.priority.map(realtime::request);
+        let throttling = Throttling::read();
+        let run_delay = RunDelay::of_this_thread();
+        let clock = Clock::start();
+        let stretch = plan::stretch(params.intervals.longest);
+        let host = HostShare {
+            waited: run_delay.as_ref().map(|_| Duration::ZERO),
+            steal: None,
+            throttling,
+            gaps_like_throttling: 0,
+            interrupts: Vec::new(),
+        };
+        let found = Found {
+            tally: Tally::new(lengths),
+            steps: Steps::measure(clock),
+            stretch,
+            real_time,
+            host,
+            cut: 0,
+            took: Duration::ZERO,
+            end: CpuProfileEnd::Complete,
+        };
+        let pause = pause(params, throttling);
+        Self { params, clock, run_delay, trace: Trace::with_room(GAPS_MAX), pause, found }
+    }
+
+    fn run(
+        mut self,
+        done: &AtomicU64,
+        so_far: &Mutex<Option<Found>>,
+        cancelled: &AtomicBool,
+    ) -> Found {
+        let mut random = Pcg64Mcg::seed_from_u64(self.params.seed);
+        let steal = ProcessorTime::read_of(self.params.cpu);
+        let interrupts = Interrupts::read_of(self.params.cpu);
+        let begin = self.clock.now();
+        self.found.end = loop {
+            if let Some(end) = self.end(cancelled) {
+                break end;
+            }
+            let pause = random.random_range(self.pause.0.ns()..=self.pause.1.ns());
+            self.stretch(self.clock.now() + Duration::from_ns(pause));
+            done.store(self.found.tally.trials(), Ordering::Relaxed);
+            // Never waits for whoever keeps it: the next stretch brings the same and more.
+            if let Ok(mut so_far) = so_far.try_lock() {
+                *so_far = Some(self.found.clone()).filter(|it| !it.tally.points().is_empty());
+            }
+        };
+        self.found.took = self.clock.now().since(begin);
+        let interrupts_now = Interrupts::read_of(self.params.cpu);
+        let most = interrupts_now.most_since(&interrupts, INTERRUPTS_NAMED);
+        self.found.host.interrupts =
+            most.into_iter().map(|(name, count)| (name.to_owned(), count)).collect();
+        let steal_now = ProcessorTime::read_of(self.params.cpu);
+        self.found.host.steal = steal.zip(steal_now).map(|(before, now)| now.since(before));
+        self.found
+    }
+
+    fn end(&self, cancelled: &AtomicBool) -> Option<CpuProfileEnd> {
+        let is_late = |limit| self.clock.now().since(tidegate_model::Time::ZERO) >= limit;
+        // A stretch that has no room for its gaps may be too short for a trial.
+        let trials = self.found.tally.trials().max(self.found.tally.stretches());
+        if trials >= self.params.trials {
+            return Some(CpuProfileEnd::Complete);
+        }
+        if cancelled.load(Ordering::Relaxed) {
+            return Some(CpuProfileEnd::Cancelled);
+        }
+        self.params.time_limit.is_some_and(is_late).then_some(CpuProfileEnd::TimeOver)
+    }
+
+    fn stretch(&mut self, begin: tidegate_model::Time) {
+        let waited = self.run_delay.as_ref().and_then(RunDelay::read);
+        let found = &mut self.found;
+        hourglass::measure(self.clock, begin, found.stretch, found.steps, &mut self.trace);
+        let waited_now = self.run_delay.as_ref().and_then(RunDelay::read);
+        found.host.waited =
+            found.host.waited.zip(waited.zip(waited_now)).map(|(sum, (before, now))| {
+                sum + now.checked_sub(before).unwrap_or(Duration::ZERO)
+            });
+        if self.trace.length() < found.stretch {
+            // What is there counts, for intervals that fit; the longest need more room.
+            found.cut += 1;
+        }
+        found.host.gaps_like_throttling += gaps_like(&self.trace, found.host.throttling);
+        found.tally.add(&self.trace);
+    }
+}
+
+/// Between which lengths a pause lies.
+fn pause(params: &CpuProfileParams, throttling: Option<Throttling>) -> (Duration, Duration) {
+    let alone = plan::pause(plan::stretch(params.intervals.longest), throttling);
+    params.thief.map_or(alone, |thief| plan::pause_beside(alone, thief))
+}
+
+/// How many gaps are as long, within a fifth, as a throttled thread waits.
+fn gaps_like(trace: &Trace, throttling: Option<Throttling>) -> u64 {
+    let wait = throttling.and_then(|it| it.period.checked_sub(it.runtime?)).map(Duration::ns);
+    let Some(wait) = wait.filter(|&wait| wait > 0) else { return 0 };
+    let is_like = |ns: u64| ns.abs_diff(wait) <= wait / 5;
+    trace.gaps().iter().filter(|gap| is_like(gap.end.since(gap.begin).ns())).count() as u64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn params(thief: Option<SyntheticThief>) -> CpuProfileParams {
+        CpuProfileParams {
+            name: "test".to_owned(),
+            cpu: Affinity::of(None).unwrap().cpus().last().unwrap(),
+            priority: Some(60),
+            intervals: IntervalRange { longest: Duration::from_ms(20), count: 20 },
+            trials: 25,
+            time_limit: None,
+            seed: 1,
+            thief,
+            keep_every: Duration::from_ms(1),
+        }
+    }
+
+    #[test]
+    fn what_is_measured_can_be_written_and_read() {
+        let (mut seen, mut kept) = (0, None);
+        let progress = |progress: CpuProgress| {
+            seen = progress.trials_all;
+            kept = progress.so_far.or(kept.take());
+        };
+        let found = profile(&params(None), progress, &AtomicBool::new(false)).unwrap();
+        assert_eq!(seen, 25);
+        assert!(found.tally.trials() >= 25 && found.end == CpuProfileEnd::Complete);
+        // Nothing was lost had somebody killed it: heard of every 100 ms of more than 500.
+        let kept = kept.unwrap();
+        assert!(kept.conditions.trials > Some(0) && CpuProfile::parse(&kept.to_toml()).is_ok());
+        assert!(
+            kept.points
+                .iter()
+                .zip(&found.profile.points)
+                .all(|(kept, all)| kept.stolen_max <= all.stolen_max)
+        );
+        assert_eq!(CpuProfile::parse(&found.profile.to_toml()).unwrap(), found.profile);
+        let is_granted = found.real_time.is_some_and(|it| it.scheduling.is_ok());
+        assert_eq!(found.profile.conditions.priority.is_some(), is_granted);
+        let says_so = |text: &String| text.contains("without real-time priority");
+        assert_eq!(found.warnings.iter().any(says_so), !is_granted);
+    }
+
+    /// Goal: what a thief above took was stolen, but for what it took in the pauses, before and
+    /// behind them. Holds on any host; without real-time priority nobody is above.
+    #[test]
+    fn what_a_thief_took_is_seen() {
+        let ms = Duration::from_ms;
+        let thief = SyntheticThief { execution: ms(5), period: ms(10) };
+        let clock = Clock::start();
+        let found = profile(&params(Some(thief)), |_| (), &AtomicBool::new(false)).unwrap();
+        let took = clock.now().since(tidegate_model::Time::ZERO);
+        let report = found.thief.unwrap();
+        assert!(report.jobs > 0);
+        if report.priority.is_none() || found.profile.conditions.priority.is_none() {
+            eprintln!("skipped: no permission for real-time priorities");
+            return;
+        }
+        let outside = took.checked_sub(found.tally.measured()).unwrap();
+        assert!(found.tally.stolen() + outside >= report.executed, "{found:?}");
+    }
+
+    #[test]
+    fn the_end_of_its_time_is_no_interruption() {
+        let time_limit = Some(Duration::from_ms(1_000));
+        let params = CpuProfileParams { time_limit, trials: u64::MAX, ..params(None) };
+        let found = profile(&params, |_| (), &AtomicBool::new(false)).unwrap();
+        assert_eq!(found.end, CpuProfileEnd::TimeOver);
+    }
+
+    #[test]
+    fn what_cannot_be_measured_is_refused() {
+        let with = |change: &dyn Fn(&mut CpuProfileParams)| {
+            let mut params = params(None);
+            change(&mut params);
+            profile(&params, |_| (), &AtomicBool::new(true)).unwrap_err()
+        };
+        assert!(matches!(
+            with(&|it| it.cpu = 1_000),
+            CpuProfileError::Processor { cpu: 1_000, .. }
+        ));
+        assert!(matches!(with(&|it| it.intervals.count = 0), CpuProfileError::Plan(_)));
+        let greedy =
+            SyntheticThief { execution: Duration::from_us(9_900), period: Duration::from_ms(10) };
+        assert!(matches!(with(&|it| it.thief = Some(greedy)), CpuProfileError::Thief(_)));
+        let stopped = with(&|_| ());
+        assert!(matches!(stopped, CpuProfileError::NothingMeasured { .. }), "{stopped}");
+    }
+}

@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! Gaps in a stretch of time that a thread wanted for itself, and the most that windows of one
+//! length lost to them.
+
+use tidegate_model::{Duration, Time};
+
+/// Time that the thread did not have: from its last look at the clock to the next.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Gap {
+    /// The last look before it.
+    pub begin: Time,
+    /// The first look behind it.
+    pub end: Time,
+}
+
+/// The gaps of one stretch of time, of which no more are kept than there is room for.
+///
+/// # Invariants
+/// Gaps are in order, apart from each other, none is empty, and all lie in the stretch.
+#[derive(Debug)]
+pub struct Trace {
+    begin: Time,
+    end: Time,
+    gaps: Vec<Gap>,
+    /// What all gaps before the one at this index sum to; one more than there are gaps.
+    before: Vec<Duration>,
+}
+
+impl Trace {
+    /// A trace with room for so many gaps: it never allocates afterwards.
+    pub fn with_room(gaps: usize) -> Self {
+        let mut trace = Self {
+            begin: Time::ZERO,
+            end: Time::ZERO,
+            // Filled once: memory that was never touched would be missing when it is needed.
+            gaps: vec![Gap { begin: Time::ZERO, end: Time::ZERO }; gaps],
+            before: vec![Duration::ZERO; gaps + 1],
+        };
+        trace.restart(Time::ZERO);
+        trace
+    }
+
+    /// Forgets everything: a stretch begins.
+    pub fn restart(&mut self, begin: Time) {
+        (self.begin, self.end) = (begin, begin);
+        self.gaps.clear();
+        self.before.clear();
+        self.before.push(Duration::ZERO);
+    }
+
+    /// Takes note of a gap; whether there is room for more.
+    ///
+    /// # Panics
+    /// When it begins before the last one ended, or is empty.
+    pub fn push(&mut self, gap: Gap) -> bool {
+        assert!(gap.begin >= self.end && gap.begin < gap.end, "gaps come in order");
+        self.end = gap.end;
+        let stolen = self.stolen() + gap.end.since(gap.begin);
+        match self.gaps.last_mut() {
+            Some(last) if last.end == gap.begin => {
+                last.end = gap.end;
+                self.before.pop();
+            }
+            _ => self.gaps.push(gap),
+        }
+        self.before.push(stolen);
+        self.gaps.len() < self.gaps.capacity()
+    }
+
+    /// The stretch ends, not before its last gap.
+    pub fn finish(&mut self, end: Time) {
+        self.end = self.end.max(end);
+    }
+
+    /// When the stretch began.
+    pub fn begin(&self) -> Time {
+        self.begin
+    }
+
+    /// How long the stretch is.
+    pub fn length(&self) -> Duration {
+        self.end.since(self.begin)
+    }
+
+    /// What all gaps sum to.
+    pub fn stolen(&self) -> Duration {
+        self.before.last().copied().unwrap_or_default()
+    }
+
+    /// All gaps in order.
+    pub fn gaps(&self) -> &[Gap] {
+        &self.gaps
+    }
+
+    /// The most that was stolen in any window of this length within the stretch, whatever its
+    /// phase; none where no window is that short.
+    ///
+    /// What a window loses grows with its begin while a gap enters at its end and none leaves at
+    /// its begin. So the most is lost where a window begins with a gap, ends with one, or meets an end
+    /// of the stretch; nothing else is looked at. O(gaps).
+    pub fn stolen_max(&self, length: Duration) -> Option<Duration> {
+        if length > self.length() {
+            return None;
+        }
+        let last_begin = Time::from_ns(self.end.ns() - length.ns());
+        let mut most = self.stolen_until(self.begin + length);
+        most = most.max(self.stolen() - self.stolen_until(last_begin));
+        let mut ends = Cursor(0);
+        let starting = self.gaps.iter().take_while(|gap| gap.begin <= last_begin);
+        for (gap, before) in starting.zip(&self.before) {
+            most = most.max(self.stolen_at(&mut ends, gap.begin + length) - *before);
+        }
+        let mut begins = Cursor(0);
+        let first_end = self.begin + length;
+        let ending = self.gaps.iter().zip(&self.before[1..]);
+        for (gap, until) in ending.filter(|(gap, _)| gap.end >= first_end) {
+            let begin = Time::from_ns(gap.end.ns() - length.ns());
+            most = most.max(*until - self.stolen_at(&mut begins, begin));
+        }
+        Some(most)
+    }
+
+    /// What was stolen from the begin to an instant.
+    fn stolen_until(&self, at: Time) -> Duration {
+        let mut cursor = Cursor(self.gaps.partition_point(|gap| gap.end <= at));
+        self.stolen_at(&mut cursor, at)
+    }
+
+    /// The same where instants only grow from call to call.
+    fn stolen_at(&self, cursor: &mut Cursor, at: Time) -> Duration {
+        while self.gaps.get(cursor.0).is_some_and(|gap| gap.end <= at) {
+            cursor.0 += 1;
+        }
+        let cut = self.gaps.get(cursor.0).map_or(Duration::ZERO, |gap| at.since(gap.begin));
+        self.before[cursor.0] + cut
+    }
+}
+
+/// The first gap that ends behind the instant looked at.
+struct Cursor(usize);
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn trace(gaps: &[(u64, u64)], end: u64) -> Trace {
+        let mut trace = Trace::with_room(gaps.len() + 1);
+        trace.restart(Time::ZERO);
+        for &(begin, end) in gaps {
+            trace.push(Gap { begin: Time::from_ns(begin), end: Time::from_ns(end) });
+        }
+        trace.finish(Time::from_ns(end));
+        trace
+    }
+
+    fn most(trace: &Trace, length: u64) -> Option<u64> {
+        trace.stolen_max(Duration::from_ns(length)).map(Duration::ns)
+    }
+
+    /// 2 of every 10: inequality 5.3.0.5 is met in every length.
+    #[test]
+    fn a_periodic_thief_is_seen_as_the_refined_bound_says() {
+        let gaps: Vec<_> = (0..20).map(|job| (job * 10 + 3, job * 10 + 5)).collect();
+        let trace = trace(&gaps, 200);
+        for length in 1..=100 {
+            let refined = length / 10 * 2 + (length % 10).min(2);
+            assert_eq!(most(&trace, length), Some(refined), "{length}");
+        }
+    }
+
+    #[test]
+    fn no_window_is_longer_than_the_stretch() {
+        let trace = trace(&[(0, 3)], 10);
+        assert_eq!([10, 11].map(|length| most(&trace, length)), [Some(3), None]);
+        assert_eq!(trace.length(), Duration::from_ns(10));
+    }
+
+    #[test]
+    fn gaps_that_touch_are_one_and_room_has_an_end() {
+        let mut trace = Trace::with_room(2);
+        trace.restart(Time::ZERO);
+        let mut push =
+            |begin, end| trace.push(Gap { begin: Time::from_ns(begin), end: Time::from_ns(end) });
+        assert!(push(1, 2) && push(2, 4));
+        assert!(!push(6, 7), "full");
+        assert_eq!(trace.gaps().len(), 2);
+        assert_eq!(trace.stolen(), Duration::from_ns(4));
+    }
+
+    proptest! {
+        /// Canary for the choice of windows: every begin is tried, one ns after the other.
+        #[test]
+        fn no_window_of_any_phase_loses_more(
+            pieces in prop::collection::vec((0_u64..12, 1_u64..9), 0..12), rest in 1_u64..12,
+        ) {
+            let (mut gaps, mut at) = (Vec::new(), 0);
+            for (own, stolen) in pieces {
+                gaps.push((at + own, at + own + stolen));
+                at += own + stolen;
+            }
+            let trace = trace(&gaps, at + rest);
+            let is_stolen = |at: u64| gaps.iter().any(|&(begin, end)| (begin..end).contains(&at));
+            for length in 1..=at + rest {
+                let lost = |begin: u64| (begin..begin + length).filter(|&at| is_stolen(at)).count();
+                let expected = (0..=at + rest - length).map(lost).max().map(|lost| lost as u64);
+                prop_assert_eq!(most(&trace, length), expected, "length {}", length);
+            }
+        }
+    }
+}

@@ -1,0 +1,344 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! Reads the CPU tables of a workload file, and refuses with the place what makes no sense.
+
+use std::collections::BTreeSet;
+
+use toml::Spanned;
+
+use super::file_raw::{RawBackground, RawCpuPart, RawCpuServer, RawCpuTask, RawCpuWork};
+use super::interference::read_interference;
+use super::{
+    Arrivals, Background, CpuServer, CpuTask, CpuWork, CpuWorkload, Execution, Priority,
+    Scheduling, ServerKind, ServerParams, TaskArrivals,
+};
+use tidegate_model::FileError;
+use tidegate_model::entry::{claim, positive, read_count, within_time_max};
+use tidegate_model::units::Duration;
+
+/// Longest list of `at`; more is a trace, not a workload.
+const AT_MAX: usize = 100_000;
+
+/// The part of a workload file about the processor; none where it says nothing of it.
+pub(crate) fn read(raw: RawCpuPart) -> Result<Option<CpuWorkload>, FileError> {
+    if raw.is_empty() {
+        return Ok(None);
+    }
+    let span = raw.cpu.as_ref().map_or(0..0, Spanned::span);
+    let mut workload = CpuWorkload::new(Scheduling::FixedPriority);
+    if let Some(cpu) = raw.cpu.map(Spanned::into_inner) {
+        let scheduling = cpu.scheduling.as_ref();
+        workload.scheduling =
+            named(scheduling, "scheduling", Scheduling::from_name, &Scheduling::ALL)?
+                .unwrap_or(Scheduling::FixedPriority);
+        workload.switch = within_time_max(cpu.switch, span.clone(), "context switch")?;
+        workload.timer_latency = within_time_max(cpu.timer_latency, span.clone(), "timer latency")?;
+    }
+    if raw.tasks.is_empty() && raw.servers.is_empty() {
+        return Err(FileError::new(
+            span,
+            "the processor has neither a [[cpu_task]] nor a [[cpu_server]]",
+            "add at least one of them",
+        ));
+    }
+    let mut names = BTreeSet::new();
+    for task in &raw.tasks {
+        read_task(task, &mut names, &mut workload)?;
+    }
+    for server in &raw.servers {
+        let server = read_server(server, &mut names, workload.scheduling)?;
+        workload.servers.push(server);
+    }
+    for work in raw.work {
+        let work = read_work(work, &mut names, &workload.servers)?;
+        workload.work.push(work);
+    }
+    for interference in &raw.interference {
+        workload.interference.push(read_interference(interference)?);
+    }
+    Ok(Some(workload))
+}
+
+/// Appends the tasks of one `[[cpu_task]]`: one, or `count` numbered ones.
+fn read_task(
+    raw: &RawCpuTask,
+    names: &mut BTreeSet<String>,
+    workload: &mut CpuWorkload,
+) -> Result<(), FileError> {
+    let period = positive(&raw.period, "period")?;
+    let execution = positive(&raw.execution, "execution")?;
+    let deadline = raw.deadline.as_ref().map(|it| positive(it, "deadline")).transpose()?;
+    let priority = read_priority(raw.priority.as_ref(), &raw.name, workload.scheduling)?;
+    for (time, what) in [(raw.offset, "offset"), (raw.jitter, "jitter"), (raw.blocking, "blocking")]
+    {
+        within_time_max(time, raw.name.span(), what)?;
+    }
+    let arrivals = raw.arrivals.as_ref();
+    let arrivals = named(arrivals, "arrivals", TaskArrivals::from_name, &TaskArrivals::ALL)?;
+    for number in 1..=read_count(raw.count.as_ref(), workload.tasks.len())? {
+        let name = match raw.count {
+            Some(_) => format!("{}-{number}", raw.name.get_ref()),
+            None => raw.name.get_ref().clone(),
+        };
+        claim(&name, &raw.name, names)?;
+        workload.tasks.push(CpuTask {
+            deadline: deadline.unwrap_or(period),
+            offset: raw.offset,
+            jitter: raw.jitter,
+            blocking: raw.blocking,
+            arrivals: arrivals.unwrap_or(TaskArrivals::Periodic),
+            ..CpuTask::new(name, execution, period, priority)
+        });
+    }
+    Ok(())
+}
+
+fn read_server(
+    raw: &RawCpuServer,
+    names: &mut BTreeSet<String>,
+    scheduling: Scheduling,
+) -> Result<CpuServer, FileError> {
+    claim(raw.name.get_ref(), &raw.name, names)?;
+    let kind = named(Some(&raw.kind), "kind of server", ServerKind::from_name, &ServerKind::ALL)?
+        .expect("a kind is written");
+    let priority = read_priority(raw.priority.as_ref(), &raw.name, scheduling)?;
+    let (budget, period) = (positive(&raw.budget, "budget")?, positive(&raw.period, "period")?);
+    check_sporadic_only(raw, kind)?;
+    let defaults = ServerParams::new(kind, budget, period);
+    let params = ServerParams {
+        replenishments_max: value(raw.replenishments.as_ref(), defaults.replenishments_max),
+        preemption_charge: value(raw.preemption_charge.as_ref(), Duration::ZERO),
+        ..defaults
+    };
+    let params = params.checked().map_err(|error| {
+        let message = error.to_string();
+        let (wrong, help) = message.rsplit_once("; ").expect("what is wrong; what to do");
+        FileError::new(parameter_span(raw, &error), wrong, help)
+    })?;
+    Ok(CpuServer {
+        background: read_background(raw.background.as_ref(), priority, scheduling)?,
+        queued_max: read_queue(raw.queue.as_ref())?,
+        blocking: within_time_max(raw.blocking, raw.name.span(), "blocking")?,
+        ..CpuServer::new(raw.name.get_ref(), priority, params)
+    })
+}
+
+fn value<T: Copy>(written: Option<&Spanned<T>>, default: T) -> T {
+    written.map_or(default, |written| *written.get_ref())
+}
+
+/// Where the parameter stands that there cannot be.
+fn parameter_span(raw: &RawCpuServer, error: &super::ServerParamsError) -> std::ops::Range<usize> {
+    use super::ServerParamsError as Error;
+    let span = match error {
+        Error::ReplenishmentsZero | Error::ReplenishmentsTooMany { .. } => {
+            raw.replenishments.as_ref().map(Spanned::span)
+        }
+        Error::ChargeAboveBudget { .. } => raw.preemption_charge.as_ref().map(Spanned::span),
+        Error::BudgetZero | Error::BudgetAbovePeriod { .. } => None,
+    };
+    span.unwrap_or_else(|| raw.budget.span())
+}
+
+/// Polling and deferrable servers have one replenishment and preempt once: a line that would do
+/// nothing is refused.
+fn check_sporadic_only(raw: &RawCpuServer, kind: ServerKind) -> Result<(), FileError> {
+    if !matches!(kind, ServerKind::Polling | ServerKind::Deferrable) {
+        return Ok(());
+    }
+    let Some(span) = &raw.replenishments.as_ref().map(Spanned::span) else { return Ok(()) };
+    Err(FileError::new(
+        span.clone(),
+        format!("a {kind} server is replenished once a period"),
+        "leave the line out, or name a sporadic kind of server",
+    ))
+}
+
+fn read_background(
+    raw: Option<&Spanned<RawBackground>>,
+    priority: Priority,
+    scheduling: Scheduling,
+) -> Result<Background, FileError> {
+    let Some(written) = raw else { return Ok(Background::Never) };
+    match written.get_ref() {
+        RawBackground::Word(word) if word == "never" => Ok(Background::Never),
+        RawBackground::Word(word) => Err(FileError::new(
+            written.span(),
+            format!("`{word}` is no background priority"),
+            "write \"never\", or a priority such as 1",
+        )),
+        RawBackground::Priority(_) if scheduling == Scheduling::Edf => Err(FileError::new(
+            written.span(),
+            "under edf there are no priorities",
+            "write \"never\", or scheduling = \"fixed-priority\" under [cpu]",
+        )),
+        RawBackground::Priority(background) if Priority(*background) >= priority => {
+            Err(FileError::new(
+                written.span(),
+                format!("background {background} is not below the server's priority {priority}"),
+                "write a lower priority, or \"never\"",
+            ))
+        }
+        RawBackground::Priority(background) => Ok(Background::At(Priority(*background))),
+    }
+}
+
+fn read_queue(queue: Option<&Spanned<u32>>) -> Result<u32, FileError> {
+    match queue {
+        Some(zero) if *zero.get_ref() == 0 => Err(FileError::new(
+            zero.span(),
+            "a queue of 0 jobs: every job would be lost",
+            "write how many jobs may wait, or leave the line out",
+        )),
+        Some(many) if *many.get_ref() > 1 << 24 => Err(FileError::new(
+            many.span(),
+            "a queue of more than 16 million jobs",
+            "write a smaller number",
+        )),
+        queue => Ok(value(queue, CpuServer::QUEUED_MAX_DEFAULT)),
+    }
+}
+
+fn read_work(
+    raw: RawCpuWork,
+    names: &mut BTreeSet<String>,
+    servers: &[CpuServer],
+) -> Result<CpuWork, FileError> {
+    claim(raw.name.get_ref(), &raw.name, names)?;
+    let server = raw.server.get_ref();
+    let server = servers.iter().position(|known| known.name == *server).ok_or_else(|| {
+        let known: Vec<&str> = servers.iter().map(|known| known.name.as_str()).collect();
+        let help = match known[..] {
+            [] => "add a [[cpu_server]] of that name".to_owned(),
+            _ => format!("write one of {}", known.join(", ")),
+        };
+        FileError::new(raw.server.span(), format!("there is no [[cpu_server]] `{server}`"), help)
+    })?;
+    let execution = positive(&raw.execution, "execution")?;
+    let execution = match raw.distribution.as_ref().map(|word| (word, word.get_ref().as_str())) {
+        None | Some((_, "fixed")) => Execution::Fixed(execution),
+        Some((_, "exponential")) => Execution::Exponential { mean: execution },
+        Some((word, text)) => {
+            return Err(FileError::new(
+                word.span(),
+                format!("there is no distribution `{text}` of execution times"),
+                "write one of fixed, exponential",
+            ));
+        }
+    };
+    let deadline = raw.deadline.as_ref().map(|it| positive(it, "deadline")).transpose()?;
+    within_time_max(raw.offset, raw.name.span(), "offset")?;
+    let arrivals = read_arrivals(&raw)?;
+    let (name, offset) = (raw.name.into_inner(), raw.offset);
+    Ok(CpuWork { name, server, arrivals, execution, deadline, offset })
+}
+
+fn read_arrivals(raw: &RawCpuWork) -> Result<Arrivals, FileError> {
+    let arrivals = raw.arrivals.as_ref().map(|word| word.get_ref().as_str());
+    if let Some(at) = &raw.at {
+        return read_instants(at, raw);
+    }
+    let gap = || match &raw.gap {
+        Some(gap) => positive(gap, "gap"),
+        None => Err(FileError::new(
+            raw.name.span(),
+            "how often the work comes is not said",
+            "add gap = \"1ms\", or a list of instants, at = [\"0ms\", \"5ms\"]",
+        )),
+    };
+    if let (Some(burst), false) = (&raw.burst, arrivals == Some("bursty")) {
+        return Err(FileError::new(
+            burst.span(),
+            "only bursty arrivals come in bursts",
+            "write arrivals = \"bursty\", or leave the line out",
+        ));
+    }
+    match arrivals {
+        None | Some("poisson") => Ok(Arrivals::Poisson { gap_mean: gap()? }),
+        Some("periodic") => Ok(Arrivals::Periodic { period: gap()? }),
+        Some("sporadic") => Ok(Arrivals::Sporadic { gap_min: gap()? }),
+        Some("bursty") => Ok(Arrivals::Bursty { burst: read_burst(raw)?, gap_mean: gap()? }),
+        Some(other) => Err(FileError::new(
+            raw.arrivals.as_ref().map_or(0..0, Spanned::span),
+            format!("there are no arrivals `{other}`"),
+            "write one of poisson, periodic, sporadic, bursty, or a list, at = [\"0ms\"]",
+        )),
+    }
+}
+
+fn read_burst(raw: &RawCpuWork) -> Result<u32, FileError> {
+    match &raw.burst {
+        Some(burst) if (1..=1 << 16).contains(burst.get_ref()) => Ok(*burst.get_ref()),
+        burst => Err(FileError::new(
+            burst.as_ref().map_or_else(|| raw.name.span(), Spanned::span),
+            "bursty arrivals need to know how many come at once",
+            "add burst = 10; 1 to 65536",
+        )),
+    }
+}
+
+fn read_instants(at: &Spanned<Vec<Duration>>, raw: &RawCpuWork) -> Result<Arrivals, FileError> {
+    let other = [
+        raw.arrivals.as_ref().map(Spanned::span),
+        raw.gap.as_ref().map(Spanned::span),
+        raw.burst.as_ref().map(Spanned::span),
+    ];
+    if let Some(span) = other.into_iter().flatten().next() {
+        return Err(FileError::new(
+            span,
+            "the instants of arrival are listed: this line would do nothing",
+            "leave it out, or leave out `at`",
+        ));
+    }
+    let instants = at.get_ref();
+    if instants.len() > AT_MAX || !instants.is_sorted() {
+        return Err(FileError::new(
+            at.span(),
+            "the instants are not in order, or more than 100000",
+            "write them in ascending order",
+        ));
+    }
+    if let Some(&last) = instants.last() {
+        within_time_max(last, at.span(), "last arrival")?;
+    }
+    Ok(Arrivals::At(instants.clone()))
+}
+
+/// A priority where there are priorities.
+fn read_priority(
+    priority: Option<&Spanned<u32>>,
+    name: &Spanned<String>,
+    scheduling: Scheduling,
+) -> Result<Priority, FileError> {
+    match (priority, scheduling) {
+        (Some(priority), Scheduling::FixedPriority) => Ok(Priority(*priority.get_ref())),
+        (None, Scheduling::Edf) => Ok(Priority(0)),
+        (None, Scheduling::FixedPriority) => Err(FileError::new(
+            name.span(),
+            "no priority is given",
+            "add priority = 10 (larger is more urgent), or scheduling = \"edf\" under [cpu]",
+        )),
+        (Some(priority), Scheduling::Edf) => Err(FileError::new(
+            priority.span(),
+            "under edf there are no priorities: this line would do nothing",
+            "leave it out, or write scheduling = \"fixed-priority\" under [cpu]",
+        )),
+    }
+}
+
+/// A word that names one of `all`.
+pub(super) fn named<T: Copy + std::fmt::Display>(
+    word: Option<&Spanned<String>>,
+    what: &str,
+    from_name: impl Fn(&str) -> Option<T>,
+    all: &[T],
+) -> Result<Option<T>, FileError> {
+    let Some(word) = word else { return Ok(None) };
+    from_name(word.get_ref()).map(Some).ok_or_else(|| {
+        let names: Vec<String> = all.iter().map(ToString::to_string).collect();
+        FileError::new(
+            word.span(),
+            format!("there is no {what} `{}`", word.get_ref()),
+            format!("write one of {}", names.join(", ")),
+        )
+    })
+}

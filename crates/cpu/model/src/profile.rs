@@ -1,0 +1,315 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! The processor profile (`*.cpu.toml`): how much time others took from a thread, at most, in
+//! intervals of many lengths.
+//!
+//! `tidegate cpu profile` writes it; `tidegate cpu check` counts it as interference above every
+//! task. Times stand in it as integer nanoseconds, utilisations in parts per billion: programs
+//! write them. The fits are checked against the points when the file is read, so that a bound
+//! below what was measured cannot be used.
+
+use serde::{Deserialize, Serialize};
+use toml::Spanned;
+
+use tidegate_model::file_error::FileError;
+use tidegate_model::units::Duration;
+
+/// All of a processor, in parts per billion.
+pub const WHOLE_PPB: u64 = 1_000_000_000;
+
+/// The longest interval of a profile: a day.
+const INTERVAL_NS_MAX: u64 = 86_400_000_000_000;
+
+/// A profile of one processor.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CpuProfile {
+    /// What people call it.
+    pub name: String,
+    /// Under which conditions it was measured.
+    pub conditions: CpuConditions,
+    /// The longest stolen times, at ascending lengths of the interval; at least one.
+    pub points: Vec<StolenPoint>,
+    /// The line above the demand.
+    pub demand_fit: Option<DemandFit>,
+    /// The hyperbola above the load.
+    pub load_fit: Option<LoadFit>,
+}
+
+/// Under which conditions a profile was measured. Free text is one line each, for people.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct CpuConditions {
+    /// The processor's number on its host.
+    pub cpu: u32,
+    /// The measuring thread's SCHED_FIFO priority; none where it had no real-time priority.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub priority: Option<u32>,
+    /// The least number of intervals of one length.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub trials: Option<u64>,
+    /// The synthetic thief that ran beside it, as `2ms/10ms`; none: the machine as it is.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub thief: Option<String>,
+    /// When.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub when: Option<String>,
+    /// On which machine and kernel.
+    #[serde(rename = "where", skip_serializing_if = "Option::is_none")]
+    pub place: Option<String>,
+    /// By what method.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub how: Option<String>,
+    /// What else ran, and what on the host may have disturbed or shaped the measurement.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub host: Vec<String>,
+}
+
+/// The longest time stolen in intervals of one length: a point of demand; over the length, of load.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct StolenPoint {
+    /// The length of the interval.
+    pub interval: Duration,
+    /// The longest that was stolen in one, as measured.
+    pub stolen_max: Duration,
+}
+
+/// A line above the demand: in no window of length D is more than
+/// `min(D, offset + utilization_ppb / 10^9 * D)` stolen.
+///
+/// As a sporadic task (5.3.0.6): u = `utilization_ppb`, e = `offset` / (1 - u), p = e / u.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct DemandFit {
+    /// The slope, rounded up.
+    pub utilization_ppb: u64,
+    /// The demand at length zero, rounded up.
+    pub offset_ns: u64,
+}
+
+/// A hyperbola above the load (5.3.0.9): in no window of length D is more than the share
+/// `min(1, u (1 + (p - e) / D))` stolen, with e = u p.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct LoadFit {
+    /// u, rounded up.
+    pub utilization_ppb: u64,
+    /// p, rounded up.
+    pub period_ns: u64,
+}
+
+impl LoadFit {
+    /// The same as a line above the demand (5.3.0.9 times D is 5.3.0.6), rounded up.
+    pub fn to_demand(self) -> DemandFit {
+        let whole = u128::from(WHOLE_PPB);
+        let utilization = u128::from(self.utilization_ppb.min(WHOLE_PPB));
+        let offset = utilization * (whole - utilization) * u128::from(self.period_ns);
+        // At most a quarter of a period, so it fits.
+        let offset_ns = u64::try_from(offset.div_ceil(whole * whole)).unwrap_or(u64::MAX);
+        DemandFit { utilization_ppb: self.utilization_ppb, offset_ns }
+    }
+}
+
+impl DemandFit {
+    /// The demand in a window of this length, rounded up and not limited to the window; none on
+    /// overflow.
+    pub fn demand_ns(self, window_ns: u64) -> Option<u64> {
+        let part = u128::from(self.utilization_ppb) * u128::from(window_ns);
+        let part = u64::try_from(part.div_ceil(u128::from(WHOLE_PPB))).ok()?;
+        part.checked_add(self.offset_ns)
+    }
+}
+
+impl StolenPoint {
+    /// The share of the interval that was stolen, rounded up.
+    pub fn load_ppb(self) -> u64 {
+        let stolen = u128::from(self.stolen_max.ns()) * u128::from(WHOLE_PPB);
+        let load = stolen.div_ceil(u128::from(self.interval.ns().max(1)));
+        u64::try_from(load).unwrap_or(u64::MAX)
+    }
+}
+
+/// The points with every stolen time replaced by the longest of shorter intervals: what can
+/// be stolen in an interval can be stolen in a longer one (Theorem 5.4.1).
+pub fn running_max(points: &[StolenPoint]) -> Vec<StolenPoint> {
+    let mut longest = Duration::ZERO;
+    let raised = points.iter().map(|point| {
+        longest = longest.max(point.stolen_max);
+        StolenPoint { stolen_max: longest, ..*point }
+    });
+    raised.collect()
+}
+
+/// Of points that never fall: the shortest interval in which as much may have been stolen as was at
+/// each, and the last point. Whatever line is above these is above the demand in every interval up
+/// to the longest, not only in those that were measured.
+///
+/// A window that is longer by x loses at most x more. So with y stolen in D and y' in the next
+/// longer D', as much as y' takes an interval of D + y' - y at least, and more than y' nothing takes
+/// until D'.
+///
+/// # Panics
+/// Where a point is below the one before, or has more stolen than its interval.
+pub fn corners(raised: &[StolenPoint]) -> Vec<StolenPoint> {
+    let mut before = StolenPoint { interval: Duration::ZERO, stolen_max: Duration::ZERO };
+    let corners = raised.iter().map(|&point| {
+        let earliest = before.interval + (point.stolen_max - before.stolen_max);
+        before = point;
+        StolenPoint { interval: earliest.min(point.interval), ..point }
+    });
+    corners.chain(raised.last().copied()).collect()
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct RawProfile {
+    name: String,
+    conditions: CpuConditions,
+    stolen: RawStolen,
+    #[serde(default)]
+    fit: RawFit,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct RawStolen {
+    interval_ns: Spanned<Vec<u64>>,
+    ns_max: Spanned<Vec<u64>>,
+}
+
+#[derive(Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct RawFit {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    demand: Option<Spanned<DemandFit>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    load: Option<Spanned<LoadFit>>,
+}
+
+impl CpuProfile {
+    /// Reads the text of a processor profile.
+    ///
+    /// # Errors
+    /// The first fault, with its place and what to write instead; among them a fit below a point,
+    /// or below what may be between two ([`corners`]).
+    pub fn parse(text: &str) -> Result<Self, FileError> {
+        let raw: RawProfile = toml::from_str(text).map_err(|error| FileError::from_toml(&error))?;
+        if raw.name.is_empty() || raw.name.chars().any(char::is_control) {
+            return Err(FileError::new(
+                0..0,
+                "the profile's name is empty or has control characters in it",
+                "write a name that can be printed",
+            ));
+        }
+        let profile = Self {
+            name: raw.name,
+            conditions: raw.conditions,
+            points: read_points(&raw.stolen)?,
+            demand_fit: raw.fit.demand.as_ref().map(|fit| *fit.get_ref()),
+            load_fit: raw.fit.load.as_ref().map(|fit| *fit.get_ref()),
+        };
+        let demand = raw.fit.demand.map(|fit| (fit.span(), *fit.get_ref()));
+        let load = raw.fit.load.map(|fit| (fit.span(), fit.get_ref().to_demand()));
+        for (span, fit) in demand.into_iter().chain(load) {
+            profile.check_fit(fit).map_err(|fault| {
+                FileError::new(span, fault, "measure it again with `tidegate cpu profile`")
+            })?;
+        }
+        Ok(profile)
+    }
+
+    /// The text of the file.
+    ///
+    /// # Panics
+    /// When a number exceeds 2^63, which no profile that was read has.
+    pub fn to_toml(&self) -> String {
+        let list = |of: fn(&StolenPoint) -> Duration| {
+            Spanned::new(0..0, self.points.iter().map(|point| of(point).ns()).collect())
+        };
+        let raw = RawProfile {
+            name: self.name.clone(),
+            conditions: self.conditions.clone(),
+            stolen: RawStolen {
+                interval_ns: list(|point| point.interval),
+                ns_max: list(|point| point.stolen_max),
+            },
+            fit: RawFit {
+                demand: self.demand_fit.map(|fit| Spanned::new(0..0, fit)),
+                load: self.load_fit.map(|fit| Spanned::new(0..0, fit)),
+            },
+        };
+        toml::to_string(&raw).expect("a profile has nothing that TOML cannot express")
+    }
+
+    /// The points with every stolen time replaced by the longest of shorter intervals: what can
+    /// be stolen in an interval can be stolen in a longer one (Theorem 5.4.1).
+    pub fn running_max(&self) -> Vec<StolenPoint> {
+        running_max(&self.points)
+    }
+
+    /// What the bound `points` says of each length: the running maximum and `margin`, and no more
+    /// than the length itself.
+    pub fn raised_by(&self, margin: Duration) -> Vec<StolenPoint> {
+        let mut points = self.running_max();
+        for point in &mut points {
+            let raised = point.stolen_max.checked_add(margin).unwrap_or(Duration::MAX);
+            point.stolen_max = raised.min(point.interval);
+        }
+        points
+    }
+
+    /// What is wrong with a fit: it is below what may have been stolen in an interval up to the
+    /// longest, measured or not, or takes more than the processor.
+    fn check_fit(&self, fit: DemandFit) -> Result<(), String> {
+        if fit.utilization_ppb > WHOLE_PPB {
+            return Err(format!("a utilisation of {} ppb, more than 1", fit.utilization_ppb));
+        }
+        let is_below = |point: &&StolenPoint| {
+            let demand = fit.demand_ns(point.interval.ns());
+            demand.is_some_and(|demand| demand < point.stolen_max.ns())
+        };
+        let raised = self.running_max();
+        if let Some(StolenPoint { interval, stolen_max }) = raised.iter().find(is_below) {
+            return Err(format!(
+                "the fit is below what was measured: {stolen_max} were stolen in {interval}"
+            ));
+        }
+        match corners(&raised).iter().find(is_below) {
+            None => Ok(()),
+            Some(StolenPoint { interval, stolen_max }) => Err(format!(
+                "the fit is below what may be between the intervals that were measured: \
+                 {stolen_max} stolen in {interval}"
+            )),
+        }
+    }
+}
+
+fn read_points(raw: &RawStolen) -> Result<Vec<StolenPoint>, FileError> {
+    let (intervals, stolen) = (raw.interval_ns.get_ref(), raw.ns_max.get_ref());
+    if intervals.is_empty() || intervals.len() != stolen.len() {
+        return Err(FileError::new(
+            raw.ns_max.span(),
+            format!("{} stolen times for {} intervals", stolen.len(), intervals.len()),
+            "give one stolen time for each interval, and at least one",
+        ));
+    }
+    let is_ascending = intervals.windows(2).all(|pair| pair[0] < pair[1]);
+    if !is_ascending || intervals[0] == 0 || intervals[intervals.len() - 1] > INTERVAL_NS_MAX {
+        return Err(FileError::new(
+            raw.interval_ns.span(),
+            "the intervals are not in ascending order between 1 ns and a day",
+            "list each length once, the shortest first",
+        ));
+    }
+    let points = intervals.iter().zip(stolen).map(|(&interval, &stolen)| StolenPoint {
+        interval: Duration::from_ns(interval),
+        stolen_max: Duration::from_ns(stolen),
+    });
+    let points: Vec<StolenPoint> = points.collect();
+    match points.iter().find(|point| point.stolen_max > point.interval) {
+        None => Ok(points),
+        Some(point) => Err(FileError::new(
+            raw.ns_max.span(),
+            format!("{} stolen in {}", point.stolen_max, point.interval),
+            "measure it again: no more than the interval can be stolen in it",
+        )),
+    }
+}

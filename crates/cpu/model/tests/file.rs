@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! The CPU tables of workload files: what is read, and what is refused with its place.
+
+use tidegate_cpu_model::MachineFile;
+use tidegate_cpu_model::{
+    Arrivals, Background, CpuWorkload, Execution, InterferenceBound, Priority, Scheduling,
+    ServerKind, TaskArrivals,
+};
+use tidegate_model::WorkloadFile;
+use tidegate_model::{Duration, FileError};
+
+const MACHINE: &str = r#"
+[cpu]
+scheduling = "fixed-priority"
+switch = "5us"
+timer_latency = "50us"
+
+[[cpu_task]]
+name = "control"
+period = "10ms"
+execution = "2ms"
+priority = 20
+
+[[cpu_server]]
+name = "net"
+kind = "sporadic"
+budget = "1ms"
+period = "10ms"
+priority = 30
+replenishments = 8
+preemption_charge = "10us"
+background = 1
+
+[[cpu_work]]
+name = "packets"
+server = "net"
+gap = "250us"
+execution = "8us"
+"#;
+
+fn read(text: &str) -> Result<CpuWorkload, FileError> {
+    Ok(MachineFile::parse(text)?.cpu.expect("the file has a processor"))
+}
+
+/// What is wrong with `MACHINE` after a replacement: the message and the text it points at.
+fn refusal(from: &str, to: &str) -> (String, String) {
+    assert!(MACHINE.contains(from), "{from}");
+    let text = MACHINE.replacen(from, to, 1);
+    let error = read(&text).expect_err("the file is to be refused");
+    assert!(error.help.is_some(), "{error:?}");
+    (error.message, text[error.span].to_owned())
+}
+
+#[test]
+fn defaults_are_those_of_the_manual() {
+    let cpu = read(MACHINE).unwrap();
+    assert_eq!(cpu.scheduling, Scheduling::FixedPriority);
+    assert_eq!((cpu.switch, cpu.timer_latency), (Duration::from_us(5), Duration::from_us(50)));
+    let task = &cpu.tasks[0];
+    assert_eq!((task.deadline, task.priority), (Duration::from_ms(10), Priority(20)));
+    assert_eq!((task.jitter, task.blocking), (Duration::ZERO, Duration::ZERO));
+    assert_eq!(task.arrivals, TaskArrivals::Periodic);
+    let server = &cpu.servers[0];
+    assert_eq!(server.params.kind, ServerKind::Sporadic);
+    assert_eq!(server.params.replenishments_max, 8);
+    assert_eq!(server.params.preemption_charge, Duration::from_us(10));
+    assert_eq!(server.background, Background::At(Priority(1)));
+    assert_eq!(server.blocking, Duration::ZERO);
+    let work = &cpu.work[0];
+    assert_eq!(work.server, 0);
+    assert_eq!(work.arrivals, Arrivals::Poisson { gap_mean: Duration::from_us(250) });
+    assert_eq!(work.execution, Execution::Fixed(Duration::from_us(8)));
+    assert_eq!(work.deadline, None);
+}
+
+#[test]
+fn a_file_may_hold_disk_and_processor() {
+    let both = format!(
+        "drive = \"d\"\n[[task]]\nname = \"control\"\nperiod = \"1s\"\nsize = \"4KiB\"\n{MACHINE}"
+    );
+    let machine = MachineFile::parse(&both).unwrap();
+    assert!(machine.disk.is_some() && machine.cpu.is_some());
+    let error = WorkloadFile::parse(MACHINE).unwrap_err();
+    assert_eq!(error.message, "the workload has no disk part");
+    // A drive without anybody who uses it is a slip, processor or not.
+    let idle = MachineFile::parse(&format!("drive = \"d\"\n{MACHINE}")).unwrap_err();
+    assert!(idle.message.contains("neither a [[task]]"), "{idle}");
+}
+
+#[test]
+fn every_kind_of_arrival_is_read() {
+    let with = |lines: &str| read(&MACHINE.replace("gap = \"250us\"", lines)).unwrap();
+    let gap = Duration::from_ms(2);
+    let cases = [
+        ("arrivals = \"periodic\"\ngap = \"2ms\"", Arrivals::Periodic { period: gap }),
+        ("arrivals = \"sporadic\"\ngap = \"2ms\"", Arrivals::Sporadic { gap_min: gap }),
+        ("arrivals = \"poisson\"\ngap = \"2ms\"", Arrivals::Poisson { gap_mean: gap }),
+        (
+            "arrivals = \"bursty\"\nburst = 9\ngap = \"2ms\"",
+            Arrivals::Bursty { burst: 9, gap_mean: gap },
+        ),
+        ("at = [\"0ms\", \"2ms\"]", Arrivals::At(vec![Duration::ZERO, gap])),
+    ];
+    for (lines, arrivals) in cases {
+        assert_eq!(with(lines).work[0].arrivals, arrivals);
+    }
+    let drawn = with("gap = \"2ms\"\ndistribution = \"exponential\"");
+    assert_eq!(drawn.work[0].execution, Execution::Exponential { mean: Duration::from_us(8) });
+}
+
+#[test]
+fn under_edf_there_are_no_priorities() {
+    let edf = MACHINE.replace("fixed-priority", "edf");
+    let error = read(&edf).unwrap_err();
+    assert_eq!(&edf[error.span.clone()], "20");
+    let edf = edf
+        .replace("priority = 20\n", "")
+        .replace("priority = 30\n", "")
+        .replace("background = 1\n", "");
+    assert_eq!(read(&edf).unwrap().scheduling, Scheduling::Edf);
+}
+
+#[test]
+fn tasks_can_be_counted() {
+    let cpu = read(&MACHINE.replace("priority = 20", "priority = 20\ncount = 3")).unwrap();
+    let names: Vec<&str> = cpu.tasks.iter().map(|task| task.name.as_str()).collect();
+    assert_eq!(names, ["control-1", "control-2", "control-3"]);
+}
+
+#[test]
+fn what_makes_no_sense_is_refused_with_its_place() {
+    let refusals = [
+        ("\"fixed-priority\"", "\"lottery\"", "there is no scheduling `lottery`", "\"lottery\""),
+        ("\"2ms\"", "\"0ms\"", "an execution of zero", "\"0ms\""),
+        ("priority = 20\n", "", "no priority is given", "\"control\""),
+        ("\"sporadic\"", "\"pollnig\"", "there is no kind of server `pollnig`", "\"pollnig\""),
+        ("\"1ms\"", "\"11ms\"", "the budget 11ms exceeds the period 10ms", "\"11ms\""),
+        ("= 8\n", "= 0\n", "0 replenishments: the budget would never come back", "0"),
+        ("\"sporadic\"", "\"polling\"", "a polling server is replenished once a period", "8"),
+        ("\"10us\"", "\"1ms\"", "a preemption is charged 1ms, the budget is 1ms", "\"1ms\""),
+        (
+            "background = 1\n",
+            "background = 30\n",
+            "background 30 is not below the server's priority 30",
+            "30",
+        ),
+        ("server = \"net\"", "server = \"nat\"", "there is no [[cpu_server]] `nat`", "\"nat\""),
+        ("gap = \"250us\"\n", "", "how often the work comes is not said", "\"packets\""),
+        ("gap", "burst = 2\ngap", "only bursty arrivals come in bursts", "2"),
+        (
+            "gap = \"250us\"",
+            "at = [\"2ms\", \"1ms\"]",
+            "the instants are not in order, or more than 100000",
+            "[\"2ms\", \"1ms\"]",
+        ),
+        ("name = \"net\"", "name = \"control\"", "a second source named `control`", "\"control\""),
+        ("\"5us\"", "5", "`5` has no unit: a duration is a number with its unit", "5"),
+    ];
+    for (from, to, message, place) in refusals {
+        assert_eq!(refusal(from, to), (message.to_owned(), place.to_owned()), "{from} -> {to}");
+    }
+}
+
+#[test]
+fn interference_is_named_and_read_elsewhere() {
+    let lines = "[[cpu_interference]]\nfile = \"idle.cpu.toml\"\n";
+    let cpu = read(&format!("{MACHINE}{lines}")).unwrap();
+    let [idle] = &cpu.interference[..] else { panic!("{cpu:?}") };
+    assert_eq!((idle.file.as_str(), idle.margin), ("idle.cpu.toml", Duration::ZERO));
+    assert_eq!(idle.bound, InterferenceBound::Demand);
+    let cpu = read(&format!("{MACHINE}{lines}bound = \"points\"\nmargin = \"9us\"\n")).unwrap();
+    assert_eq!(cpu.interference[0].bound, InterferenceBound::Points);
+    assert_eq!(cpu.interference[0].margin, Duration::from_us(9));
+    let error = read(&format!("{MACHINE}{lines}bound = \"best\"\n")).unwrap_err();
+    assert_eq!(error.message, "there is no bound of interference `best`");
+    // Interference alone is nobody's workload.
+    assert!(read(lines).unwrap_err().message.contains("neither a [[cpu_task]]"));
+}

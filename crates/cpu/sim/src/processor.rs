@@ -1,0 +1,394 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! The event loop: time jumps to what happens next, then the most urgent thread executes.
+//!
+//! Threads and sources of events are numbered: tasks first, then servers; and work, tasks,
+//! servers, thieves, sections. Behind the tasks comes the outsider. Who executes is accounted for when something of its own happens, not at every event.
+
+mod disturb;
+mod execution;
+
+use tidegate_cpu_model::{Background, CpuWorkload, Priority, Scheduling};
+use tidegate_cpu_servers::{Server, ServerEvent};
+use tidegate_model::{Duration, Random, Time};
+
+use super::arrivals::WorkArrivals;
+use super::metrics::CpuRun;
+use super::ready::{Ready, Urgency};
+use super::server_state::{Mode, ServerJob, ServerState};
+use super::task_state::TaskState;
+use super::thief::ThiefState;
+use super::timeline::Timeline;
+use super::{CpuObserver, CpuParams, Disturbance, ServerCall, Timing};
+
+/// Who has the processor.
+#[derive(Debug, Clone, Copy)]
+struct Running {
+    thread: usize,
+    /// Accounted for up to here; later than now while thieves have the processor.
+    since: Time,
+    /// What is left of the context switch.
+    switch_left: Duration,
+    /// When its budget is enforced.
+    enforced_at: Time,
+    /// When it is to stop if nobody interferes.
+    stop_at: Time,
+}
+
+/// A run in progress.
+pub(super) struct Processor<'a, O> {
+    workload: &'a CpuWorkload,
+    scheduling: Scheduling,
+    switch: Duration,
+    timer_latency: Duration,
+    timing: Timing,
+    has_sections: bool,
+    work: Vec<(usize, WorkArrivals)>,
+    tasks: Vec<(Priority, TaskState)>,
+    servers: Vec<ServerState<'a>>,
+    thieves: Vec<ThiefState>,
+    /// Thieves have the processor until then.
+    stolen_until: Time,
+    /// How the processor was just before this instant; none if somebody stopped at it.
+    before: Option<Before>,
+    timeline: Timeline,
+    ready: Ready,
+    running: Option<Running>,
+    now: Time,
+    end: Time,
+    turn: u64,
+    random: Random,
+    run: CpuRun,
+    observer: &'a mut O,
+}
+
+/// How the processor was just before an instant.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Before {
+    Idle,
+    /// This thread had it, and had not come to an end.
+    Thread(usize),
+}
+
+impl<'a, O: CpuObserver> Processor<'a, O> {
+    pub(super) fn new(
+        params: &CpuParams<'a>,
+        servers: Vec<Box<dyn Server + 'a>>,
+        observer: &'a mut O,
+    ) -> Self {
+        let workload = params.workload;
+        let mut streams = (1..).map(|stream| Random::new(params.seed, stream));
+        let mut random = || streams.next().expect("there is always another stream");
+        let tasks = workload.tasks.iter();
+        let mut tasks: Vec<_> =
+            tasks.map(|task| (task.priority, TaskState::new(task, random()))).collect();
+        let work = workload.work.iter();
+        let work: Vec<_> =
+            work.map(|work| (work.server, WorkArrivals::new(work, random()))).collect();
+        let described = workload.servers.iter().zip(servers);
+        let servers: Vec<_> =
+            described.map(|(server, rules)| ServerState::new(server, rules)).collect();
+        tasks.push((Priority(0), TaskState::outsider(random())));
+        let Disturbance { timing, thieves, .. } = params.disturbance;
+        let patience = disturb::patience(workload);
+        let state = |thief| ThiefState::new(thief, &params.disturbance, patience, random());
+        let thieves: Vec<_> = thieves.iter().map(state).collect();
+        let random = random();
+        let scheduled = work.len() + tasks.len() + servers.len();
+        let mut timeline = Timeline::new(scheduled + thieves.len() + 1);
+        for (source, (_, arrivals)) in work.iter().enumerate() {
+            timeline.set(source, arrivals.next());
+        }
+        for (source, (_, task)) in (work.len()..).zip(&tasks) {
+            timeline.set(source, task.releases.next());
+        }
+        for (source, thief) in (scheduled..).zip(&thieves) {
+            timeline.set(source, thief.next);
+        }
+        let mut processor = Self {
+            workload,
+            scheduling: workload.scheduling,
+            switch: workload.switch,
+            timer_latency: workload.timer_latency,
+            timing,
+            has_sections: timing != Timing::Never && disturb::is_blocking(workload),
+            ready: Ready::with_room(tasks.len() + servers.len()),
+            work,
+            tasks,
+            servers,
+            thieves,
+            stolen_until: Time::ZERO,
+            before: Some(Before::Idle),
+            timeline,
+            running: None,
+            now: Time::ZERO,
+            end: Time::ZERO + params.duration,
+            turn: 0,
+            random,
+            run: CpuRun::new(workload),
+            observer,
+        };
+        processor.set_next_section();
+        processor
+    }
+
+    pub(super) fn run(mut self) -> CpuRun {
+        loop {
+            let (event_at, _) = self.timeline.first();
+            let stop_at = self.running.map_or(Time::MAX, |running| running.stop_at);
+            let next = event_at.min(stop_at);
+            if next >= self.end {
+                self.now = self.end;
+                break;
+            }
+            self.now = next;
+            self.before = match self.running {
+                None => Some(Before::Idle),
+                Some(running) => (stop_at > next).then_some(Before::Thread(running.thread)),
+            };
+            if stop_at <= next {
+                self.stop();
+            }
+            if !self.handle_events() {
+                self.run.is_overloaded = true;
+                break;
+            }
+            self.choose();
+        }
+        self.finish()
+    }
+
+    /// Everything that comes from outside at this instant; whether there was room for it.
+    fn handle_events(&mut self) -> bool {
+        loop {
+            let (at, source) = self.timeline.first();
+            if at > self.now {
+                return true;
+            }
+            self.run.events += 1;
+            let task = source.wrapping_sub(self.work.len());
+            let server = task.wrapping_sub(self.tasks.len());
+            let thief = server.wrapping_sub(self.servers.len());
+            if source < self.work.len() {
+                self.arrive(source);
+            } else if task < self.tasks.len() {
+                if !self.release(task) {
+                    return false;
+                }
+            } else if server < self.servers.len() {
+                self.alarm(server);
+            } else if thief < self.thieves.len() {
+                self.go_on_stealing(thief);
+            } else {
+                self.block();
+                self.set_next_section();
+            }
+        }
+    }
+
+    fn next_turn(&mut self) -> u64 {
+        self.turn += 1;
+        self.turn
+    }
+
+    fn release(&mut self, task: usize) -> bool {
+        self.strike();
+        let turn = self.next_turn();
+        let (priority, state) = &mut self.tasks[task];
+        let has_room = state.release();
+        self.timeline.set(self.work.len() + task, state.releases.next());
+        if state.urgency.is_none() {
+            let due = state.jobs[0] + state.deadline;
+            let urgency = match self.scheduling {
+                Scheduling::FixedPriority => Urgency::of_priority(*priority, turn),
+                Scheduling::Edf => Urgency::of_deadline(due, turn),
+            };
+            state.urgency = Some(urgency);
+            self.ready.insert(urgency, task);
+        }
+        has_room
+    }
+
+    fn arrive(&mut self, work: usize) {
+        self.strike();
+        let (server, arrivals) = &mut self.work[work];
+        let index = *server;
+        let state = &mut self.servers[index];
+        for _ in 0..arrivals.take() {
+            let remaining = arrivals.draw_execution();
+            let job = ServerJob { work, arrival: self.now, remaining };
+            if !state.push(job) {
+                self.run.work[work].lose();
+            }
+        }
+        self.timeline.set(work, arrivals.next());
+        if state.mode == Mode::Blocked {
+            self.tell(index, ServerEvent::Unblock);
+        }
+    }
+
+    fn alarm(&mut self, index: usize) {
+        let source = self.work.len() + self.tasks.len() + index;
+        self.timeline.set(source, Time::MAX);
+        if self.is_running(self.tasks.len() + index) {
+            self.account();
+        }
+        self.tell(index, ServerEvent::Alarm);
+    }
+
+    fn is_running(&self, thread: usize) -> bool {
+        self.running.is_some_and(|running| running.thread == thread)
+    }
+
+    /// Tells a server what happened, and follows what it says.
+    fn tell(&mut self, index: usize, event: ServerEvent) {
+        let state = &mut self.servers[index];
+        let executed = std::mem::take(&mut state.unreported);
+        state.server.observe(self.now, executed, event);
+        state.standing = state.server.standing(self.now);
+        self.observer.observed(&ServerCall {
+            index,
+            now: self.now,
+            executed,
+            event,
+            standing: state.standing,
+            server: &*state.server,
+        });
+        // A server that asks for this very instant is asked again at the next; one without work is not.
+        let soonest = self.now + Duration::from_ns(1);
+        let wanted = state.standing.alarm.filter(|_| !state.jobs.is_empty());
+        let alarm = wanted.map_or(Time::MAX, |alarm| alarm.max(soonest));
+        self.timeline.set(self.work.len() + self.tasks.len() + index, alarm);
+        self.follow(index);
+    }
+
+    /// Puts a server where its standing places it.
+    fn follow(&mut self, index: usize) {
+        let thread = self.tasks.len() + index;
+        let is_running = self.is_running(thread);
+        if is_running {
+            self.set_stop();
+        }
+        let turn = self.next_turn();
+        let state = &mut self.servers[index];
+        let mode = state.mode_now();
+        if state.mode == Mode::InBudget && matches!(mode, Mode::Out | Mode::Background) {
+            self.run.servers[index].exhaustions += 1;
+        }
+        state.mode = mode;
+        let was = state.urgency;
+        let rank = match (mode, self.scheduling, state.background) {
+            (Mode::Blocked | Mode::Out, ..) => None,
+            (Mode::Background, _, Background::At(priority)) => {
+                Some(Urgency::of_priority(priority, turn))
+            }
+            (_, Scheduling::FixedPriority, _) => Some(Urgency::of_priority(state.priority, turn)),
+            (_, Scheduling::Edf, _) => Some(Urgency::of_deadline(state.standing.due, turn)),
+        };
+        // Who is as urgent as before keeps its place among its equals.
+        if was.zip(rank).is_some_and(|(was, rank)| was.is_equal_rank(rank)) {
+            return;
+        }
+        state.urgency = rank;
+        match (is_running, was, rank) {
+            (true, _, None) => self.running = None,
+            (true, _, Some(_)) => {}
+            (false, was, rank) => {
+                if let Some(was) = was {
+                    self.ready.remove(was);
+                }
+                if let Some(rank) = rank {
+                    self.ready.insert(rank, thread);
+                }
+            }
+        }
+    }
+
+    fn urgency(&self, thread: usize) -> Urgency {
+        let urgency = match self.tasks.get(thread) {
+            Some((_, task)) => task.urgency,
+            None => self.servers[thread - self.tasks.len()].urgency,
+        };
+        urgency.expect("a thread that is ready or executes is urgent")
+    }
+
+    /// Whether nobody is more urgent than a thread, ready or executing.
+    fn is_next(&self, thread: usize) -> bool {
+        let is_above_running =
+            |urgency| self.running.is_none_or(|running| self.urgency(running.thread) > urgency);
+        self.ready
+            .first()
+            .is_some_and(|(urgency, first)| first == thread && is_above_running(urgency))
+    }
+
+    /// The most urgent thread gets the processor.
+    fn choose(&mut self) {
+        while let Some((urgency, thread)) = self.ready.first() {
+            let preempted = self.running.map(|running| running.thread);
+            if preempted.is_some_and(|running| self.urgency(running) <= urgency) {
+                return;
+            }
+            // A server pays before it preempts, and may find that it cannot.
+            if let Some(index) = thread.checked_sub(self.tasks.len())
+                && self.servers[index].mode == Mode::InBudget
+            {
+                self.pay(index, preempted.is_some());
+                if !self.is_next(thread) {
+                    continue;
+                }
+            }
+            self.ready.pop();
+            if preempted.is_some() {
+                self.preempt();
+            }
+            self.run.switches += 1;
+            self.running = Some(Running {
+                thread,
+                since: self.now.max(self.stolen_until),
+                switch_left: self.switch,
+                enforced_at: Time::MAX,
+                stop_at: Time::MAX,
+            });
+            self.set_stop();
+        }
+    }
+
+    /// A server is about to take the processor.
+    fn pay(&mut self, index: usize, preempts: bool) {
+        if preempts {
+            let metrics = &mut self.run.servers[index];
+            metrics.preemptions += 1;
+            metrics.charged += self.servers[index].preemption_charge;
+        }
+        self.tell(index, ServerEvent::Dispatch { preempts });
+    }
+
+    /// Who executes gives way, and keeps its place among its equals.
+    fn preempt(&mut self) {
+        self.account();
+        self.run.events += 1;
+        let Some(running) = self.running.take() else { return };
+        let urgency = self.urgency(running.thread);
+        self.ready.insert(urgency, running.thread);
+        if let Some(index) = running.thread.checked_sub(self.tasks.len())
+            && self.servers[index].mode == Mode::InBudget
+        {
+            self.tell(index, ServerEvent::Preempt);
+        }
+    }
+
+    /// What is not complete at the end counts where its deadline has passed.
+    fn finish(mut self) -> CpuRun {
+        self.account();
+        for (metrics, (_, task)) in self.run.tasks.iter_mut().zip(&self.tasks) {
+            for &arrival in &task.jobs {
+                metrics.abandon(self.now.since(arrival));
+            }
+        }
+        for job in self.servers.iter().flat_map(|server| &server.jobs) {
+            self.run.work[job.work].abandon(self.now.since(job.arrival));
+        }
+        self.run.stolen = self.run.stolen - self.stolen_until.since(self.now);
+        self.run.duration = self.now - Time::ZERO;
+        self.run
+    }
+}

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! Who would execute: the ready threads in order of urgency.
+
+use tidegate_cpu_model::Priority;
+use tidegate_model::Time;
+
+/// How urgent a ready thread is; the least is first. Among equals the one that became ready
+/// first, which a preempted thread still is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Urgency {
+    rank: u64,
+    turn: u64,
+}
+
+impl Urgency {
+    /// That of a priority, of which the highest is first.
+    pub(super) fn of_priority(priority: Priority, turn: u64) -> Self {
+        Self { rank: u64::MAX - u64::from(priority.0), turn }
+    }
+
+    /// That of an absolute deadline.
+    pub(super) fn of_deadline(due: Time, turn: u64) -> Self {
+        Self { rank: due.ns(), turn }
+    }
+
+    /// Whether only their turn tells them apart.
+    pub(super) fn is_equal_rank(self, other: Self) -> bool {
+        self.rank == other.rank
+    }
+}
+
+/// Ready threads that do not execute, the most urgent last: few, so a sorted list is quickest.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Ready {
+    threads: Vec<(Urgency, usize)>,
+}
+
+impl Ready {
+    pub(super) fn with_room(threads: usize) -> Self {
+        Self { threads: Vec::with_capacity(threads) }
+    }
+
+    pub(super) fn insert(&mut self, urgency: Urgency, thread: usize) {
+        let place = self.threads.partition_point(|(known, _)| *known > urgency);
+        self.threads.insert(place, (urgency, thread));
+    }
+
+    pub(super) fn remove(&mut self, urgency: Urgency) {
+        let place = self.threads.partition_point(|(known, _)| *known > urgency);
+        assert_eq!(self.threads[place].0, urgency, "the thread is ready");
+        self.threads.remove(place);
+    }
+
+    /// The most urgent.
+    pub(super) fn first(&self) -> Option<(Urgency, usize)> {
+        self.threads.last().copied()
+    }
+
+    /// Takes the most urgent out.
+    pub(super) fn pop(&mut self) {
+        self.threads.pop();
+    }
+}

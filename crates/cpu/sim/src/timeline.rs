@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! What happens next: one instant for each source of events, and the earliest of them.
+//!
+//! A tournament: each inner node holds the winner of the two below it, so a change costs one
+//! comparison for each doubling of the sources. Of equal instants the lowest source wins.
+
+use tidegate_model::Time;
+
+/// The next instant of each source; [`Time::MAX`] for never.
+#[derive(Debug, Clone)]
+pub(super) struct Timeline {
+    /// Leaves of the tree, a power of two of them.
+    times: Vec<Time>,
+    /// Winners, the root at 1; those of the lowest level are next to each other.
+    winners: Vec<u32>,
+}
+
+impl Timeline {
+    pub(super) fn new(sources: usize) -> Self {
+        let leaves = sources.next_power_of_two().max(2);
+        let mut timeline = Self { times: vec![Time::MAX; leaves], winners: vec![0; leaves] };
+        for node in (1..leaves).rev() {
+            timeline.decide(node);
+        }
+        timeline
+    }
+
+    /// The winner below a node: a leaf, or the winner there.
+    fn below(&self, child: usize) -> u32 {
+        match child.checked_sub(self.times.len()) {
+            Some(leaf) => u32::try_from(leaf).expect("fewer than 2^32 sources"),
+            None => self.winners[child],
+        }
+    }
+
+    fn decide(&mut self, node: usize) {
+        let (left, right) = (self.below(2 * node), self.below(2 * node + 1));
+        let is_right = self.times[right as usize] < self.times[left as usize];
+        self.winners[node] = if is_right { right } else { left };
+    }
+
+    pub(super) fn set(&mut self, source: usize, at: Time) {
+        if self.times[source] == at {
+            return;
+        }
+        self.times[source] = at;
+        let mut node = source + self.times.len();
+        while node > 1 {
+            node /= 2;
+            self.decide(node);
+        }
+    }
+
+    /// The earliest instant, and whose it is.
+    pub(super) fn first(&self) -> (Time, usize) {
+        let source = self.winners[1] as usize;
+        (self.times[source], source)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_earliest_is_first_and_of_equals_the_lowest() {
+        let mut random = tidegate_model::Random::new(1, 0);
+        for sources in [1, 2, 3, 5, 8, 13] {
+            let mut timeline = Timeline::new(sources);
+            let mut plain = vec![Time::MAX; sources];
+            for _ in 0..500 {
+                let (source, at) = (random.index(sources), Time::from_ns(random.below(20)));
+                timeline.set(source, at);
+                plain[source] = at;
+                let first = (0..sources).min_by_key(|&source| plain[source]).unwrap();
+                assert_eq!(timeline.first(), (plain[first], first));
+            }
+        }
+    }
+}

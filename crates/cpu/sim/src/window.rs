@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! The most that was executed in any window of one length, wherever it begins.
+
+use std::collections::VecDeque;
+
+use tidegate_model::{Duration, Time};
+
+/// Watches stretches of execution, in order of time.
+///
+/// Moving a window changes what is in it at the rate of execution at its end less that at its
+/// start, so among the fullest windows there is one that ends where execution ends: only those
+/// are looked at. Memory: the stretches of one window.
+#[derive(Debug, Clone)]
+pub struct WindowMax {
+    window: Duration,
+    /// Stretches that the last window touches.
+    stretches: VecDeque<(Time, Time)>,
+    /// The sum of their lengths.
+    sum: Duration,
+    highest: Duration,
+}
+
+impl WindowMax {
+    /// Nothing was executed.
+    pub const fn new(window: Duration) -> Self {
+        Self { window, stretches: VecDeque::new(), sum: Duration::ZERO, highest: Duration::ZERO }
+    }
+
+    /// Somebody executed from `from`, no earlier than the end of the last stretch, until `to`.
+    pub fn record(&mut self, from: Time, to: Time) {
+        self.sum += to - from;
+        match self.stretches.back_mut() {
+            Some(last) if last.1 == from => last.1 = to,
+            _ => self.stretches.push_back((from, to)),
+        }
+        let start = Time::from_ns(to.ns().saturating_sub(self.window.ns()));
+        while let Some(&(first, end)) = self.stretches.front().filter(|first| first.1 <= start) {
+            self.sum = self.sum - (end - first);
+            self.stretches.pop_front();
+        }
+        let before = self.stretches.front().map_or(Duration::ZERO, |first| start.since(first.0));
+        self.highest = self.highest.max(self.sum - before);
+    }
+
+    /// The most in any window so far.
+    pub const fn highest(&self) -> Duration {
+        self.highest
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Goal: the fullest window is found wherever it lies. Method: every window of small random
+    /// patterns, tick by tick.
+    #[test]
+    fn the_fullest_of_all_windows_is_found() {
+        let mut random = tidegate_model::Random::new(7, 0);
+        for _ in 0..300 {
+            let ticks: Vec<bool> = (0..60).map(|_| random.below(3) == 0).collect();
+            let window = 1 + random.index(30);
+            let plain =
+                ticks.windows(window).map(|it| it.iter().filter(|&&is| is).count()).max().unwrap();
+            let mut watch = WindowMax::new(Duration::from_ns(window as u64));
+            for (tick, _) in (0..).zip(&ticks).filter(|(_, is_busy)| **is_busy) {
+                watch.record(Time::from_ns(tick), Time::from_ns(tick + 1));
+            }
+            assert_eq!(watch.highest().ns(), plain as u64, "{ticks:?} {window}");
+        }
+    }
+}

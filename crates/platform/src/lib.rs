@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! The machine as Linux shows it: its clock, threads and their scheduling, interrupts, and what
+//! hypervisors and other threads take.
+//!
+//! Apart from block devices, so that what serves processors needs no disk.
+
+pub mod affinity;
+pub mod clock;
+pub mod identity;
+pub mod interrupts;
+pub mod realtime;
+pub mod run_delay;
+pub mod scheduling;
+pub mod steal;
+pub mod terminal;
+pub mod threads;
+
+pub use clock::Clock;
+pub use run_delay::RunDelay;
+pub use scheduling::Scheduling;
+pub use threads::ThreadId;

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! How long the thread that measures was ready to run and did not.
+//!
+//! A completion that waits for its thread looks like a slow device. The kernel counts that
+//! wait for each thread (`schedstat`): for another thread on the processor, and for real-time
+//! throttling. What the hypervisor took is not in it, see [`crate::steal`].
+
+use std::fs::File;
+use std::os::unix::fs::FileExt as _;
+
+use tidegate_model::Duration;
+
+/// The meter of the thread that opened it.
+#[derive(Debug)]
+pub struct RunDelay {
+    file: File,
+}
+
+impl RunDelay {
+    /// Of this thread; `None` where the kernel does not count.
+    pub fn of_this_thread() -> Option<Self> {
+        let meter = Self { file: File::open("/proc/thread-self/schedstat").ok()? };
+        meter.read().map(|_| meter)
+    }
+
+    /// Since the thread began. Costs a system call.
+    pub fn read(&self) -> Option<Duration> {
+        let mut text = [0; 64];
+        let length = self.file.read_at(&mut text, 0).ok()?;
+        parse(std::str::from_utf8(&text[..length]).ok()?)
+    }
+}
+
+/// Nanoseconds on a processor, nanoseconds ready for one, times that it got one.
+fn parse(text: &str) -> Option<Duration> {
+    text.split_whitespace().nth(1)?.parse().ok().map(Duration::from_ns)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_second_figure_is_the_wait() {
+        assert_eq!(parse("123 456 7\n"), Some(Duration::from_ns(456)));
+        assert_eq!(parse("123"), None);
+    }
+}

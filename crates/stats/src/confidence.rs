@@ -1,0 +1,290 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! What a number of samples allows to say about the longest service time.
+//!
+//! Of k independent samples all lie at or below the quantile q with probability `q^k`. So
+//! with confidence `c = 1 - q^k` the maximum lies above it: the more samples, the higher
+//! the quantile that the maximum is known to exceed. Nothing here says how much longer the
+//! longest time can be; only a bound that was proven for the device does.
+
+use crate::float::{ceil, of as float};
+
+mod quantile;
+
+pub use quantile::{UpperQuantile, quantile_at_most};
+
+/// The confidence that is asked for everywhere.
+pub const CONFIDENCE: f64 = 0.99;
+
+/// The share of a normal distribution within four standard deviations, as the source has it.
+///
+/// # Source
+/// Stanovich, dissertation, 7.4.2. It is the two-sided share; of the service times below
+/// four standard deviations above the mean, which the text speaks of, there are 99.996833 %,
+/// and twice as many samples would be needed (145,404).
+pub const FOUR_SIGMA: f64 = 0.999_936_66;
+
+/// The share of a normal distribution below four standard deviations above its mean: what there is of
+/// times that are not among the longest.
+pub const FOUR_SIGMA_ABOVE: f64 = 0.999_968_328_758;
+
+/// The number of samples of which at least one lies above the quantile `quantile`, with
+/// confidence `confidence`.
+///
+/// # Equation
+/// `k = log(1 - c) / log(q)`, rounded up: 99 % at [`FOUR_SIGMA`] gives 72,703.26, so
+/// 72,704 as in the source.
+///
+/// # Source
+/// Stanovich, dissertation, equation 7.4.2.2.
+///
+/// # Assumptions
+/// Samples are independent, which [`crate::independence`] looks into.
+///
+/// # Panics
+/// When `confidence` or `quantile` is not between 0 and 1.
+///
+/// # Example
+/// ```
+/// use tidegate_stats::confidence::{CONFIDENCE, FOUR_SIGMA, samples_needed};
+///
+/// assert_eq!(samples_needed(CONFIDENCE, FOUR_SIGMA), 72_704);
+/// ```
+pub fn samples_needed(confidence: f64, quantile: f64) -> u64 {
+    assert!(0.0 < confidence && confidence < 1.0, "a confidence lies between 0 and 1");
+    assert!(0.0 < quantile && quantile < 1.0, "a quantile lies between 0 and 1");
+    ceil((1.0 - confidence).ln() / quantile.ln())
+}
+
+/// The quantile above which the maximum of `samples` samples lies with confidence
+/// `confidence`.
+///
+/// # Equation
+/// `q = (1 - c)^(1 / n)`, the converse of [`samples_needed`].
+///
+/// # Panics
+/// When there are no samples or `confidence` is not between 0 and 1.
+pub fn quantile_exceeded(samples: u32, confidence: f64) -> f64 {
+    assert!(samples > 0, "no samples say nothing");
+    assert!(0.0 < confidence && confidence < 1.0, "a confidence lies between 0 and 1");
+    (1.0 - confidence).powf(1.0 / f64::from(samples))
+}
+
+/// One, in parts per billion.
+const WHOLE_PPB: u32 = 1_000_000_000;
+
+/// Samples beyond which nothing is computed: nobody measures as much, and a file may claim any
+/// number.
+const SAMPLES_MAX: u64 = 10_000_000;
+
+/// The probability of exceeding a measured quantile, at most, in parts per billion, rounded up;
+/// none where that is not computed.
+///
+/// The quantile is the sample of rank `k = ceil(level * n)`, see
+/// [`crate::order_statistics::quantile`]. The statement is wrong with a probability of at most
+/// `doubt_ppb`.
+///
+/// # Equation
+/// The least epsilon with `P(Bin(n, epsilon) <= n - k) <= doubt`. The sample lies above the true
+/// quantile q unless k samples lie below it: with probability `P(Bin(n, q) <= k - 1)` at least,
+/// whatever the distribution, and then it is exceeded with probability `1 - q` at most.
+///
+/// # Source
+/// C. Clopper and E. Pearson, "The use of confidence or fiducial limits illustrated in the case
+/// of the binomial", 1934. The largest of them for n and for n + 1 samples is given: a
+/// measurement that was stopped has one sample more of some batches, and epsilon is not monotone
+/// in n.
+///
+/// # Assumptions
+/// Samples are independent, which [`crate::independence`] looks into.
+///
+/// # Panics
+/// When there are no samples, the level exceeds a million or the doubt is not between 0 and 1.
+///
+/// # Complexity
+/// O(n - k), 30 times.
+pub fn exceedance_ppb(samples: u64, level_ppm: u32, doubt_ppb: u32) -> Option<u32> {
+    assert!(samples > 0, "no samples say nothing");
+    assert!(level_ppm <= 1_000_000, "a level is at most a million parts");
+    assert!(0 < doubt_ppb && doubt_ppb < WHOLE_PPB, "a doubt lies between 0 and 1");
+    if samples > SAMPLES_MAX {
+        return None;
+    }
+    let of_count = |count: u64| {
+        let rank = (count * u64::from(level_ppm)).div_ceil(1_000_000).max(1);
+        exceedance_of_rank(count, count - rank, doubt_ppb)
+    };
+    Some(of_count(samples).max(of_count(samples + 1)))
+}
+
+/// The same for the sample with `above` of the samples beyond it: bisection, since the
+/// probability falls as epsilon grows.
+pub fn exceedance_of_rank(samples: u64, above: u64, doubt_ppb: u32) -> u32 {
+    // Floats of this size err by less than one part in a million: asked for that much more.
+    let wanted = (f64::from(doubt_ppb) / f64::from(WHOLE_PPB)).ln() - 1e-6;
+    let (mut too_small, mut enough) = (0, WHOLE_PPB);
+    while too_small + 1 < enough {
+        let middle = too_small + (enough - too_small) / 2;
+        let share = f64::from(middle) / f64::from(WHOLE_PPB);
+        if ln_at_most(samples, above, share) <= wanted {
+            enough = middle;
+        } else {
+            too_small = middle;
+        }
+    }
+    enough
+}
+
+/// `ln P(Bin(n, share) <= above)`, by the terms' logarithms: the terms underflow.
+fn ln_at_most(samples: u64, above: u64, share: f64) -> f64 {
+    let odds = share.ln() - (-share).ln_1p();
+    let mut term = float(samples) * (-share).ln_1p();
+    let mut sum = term;
+    for index in 0..above {
+        term += (float(samples - index) / float(index + 1)).ln() + odds;
+        let (large, small) = if sum > term { (sum, term) } else { (term, sum) };
+        sum = large + (small - large).exp().ln_1p();
+    }
+    sum
+}
+
+/// What `samples` samples of each entry of a table allow to say, as a sentence for people.
+///
+/// It is about any one entry. That all maxima of m entries lie above such a quantile at once has
+/// that confidence only for the lower `q = ((1 - c) / m)^(1 / n)`: of 32 entries and 1,000
+/// samples the 99.19 % quantile instead of the 99.54 %.
+///
+/// # Panics
+/// When there are no samples.
+pub fn statement(samples: u32) -> String {
+    let quantile = percent_floor(quantile_exceeded(samples, CONFIDENCE));
+    format!(
+        "with 99 % confidence the maximum of {samples} independent samples of an entry lies above \
+         its {quantile} % quantile: of each entry by itself, not of all at once"
+    )
+}
+
+/// A share below 1 in per cent, rounded down, with one more digit than it takes to see
+/// that it is below 100 %, two at least.
+fn percent_floor(share: f64) -> String {
+    let missing = 100.0 - 100.0 * share;
+    let (mut digits, mut scale) = (2, 100.0);
+    while missing * scale < 10.0 && digits < 12 {
+        digits += 1;
+        scale *= 10.0;
+    }
+    format!("{:.digits$}", (share * 100.0 * scale).floor() / scale)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn four_sigma_at_99_percent_needs_72_704_samples() {
+        assert_eq!(samples_needed(CONFIDENCE, FOUR_SIGMA), 72_704);
+    }
+
+    /// Above four standard deviations on one side only: 1 - 3.167e-5.
+    #[test]
+    fn one_sided_four_sigma_needs_twice_as_many() {
+        assert_eq!(samples_needed(CONFIDENCE, FOUR_SIGMA_ABOVE), 145_404);
+    }
+
+    #[test]
+    fn a_thousand_samples_exceed_the_99_54_percent_quantile() {
+        let quantile = quantile_exceeded(1000, CONFIDENCE);
+        assert!((0.9954..0.9955).contains(&quantile), "{quantile}");
+        assert!(statement(1000).contains("99.54 %"), "{}", statement(1000));
+    }
+
+    #[test]
+    fn the_statement_for_72_704_samples_is_four_sigma() {
+        assert!(quantile_exceeded(72_704, CONFIDENCE) >= FOUR_SIGMA);
+        assert!(quantile_exceeded(72_703, CONFIDENCE) < FOUR_SIGMA);
+        assert!(statement(72_704).contains("99.9936 %"), "{}", statement(72_704));
+    }
+
+    #[test]
+    fn shares_are_rounded_down() {
+        assert_eq!(percent_floor(0.5), "50.00");
+        assert_eq!(percent_floor(0.989_999), "98.99");
+        assert_eq!(percent_floor(0.998_59), "99.85");
+        assert_eq!(percent_floor(0.999_936_69), "99.9936");
+        assert!(statement(1).contains(" 1.00 %"), "{}", statement(1));
+    }
+
+    /// By hand: of n samples the largest is exceeded with 1 - doubt^(1/n); at n = 10 and 1 %
+    /// that is 1 - 0.01^0.1 = 0.369043. One sample: 0.99.
+    #[test]
+    fn the_largest_of_few_samples_is_exceeded_as_by_hand() {
+        let doubt = 10_000_000;
+        let of_ten = exceedance_of_rank(10, 0, doubt);
+        assert!((369_042_000..369_044_000).contains(&of_ten), "{of_ten}");
+        let of_one = exceedance_of_rank(1, 0, doubt);
+        assert!((990_000_000..990_000_020).contains(&of_one), "{of_one}");
+        // The smaller of two: (1 - e)^2 + 2 e (1 - e) = 1 - e^2 = 0.01, e = 0.99498743.
+        let smaller = exceedance_of_rank(2, 1, doubt);
+        assert!((994_987_430..994_987_480).contains(&smaller), "{smaller}");
+        // p50 of 4 is rank 2, two above; of 5 it is rank 3, two above: the worse counts.
+        assert_eq!(
+            exceedance_ppb(4, 500_000, doubt),
+            Some(exceedance_of_rank(4, 2, doubt).max(exceedance_of_rank(5, 2, doubt)))
+        );
+    }
+
+    /// More samples or more doubt promise more, a lower rank less; it never promises more than
+    /// the level says.
+    #[test]
+    fn exceedances_are_monotone_and_never_below_the_level() {
+        let doubt = 10_000_000;
+        assert!(exceedance_of_rank(200, 2, doubt) < exceedance_of_rank(100, 2, doubt));
+        assert!(exceedance_of_rank(100, 2, 2 * doubt) < exceedance_of_rank(100, 2, doubt));
+        assert!(exceedance_of_rank(100, 2, doubt) < exceedance_of_rank(100, 3, doubt));
+        for samples in [1, 10, 999, 1_000, 10_000, 100_000] {
+            for (level_ppm, beyond_ppb) in [(990_000, 10_000_000), (999_000, 1_000_000)] {
+                let exceedance = exceedance_ppb(samples, level_ppm, doubt).unwrap();
+                assert!(exceedance > beyond_ppb, "{samples} {level_ppm}: {exceedance}");
+            }
+        }
+        // Ten of 10,000 lie above p99.9; Poisson with 20.14 has at most ten with 1 %.
+        let usual = exceedance_ppb(10_000, 999_000, doubt).unwrap();
+        assert!((2_000_000..2_020_000).contains(&usual), "{usual}");
+        assert_eq!(exceedance_ppb(u64::MAX, 999_000, doubt), None);
+    }
+
+    /// Goal: the statement holds as often as it says. Method: samples of a uniform
+    /// distribution, of which the sample x is exceeded with probability 1 - x. Canary: a tenth
+    /// of the claim fails nearly always.
+    #[test]
+    fn the_claim_holds_as_often_as_it_says() {
+        use rand::{RngExt, SeedableRng};
+        let mut random = rand_pcg::Pcg64::seed_from_u64(7);
+        let doubt = 50_000_000;
+        let claim = f64::from(exceedance_ppb(200, 990_000, doubt).unwrap()) / 1e9;
+        let (mut wrong, mut wrong_canary) = (0, 0);
+        for _ in 0..2_000 {
+            let mut samples: Vec<f64> = (0..200).map(|_| random.random_range(0.0..1.0)).collect();
+            samples.sort_unstable_by(f64::total_cmp);
+            let exceeded = 1.0 - samples[197];
+            wrong += u32::from(exceeded > claim);
+            wrong_canary += u32::from(exceeded > claim / 10.0);
+        }
+        // 5 % of 2,000 are 100, with a standard deviation of 10.
+        assert!(wrong <= 140, "{wrong} of 2,000 claims are wrong");
+        assert!(wrong_canary > 1_000, "a claim ten times too bold survived: {wrong_canary}");
+    }
+
+    proptest::proptest! {
+        /// Needed and sufficient are the same number, for every confidence and quantile.
+        #[test]
+        fn needed_samples_are_just_sufficient(
+            confidence in 0.01..0.9999_f64,
+            samples in 2_u32..200_000,
+        ) {
+            let quantile = quantile_exceeded(samples, confidence);
+            let needed = samples_needed(confidence, quantile);
+            // The two roundings of a float may differ in the last place.
+            assert!(needed.abs_diff(u64::from(samples)) <= 1, "{needed} {samples}");
+        }
+    }
+}

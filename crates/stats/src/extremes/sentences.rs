@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! What is told of a tail: one sentence, which never makes an estimate look like a bound.
+
+use std::fmt;
+
+use tidegate_model::Duration;
+
+use crate::extremes::{Fit, Fitted, Goodness, LevelRange, Refusal, Tail};
+
+/// An estimate as it is told: three significant digits, rounded up. More would look like
+/// knowledge.
+pub(super) fn told(time: Duration) -> Duration {
+    let step = step(time);
+    // Saturation is meant: no time is told longer than there are.
+    Duration::from_ns(time.ns().div_ceil(step).saturating_mul(step))
+}
+
+/// The same rounded down: the lower end of a range.
+fn told_floor(time: Duration) -> Duration {
+    Duration::from_ns(time.ns() / step(time) * step(time))
+}
+
+/// One of three significant digits.
+fn step(time: Duration) -> u64 {
+    10_u64.pow(time.ns().checked_ilog10().unwrap_or(0).saturating_sub(2))
+}
+
+/// One sentence, which says that it is no bound. It names no end of the tail: one that is
+/// fitted to 1,000 samples of a disk is exceeded by others in every second case.
+impl fmt::Display for Tail {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Fitted(fit) => write!(f, "{}: {fit}", fit.fitted),
+            Self::Refused(fitted, refusal) => write!(f, "{fitted}: no estimate, {refusal}"),
+        }
+    }
+}
+
+impl fmt::Display for Fitted {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match *self {
+            Self::Blocks { block, count } => {
+                write!(f, "{count} maxima of {block} samples")
+            }
+            Self::Excesses { threshold_ppm, count, .. } => {
+                let level = f64::from(threshold_ppm) / 10_000.0;
+                write!(f, "{count} samples above the {level} % quantile")
+            }
+        }
+    }
+}
+
+impl fmt::Display for Fit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.level(self.exceedance) {
+            Some(level) => write!(
+                f,
+                "one sample in {:.0} is estimated to take longer than {}",
+                1.0 / self.exceedance,
+                told(level)
+            )?,
+            None => write!(f, "no time is estimated for a probability of {}", self.exceedance)?,
+        }
+        if let Some(range) = self.range {
+            write!(f, ", {range}")?;
+        }
+        f.write_str(", if independent; not a bound")
+    }
+}
+
+impl fmt::Display for LevelRange {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let low = told_floor(self.low);
+        match self.high {
+            Some(high) => write!(f, "in a range of {low} to {}", told(high)),
+            None => write!(f, "in a range from {low} without end"),
+        }
+    }
+}
+
+impl fmt::Display for Refusal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::TooFew { count, needed } => {
+                write!(f, "{count} values are too few: {needed} are needed")
+            }
+            Self::TooFewDistinct { distinct, count } => {
+                write!(
+                    f,
+                    "the {count} values are only {distinct} different ones: the times are rounded or fixed"
+                )
+            }
+            Self::NoFit => f.write_str("no parameters of the law were found"),
+            Self::NoLikeliest { shape } => {
+                write!(
+                    f,
+                    "the times pile up at the longest (shape {shape:.2}): the law has no likeliest parameters"
+                )
+            }
+            Self::NoMean { shape } => {
+                write!(f, "the tail is so heavy (shape {shape:.2}) that it has no finite mean")
+            }
+            Self::BeyondEnd { highest, end } => {
+                write!(f, "{highest} was measured and the fitted tail ends at {}", told(*end))
+            }
+            Self::PoorFit(Goodness { statistic, p }) => {
+                write!(
+                    f,
+                    "the times do not follow the law (Anderson-Darling {statistic:.2}, p = {p:.3})"
+                )
+            }
+        }
+    }
+}

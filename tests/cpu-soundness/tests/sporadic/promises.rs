@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! Bounds against what happens.
+
+use tidegate_cpu_analysis::{CpuThreadAssessment, assess};
+use tidegate_cpu_model::{
+    Arrivals, Background, CpuServer, CpuTask, CpuWork, CpuWorkload, Execution, Priority,
+    Scheduling, ServerKind, ServerParams,
+};
+use tidegate_cpu_sim::{CpuParams, JobMetrics, simulate};
+use tidegate_model::{Duration, Random};
+
+use crate::generate::{Costs, workload};
+
+const KINDS: [ServerKind; 5] = [
+    ServerKind::Polling,
+    ServerKind::Deferrable,
+    ServerKind::Sporadic,
+    ServerKind::HybridImmediate,
+    ServerKind::HybridGradual,
+];
+
+/// What was compared.
+#[derive(Debug, Default)]
+struct Compared {
+    tasks: u32,
+    tight_tasks: u32,
+    work: u32,
+    /// The response of work that came closest to its bound, in hundredths of it.
+    closest_work: u64,
+}
+
+/// Bound and longest response, where there are both.
+fn pair(row: &CpuThreadAssessment, metrics: &JobMetrics) -> Option<(Duration, Duration)> {
+    row.response_max().zip(metrics.responses.max())
+}
+
+/// The first response beyond its bound, in words.
+fn first_broken(workload: &CpuWorkload, seed: u64, compared: &mut Compared) -> Option<String> {
+    let assessment = assess(workload, &[]);
+    let params = CpuParams::new(workload, Duration::from_ns(6_000), seed);
+    let run = simulate(&params, &mut ());
+    for (index, (row, metrics)) in assessment.tasks.iter().zip(&run.tasks).enumerate() {
+        let Some((bound, longest)) = pair(row, metrics) else { continue };
+        compared.tasks += 1;
+        compared.tight_tasks += u32::from(longest == bound);
+        if longest > bound {
+            return Some(format!("task {index}: {longest} > {bound}"));
+        }
+    }
+    for (index, (row, metrics)) in assessment.work.iter().zip(&run.work).enumerate() {
+        let Some((bound, longest)) = pair(row, metrics) else { continue };
+        compared.work += 1;
+        compared.closest_work = compared.closest_work.max(longest.ns() * 100 / bound.ns());
+        if longest > bound {
+            return Some(format!("work {index}: {longest} > {bound}"));
+        }
+    }
+    None
+}
+
+fn compare(stream: u64, workloads: u64, costs: Costs) -> Compared {
+    let mut random = Random::new(12, stream);
+    let mut compared = Compared::default();
+    for seed in 0..workloads {
+        let workload = workload(&mut random, &KINDS, costs);
+        let broken = first_broken(&workload, seed, &mut compared);
+        assert_eq!(broken, None, "seed {seed}, {workload:#?}");
+    }
+    println!("{costs:?}: {compared:?}");
+    compared
+}
+
+/// How many random processors each test tries.
+const WORKLOADS: u64 = 3_000;
+
+#[test]
+fn bounds_hold_where_nothing_is_late() {
+    let compared = compare(1, WORKLOADS, Costs::None);
+    assert!(compared.tight_tasks > 500, "{compared:?}");
+    assert!(compared.work > 1_000 && compared.closest_work >= 95, "{compared:?}");
+}
+
+#[test]
+fn bounds_hold_with_overruns() {
+    let compared = compare(2, WORKLOADS, Costs::Overrun);
+    assert!(compared.work > 1_000, "{compared:?}");
+}
+
+#[test]
+fn bounds_hold_with_switches_and_charges() {
+    let compared = compare(3, WORKLOADS, Costs::All);
+    assert!(compared.work > 300, "{compared:?}");
+}
+
+/// A server with most of a period for its budget, small jobs a little more than the rest of it apart,
+/// and a long one behind them; a task below is released with the first.
+fn often_active(random: &mut Random) -> CpuWorkload {
+    let ns = Duration::from_ns;
+    let mut workload = CpuWorkload::new(Scheduling::FixedPriority);
+    (workload.switch, workload.timer_latency) = (ns(1 + random.below(3)), ns(random.below(3)));
+    let kinds = [ServerKind::Sporadic, ServerKind::HybridImmediate, ServerKind::HybridGradual];
+    let budget = 30 + random.below(60);
+    let params = ServerParams {
+        replenishments_max: u32::try_from(1 + random.below(4)).unwrap(),
+        preemption_charge: ns(random.below(2 * workload.switch.ns() + 2)),
+        ..ServerParams::new(kinds[random.index(3)], ns(budget), ns(100))
+    };
+    workload.servers.push(CpuServer::new("often", Priority(2), params));
+    let (count, gap) = (1 + random.below(12), 100 - budget + random.below(6) - 3);
+    let mut at: Vec<u64> = (0..count).map(|job| job * gap + random.below(2)).collect();
+    at.sort_unstable();
+    let execution = 1 + random.below(3);
+    let long = at[at.len() - 1] + random.below(gap + 1);
+    for (name, at, execution) in [("small", at, execution), ("long", vec![long], 2 * budget)] {
+        workload.work.push(CpuWork {
+            name: name.to_owned(),
+            server: 0,
+            arrivals: Arrivals::At(at.into_iter().map(ns).collect()),
+            execution: Execution::Fixed(ns(execution)),
+            deadline: None,
+            offset: Duration::ZERO,
+        });
+    }
+    let below = CpuTask::new("below", ns(1 + random.below(150)), ns(4_000), Priority(1));
+    workload.tasks.push(CpuTask { offset: ns(random.below(8)), ..below });
+    workload
+}
+
+/// Goal: chunks that merge when a server unblocks leave room for others, so that it is active far more
+/// often in a period than it has chunks; those below are delayed by no more than is promised.
+#[test]
+fn bounds_hold_where_a_server_is_active_more_often_than_it_has_chunks() {
+    let mut random = Random::new(12, 6);
+    let (mut compared, mut often) = (Compared::default(), 0);
+    for seed in 0..4 * WORKLOADS {
+        let workload = often_active(&mut random);
+        let broken = first_broken(&workload, seed, &mut compared);
+        assert_eq!(broken, None, "seed {seed}, {workload:#?}");
+        let period = CpuParams::new(&workload, Duration::from_ns(100), seed);
+        let active = simulate(&period, &mut ()).servers[0].preemptions;
+        often += u32::from(active > u64::from(workload.servers[0].params.replenishments_max) + 1);
+    }
+    println!("{compared:?}, often {often}");
+    assert!(compared.tasks > 2_000 && often > 200, "{compared:?} {often}");
+}
+
+/// The workload under EDF, with deadlines drawn from what a task executes to its period.
+fn under_edf(mut workload: CpuWorkload, random: &mut Random) -> CpuWorkload {
+    workload.scheduling = Scheduling::Edf;
+    for server in &mut workload.servers {
+        server.background = Background::Never;
+    }
+    for task in &mut workload.tasks {
+        let (execution, period) = (task.execution.ns(), task.period.ns());
+        task.deadline =
+            Duration::from_ns(period - random.below(2) * random.below(period - execution));
+    }
+    workload
+}
+
+/// Under EDF servers are tasks with their periods as deadlines.
+#[test]
+fn bounds_hold_under_edf() {
+    let mut random = Random::new(12, 4);
+    let kinds = KINDS.map(|kind| match kind {
+        // There is no analysis of it.
+        ServerKind::Deferrable => ServerKind::Sporadic,
+        kind => kind,
+    });
+    for costs in [Costs::None, Costs::Overrun, Costs::All] {
+        let mut compared = Compared::default();
+        for seed in 0..WORKLOADS / 2 {
+            let workload = workload(&mut random, &kinds, costs);
+            let workload = under_edf(workload, &mut random);
+            let broken = first_broken(&workload, seed, &mut compared);
+            assert_eq!(broken, None, "seed {seed}, {workload:#?}");
+        }
+        println!("edf, {costs:?}: {compared:?}");
+        assert!(compared.tasks > 1_000 && compared.work > 500, "{compared:?}");
+    }
+}
+
+/// Canary: the POSIX server under the promises of the corrected one breaks them.
+#[test]
+fn posix_servers_break_promises() {
+    let mut random = Random::new(12, 5);
+    let (mut broken, mut promised_all_the_same) = (0, 0);
+    for seed in 0..2_000 {
+        let promised = workload(&mut random, &[ServerKind::Sporadic], Costs::Overrun);
+        let assessment = assess(&promised, &[]);
+        let mut kept = promised.clone();
+        for server in &mut kept.servers {
+            server.params = ServerParams { kind: ServerKind::PosixSporadic, ..server.params };
+        }
+        let params = CpuParams::new(&kept, Duration::from_ns(6_000), seed);
+        let run = simulate(&params, &mut ());
+        let is_broken = |(row, metrics): (&CpuThreadAssessment, &JobMetrics)| {
+            pair(row, metrics).is_some_and(|(bound, longest)| longest > bound)
+        };
+        broken += u32::from(assessment.tasks.iter().zip(&run.tasks).any(is_broken));
+        // What is promised all the same, above such servers, holds.
+        let honest = assess(&kept, &[]);
+        promised_all_the_same +=
+            honest.tasks.iter().filter(|row| row.response_max().is_some()).count();
+        assert!(!honest.tasks.iter().zip(&run.tasks).any(is_broken), "{kept:#?}");
+    }
+    println!("broken by POSIX: {broken}");
+    assert!(broken > 10 && promised_all_the_same > 500, "{broken} {promised_all_the_same}");
+}
+
+/// Canary: one period less for the work behind a server is too little.
+#[test]
+fn a_supply_without_its_first_wait_is_caught() {
+    let mut random = Random::new(12, 6);
+    let mut caught = 0;
+    for seed in 0..1_500 {
+        let workload = workload(&mut random, &[ServerKind::Sporadic], Costs::None);
+        let assessment = assess(&workload, &[]);
+        let params = CpuParams::new(&workload, Duration::from_ns(6_000), seed);
+        let run = simulate(&params, &mut ());
+        let works = workload.work.iter().zip(&assessment.work).zip(&run.work);
+        for ((work, row), metrics) in works {
+            let period = workload.servers[work.server].params.period;
+            let optimistic = row.response_max().and_then(|bound| bound.checked_sub(period));
+            let longest = metrics.responses.max();
+            caught +=
+                u32::from(optimistic.zip(longest).is_some_and(|(bound, longest)| longest > bound));
+        }
+    }
+    assert!(caught > 10, "{caught}");
+}
