@@ -23,7 +23,7 @@ const PHRASES: &[(&str, &str)] = &[
     ("asked for apart", "`computed separately`"),
     ("come along", "`are included`"),
     ("comes along", "`is included`"),
-    ("for whatever", "`for any`"),
+    ("for whatever it", "`for any`"),
     ("quits at once", "`quits immediately`"),
 ];
 
