@@ -2,7 +2,7 @@
 CARGO ?= cargo
 TARGET := $(or $(CARGO_TARGET_DIR),target)
 
-.PHONY: help build demo test check plugin lint docs bench fuzz tools
+.PHONY: help build demo test check plugin lint docs book bench fuzz tools
 
 help: ## This list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -29,6 +29,9 @@ lint:
 
 docs:
 	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --workspace --no-deps --locked
+
+book: ## The pages of docs as a book with typeset formulas, in target/book; installs mdBook there
+	@scripts/book.sh "$(TARGET)"
 
 bench: ## Benchmarks; with fio installed also `run` against fio on the same file
 	$(CARGO) bench --workspace --locked

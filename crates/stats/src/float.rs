@@ -14,6 +14,9 @@ pub fn of(count: u64) -> f64 {
 }
 
 /// The length of something as a float.
+///
+/// # Panics
+/// Never: a length fits into 64 bits.
 pub fn of_length(length: usize) -> f64 {
     of(u64::try_from(length).expect("a length fits"))
 }
