@@ -27,7 +27,7 @@ const BOUND: &str = "beside best effort the bound is the deadline itself: best e
 /// (the first condition holds with equality) and return all at Dabs.
 ///
 /// # Source
-/// Own derivation, `docs/model.md` section 8. After the last dispatch at t all that is outstanding
+/// Own derivation, `docs/theory/draining.md` section 8. After the last dispatch at t all that is outstanding
 /// completes by t + drain(k). The conditions of the policy keep that within the due of a job
 /// on the drive, and either leave room to send the next job at once and complete it within D,
 /// or empty the drive early enough to send it alone. If D < drain(1) the gate lets best

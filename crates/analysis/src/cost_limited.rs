@@ -4,7 +4,7 @@
 //! A batch takes at most `A + sum c` and is the longest prefix of the queue that costs at most Z
 //! and has at most z requests. So one that leaves a request behind either holds z, or would cost
 //! more than Z with the next one: that bounds how many a job waits for. Proof and attack stand
-//! in `docs/model.md` section 11.
+//! in `docs/theory/requests-of-different-kinds.md` section 11.
 //!
 //! ```text
 //!   release of J                     J's last request rides in B_L
@@ -63,7 +63,7 @@ pub struct CostLimitedSystem {
 /// It holds while R is below every period; the least fixed point is given.
 ///
 /// # Source
-/// Own derivation, `docs/model.md` section 11. The dissertation counts requests.
+/// Own derivation, `docs/theory/requests-of-different-kinds.md` section 11. The dissertation counts requests.
 ///
 /// # Assumptions
 /// No batch takes longer than A and its costs.

@@ -43,7 +43,7 @@ pub fn responses(system: &System) -> Result<Vec<Verdict>, Inapplicable> {
 /// ends; then `R` is the least fixed point of `R = b(1) (N + sum e_i (floor(R / p_i) + 1))`.
 ///
 /// # Source
-/// Own derivation, `docs/model.md` section 6. Take the first job, in FIFO order, with a
+/// Own derivation, `docs/theory/dual-queue-fifo.md` section 6. Take the first job, in FIFO order, with a
 /// response above R: what is ahead of it are at most N best-effort requests and jobs that
 /// respond within R, hence were released in the closed window of length R before it.
 ///

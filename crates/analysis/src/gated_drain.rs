@@ -30,7 +30,7 @@ const PAUSES: &str = "best effort gets nothing from when every task may release 
 /// - n = 1 without best effort: `R = drain(1)`, where that is at most p.
 ///
 /// # Source
-/// Own derivation, `docs/model.md` section 8. Say that the last dispatch, at t, made k requests
+/// Own derivation, `docs/theory/draining.md` section 8. Say that the last dispatch, at t, made k requests
 /// outstanding and left m units off the drive, and let E = t + drain(k). Invariant: E is
 /// within the due of every unit on the drive, and E + drain(m) within the due of every other,
 /// of one not released counted from max(t, its next release).

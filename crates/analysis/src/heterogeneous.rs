@@ -66,7 +66,7 @@ pub struct MixedSystem {
 /// in all these batches, the requests beyond C counted as what is worse.
 ///
 /// # Source
-/// Own derivation, `docs/model.md` section 11. E <= z: in Theorem 2 the tasks S in flight at
+/// Own derivation, `docs/theory/requests-of-different-kinds.md` section 11. E <= z: in Theorem 2 the tasks S in flight at
 /// release and the tasks T of the next batch cost `A + C(S) + (beta - e(S))^+ c_be`, and the same
 /// for T. S and T are disjoint, but T need not be all others: **where best effort is dearer than
 /// a task's requests, a batch without that task takes longer**, so Theorem 3's form, a maximum

@@ -6,7 +6,7 @@
 //! - `depth-limit`: the drive is one that accepts no more than the limit.
 //!
 //! Separate from the policies' analyses so that none of them can forget it. Own derivation,
-//! `docs/model.md` section 12.
+//! `docs/theory/isolation.md` section 12.
 
 use tidegate_model::{BatchChoice, RegulatorName, Task, Workload};
 

@@ -50,7 +50,7 @@ pub struct SoftPromise {
 /// charged by the hard table: `bt(0) = b(beta)`, all others b_q.
 ///
 /// # Source
-/// Own derivation, `docs/model.md` section 13; the idea is the dissertation's, section 10.3.
+/// Own derivation, `docs/theory/soft-bounds.md` section 13; the idea is the dissertation's, section 10.3.
 /// Proof of the count: for a request u fixed beforehand, "u leads a batch and that batch is longer
 /// than b_q" has probability at most epsilon, since the batch is formed before its time is
 /// known; the union bound needs no independence.

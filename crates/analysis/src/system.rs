@@ -41,7 +41,7 @@ impl System {
 impl System {
     /// What a batch with so many real-time requests may cost, in ns: b(max(j, beta)).
     ///
-    /// Without best effort a batch of none costs nothing; with it, b(beta) (`docs/model.md` section 5).
+    /// Without best effort a batch of none costs nothing; with it, b(beta) (`docs/theory/dual-queue-fifo.md` section 5).
     pub(crate) fn batch_time_ns(&self, real_time: u32) -> u64 {
         self.table.time_max(real_time.max(self.best_effort_fill)).ns()
     }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! The dissertation's drive and workload: Maxtor Atlas 10K V, 128 KiB reads, every task one
-//! request each 300 ms. How many tasks each bound admits for each z; `docs/model.md` section 7.
+//! request each 300 ms. How many tasks each bound admits for each z; `docs/theory/dual-queue-fifo.md` section 7.
 
 use tidegate_analysis::{Inapplicable, SporadicTask, System, Verdict, dqf, edf, fifo};
 use tidegate_model::{BatchTable, Duration};

@@ -103,7 +103,7 @@ pub enum EnvelopeError {
 /// one nanosecond for each point and each request, for rounding.
 ///
 /// # Source
-/// Own derivation, `docs/model.md` section 11.
+/// Own derivation, `docs/theory/requests-of-different-kinds.md` section 11.
 ///
 /// # Assumptions
 /// A batch that was not measured takes no longer than the model says: nothing measured that.

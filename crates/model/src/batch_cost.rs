@@ -4,7 +4,7 @@
 //! A count is blunt where requests differ: it lets as many large writes into a batch as small
 //! reads. Here a batch is the longest prefix of the queue whose requests cost at most Z
 //! together, one of them in any case. What a request costs stands in the cost model of the
-//! drive (`docs/model.md` section 11); policy and analysis read the same charges here.
+//! drive (`docs/theory/requests-of-different-kinds.md` section 11); policy and analysis read the same charges here.
 
 use crate::cost::{CostModel, RequestCost};
 use crate::task::Op;

@@ -2,7 +2,7 @@
 //! The batch table b(i): how long the device may take for i requests given at once.
 //!
 //! Every bound rests on this table and needs only that it is monotone, so the table makes
-//! itself monotone on entry (running maximum, `docs/model.md` section 1) and says where it had to.
+//! itself monotone on entry (running maximum, `docs/theory/model.md` section 1) and says where it had to.
 
 use crate::units::Duration;
 
@@ -111,7 +111,7 @@ impl BatchTable {
     ///
     /// # Assumptions
     /// The device serves a mixed batch no slower than its two kinds one after the other.
-    /// Nothing measured that: whoever uses the table has to say so (`docs/model.md`
+    /// Nothing measured that: whoever uses the table has to say so (`docs/theory/model.md`
     /// section 14).
     ///
     /// # Complexity

@@ -116,7 +116,7 @@ impl CostModel {
     /// found may be a little beside the best; every entry is covered in any case.
     ///
     /// # Source
-    /// Own derivation, `docs/model.md` section 11.
+    /// Own derivation, `docs/theory/requests-of-different-kinds.md` section 11.
     ///
     /// # Assumptions
     /// None for batches of one kind as measured. For mixed ones, that a batch of n requests

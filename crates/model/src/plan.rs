@@ -26,7 +26,7 @@ pub struct Plan {
     pub depth: u32,
     /// z: the most requests of one batch.
     pub batch_max: u32,
-    /// beta: a batch may be filled up to this many requests with best effort (`docs/model.md` section 5).
+    /// beta: a batch may be filled up to this many requests with best effort (`docs/theory/dual-queue-fifo.md` section 5).
     pub best_effort_fill: u32,
     /// Z and what goes with it, where batches are limited by cost as well; none where only z
     /// limits them.

@@ -31,7 +31,7 @@
 //! Time alone only closes this gate: each left side grows by what time passes, and
 //! max(t, r_next) by no more. So the policy never asks to be woken.
 //!
-//! Source: own derivation, `docs/model.md`, from RTAS'08 section 3.2 to 3.4 (draining). The
+//! Source: own derivation, `docs/theory/draining.md`, from RTAS'08 section 3.2 to 3.4 (draining). The
 //! guarantee is for one task with one request a job, drain(1) <= D <= p
 //! (`tidegate_analysis::adaptive_drain`). Beside several, each is held to be able to release at any
 //! time, D is the shortest of theirs, and nothing is promised. A job that comes too early

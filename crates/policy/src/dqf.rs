@@ -7,7 +7,7 @@
 //! it never delays the formation of a batch and costs no more than the proof charged. A plan may
 //! limit batches by cost as well. How batches are formed stands in `dual_queue`.
 //!
-//! Source: dissertation chapter 9 (definition: 9.2.2); best effort: `docs/model.md` section 5. Bounds:
+//! Source: dissertation chapter 9 (definition: 9.2.2); best effort: `docs/theory/dual-queue-fifo.md` section 5. Bounds:
 //! `tidegate_analysis::dqf`, by cost `tidegate_analysis::cost_limited`.
 
 use tidegate_model::{Plan, Time};

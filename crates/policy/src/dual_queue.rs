@@ -119,7 +119,7 @@ impl<Q: RealTimeQueue> DualQueue<Q> {
 
     /// The best effort that rides beside these.
     fn filling(&self, real_time: Prefix) -> Prefix {
-        // f(j) = max(j, beta), `docs/model.md` section 5.
+        // f(j) = max(j, beta), `docs/theory/dual-queue-fifo.md` section 5.
         let room = self.best_effort_fill.max(real_time.count) - real_time.count;
         let Some(cost) = &self.cost else { return self.best_effort.prefix(room, None) };
         if self.real_time.len() > real_time.count {

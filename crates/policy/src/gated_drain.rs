@@ -42,7 +42,7 @@
 //! served as it comes, which may cost others their deadline: that is for a regulator to
 //! prevent.
 //!
-//! Source: own derivation, `docs/model.md` section 8. Guarantee: `tidegate_analysis::gated_drain`.
+//! Source: own derivation, `docs/theory/draining.md` section 8. Guarantee: `tidegate_analysis::gated_drain`.
 
 mod units;
 

@@ -6,9 +6,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Component, Path};
 
-use repository::files::{self, SourceFile};
-use repository::markdown::Page;
-use repository::references;
+use tidegate_repository::files::{self, SourceFile};
+use tidegate_repository::markdown::Page;
+use tidegate_repository::references;
 
 const SUMMARY: &str = "docs/SUMMARY.md";
 

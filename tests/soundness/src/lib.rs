@@ -2,7 +2,7 @@
 //! Where promises (`analysis`) meet deeds (`policy`, `sim`): no observed response may
 //! exceed a proven bound.
 //!
-//! The theorems and their numbers are in `docs/model.md`. They are attacked in two ways. The
+//! The theorems and their numbers are in `docs/theory/model.md`. They are attacked in two ways. The
 //! adversaries know the model and nothing of the bounds: they search all that sporadic
 //! tasks and a device may do in a small system and find the true worst case, so that a
 //! bound below it is wrong and a bound above it is known to be loose. The simulator runs

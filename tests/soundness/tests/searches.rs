@@ -118,7 +118,7 @@ fn nine_ticks_where_releasing_all_together_takes_eight() {
     assert_eq!(true_responses(&system), [9; 5]);
 }
 
-/// Theorem 2 (docs/model.md section 4) says b(2) = 3. A server that sees the two requests
+/// Theorem 2 (docs/theory/dual-queue-fifo.md section 4) says b(2) = 3. A server that sees the two requests
 /// one by one may send the first alone: b(1) + b(1) = 4.
 #[test]
 fn a_split_job_takes_longer_than_theorem_2_says() {

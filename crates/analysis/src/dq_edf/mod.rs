@@ -51,7 +51,7 @@ use step::Step;
 /// more than z requests, and FIFO's bounds are not used.
 ///
 /// # Source
-/// Own derivation, after `docs/model.md` section 3 (Theorem 1), deadlines in place of
+/// Own derivation, after `docs/theory/dual-queue-fifo.md` section 3 (Theorem 1), deadlines in place of
 /// releases. The window begins at the last instant up to the job's release at which nothing
 /// due by its due is queued. Each batch sent in it before the job's last leaves such a
 /// request behind, hence is full and holds such requests alone: later deadlines delay the

@@ -7,7 +7,7 @@
 //!
 //! `F_k = min(W_k, A_k)`: W follows a window of full batches from its carry-in batch to the
 //! job's last batch; A uses that while every response is below its period no task has two
-//! jobs pending. Symbols: `docs/model.md` section 3; s = carry-in requests, a = release of
+//! jobs pending. Symbols: `docs/theory/dual-queue-fifo.md` section 3; s = carry-in requests, a = release of
 //! the job within the window, L = batches, theta = earliest re-release of a task whose
 //! requests are in the carry-in.
 
@@ -27,7 +27,7 @@ use crate::search::{HORIZON_NS, OFFSETS_MAX};
 /// which hold unconditionally.
 ///
 /// # Source
-/// Own derivation, `docs/model.md` section 3 (Theorem 1); with best effort section 5
+/// Own derivation, `docs/theory/dual-queue-fifo.md` section 3 (Theorem 1); with best effort section 5
 /// (Theorem 3): batch costs become b(max(j, beta)), and so does an empty carry-in.
 ///
 /// # Complexity

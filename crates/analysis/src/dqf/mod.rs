@@ -6,7 +6,7 @@
 //! | [`linear`] | Lemma 9.2.2 | capacity holds (9.2.2.3) |
 //! | [`busy_interval`] | Lemma 9.2.4, equation 9.2.6.7 | a window closes |
 //! | [`min_period`] | Theorem 9.2.7 | the shortest period exceeds the busy interval, no best effort |
-//! | [`tight`] | Theorems 1, 2 and 3 of `docs/model.md` | always; it may find no bound |
+//! | [`tight`] | Theorems 1, 2 and 3 of `docs/theory/dual-queue-fifo.md` | always; it may find no bound |
 //!
 //! All of them take best effort into account where they apply: a batch with j real-time
 //! requests costs b(max(j, beta)), which never exceeds b(z), the only cost that the first
@@ -38,7 +38,7 @@ use crate::{Inapplicable, System, Verdict};
 /// aboard, its form in Theorem 3), which is exact. Otherwise the fixed point of Theorem 1.
 ///
 /// # Source
-/// Own derivation, `docs/model.md` sections 3 to 5.
+/// Own derivation, `docs/theory/dual-queue-fifo.md` sections 3 to 5.
 ///
 /// # Assumptions
 /// All requests of a job are released in one step before any dispatch; b is monotone (the

@@ -14,7 +14,7 @@ use crate::search::HORIZON_NS;
 /// is the cost of a batch with j real-time requests.
 ///
 /// # Source
-/// Own derivation, `docs/model.md` sections 4 (Theorem 2) and 5 (Theorem 3); exact. It
+/// Own derivation, `docs/theory/dual-queue-fifo.md` sections 4 (Theorem 2) and 5 (Theorem 3); exact. It
 /// settles the dissertation's open question 10.2.1: z at the number of requests and beyond
 /// is best, and the bound no longer depends on z. S ranges over the tasks other than the
 /// job's own; a set and its complement give the same sum and one of them leaves the job

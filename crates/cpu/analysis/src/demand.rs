@@ -55,7 +55,7 @@ impl Source {
     /// linear: `min(D, u (D' + p - e))`.
     ///
     /// # Source
-    /// Dissertation, 5.3.0.4 to 5.3.0.6; with jitter docs/model.md 15. **Correction:** print calls
+    /// Dissertation, 5.3.0.4 to 5.3.0.6; with jitter docs/theory/processors.md section 15. **Correction:** print calls
     /// them bounds on any window. Of a task that can be delayed they are not: with e = 4, p = 10,
     /// executing in [6, 10) and [10, 14), 8 of 8 are demanded, where the refined bound says 4.
     ///

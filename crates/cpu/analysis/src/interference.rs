@@ -4,7 +4,7 @@
 //! It is that of a service above every task, measured over windows of any phase. A window that
 //! starts at a critical instant is one of them, also where some task is more urgent than the
 //! service: from such an instant on a service that waits executes no sooner than one that does not
-//! (docs/model.md 17). Windows that start elsewhere may hold more then, and nothing here is said
+//! (docs/theory/processors.md section 17). Windows that start elsewhere may hold more then, and nothing here is said
 //! about them.
 
 use tidegate_cpu_model::{CpuProfile, DemandFit, InterferenceBound, StolenPoint, WHOLE_PPB};
@@ -104,7 +104,7 @@ impl MeasuredDemand {
     /// more than what is stolen in its parts, and each of them may have been measured too low.
     ///
     /// # Source
-    /// Dissertation, 5.4 and Theorem 5.4.1. A measured maximum is no proof: docs/model.md 17.
+    /// Dissertation, 5.4 and Theorem 5.4.1. A measured maximum is no proof: docs/theory/processors.md section 17.
     pub fn demand_ns(&self, window_ns: u64) -> Option<u64> {
         if window_ns == 0 {
             return Some(0);

@@ -3,12 +3,12 @@
 //!
 //! Chapter 5 of M. J. Stanovich's dissertation bounds what a task demands of a processor in a
 //! window, makes of it a test of loads, and puts what was measured beside it; chapter 6 adds
-//! servers that behave like periodic tasks. docs/cpu-analysis.md says it for users, sections 15 to
-//! 21 of docs/model.md prove it and name what differs from print.
+//! servers that behave like periodic tasks. docs/cpu-analysis.md says it for users, docs/theory/processors.md
+//! (sections 15 to 18 and 21) and docs/theory/servers-as-tasks.md (sections 19 and 20) prove it and name what differs from print.
 //!
 //! All fixed-priority bounds speak of the window that starts at a critical instant: everything as
 //! urgent is released there at once, nothing of it is left over from before. They are not bounds
-//! on arbitrary windows (model.md 15).
+//! on arbitrary windows (docs/theory/processors.md section 15).
 
 mod assessment;
 mod demand;

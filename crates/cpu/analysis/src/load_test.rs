@@ -41,7 +41,7 @@ impl Load {
 ///
 /// # Source
 /// Dissertation, 5.3.0.7 with 5.3.0.4 (ceil), 5.3.0.8 (refined) or 5.3.0.9 (hyperbolic); that it is
-/// right although 5.3.0.5 is no bound on every window: docs/model.md 16.
+/// right although 5.3.0.5 is no bound on every window: docs/theory/processors.md section 16.
 ///
 /// # Assumptions
 /// The deadline is not beyond the period: the test looks at one job. Checked.

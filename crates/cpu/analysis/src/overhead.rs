@@ -3,7 +3,7 @@
 //!
 //! Whoever takes the processor spends one switch. A job takes it once by itself, and once more for
 //! each job that preempted it: the second is charged to the job that preempts. So a job costs
-//! others its execution and two switches, and itself one (docs/model.md 18).
+//! others its execution and two switches, and itself one (docs/theory/processors.md section 18).
 
 use tidegate_model::Duration;
 

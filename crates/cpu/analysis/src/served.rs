@@ -96,7 +96,7 @@ impl Supply {
     /// period. Coalescing postpones what comes back by less than a period, once in a backlog.
     ///
     /// # Source
-    /// Own derivation from figures 6.3 to 6.5, docs/model.md 20.
+    /// Own derivation from figures 6.3 to 6.5, docs/theory/servers-as-tasks.md section 20.
     ///
     /// # Errors
     /// When its rules bound nothing from below, or charges leave nothing.

@@ -29,7 +29,7 @@ impl ServerLoad {
     /// # Source
     /// Dissertation, 6.3 and 6.5, with invariants I2 and I3 of docs/sporadic-servers.md; jitter: J.
     /// Strosnider et al., "The Deferrable Server Algorithm", 1995. Own derivation of what
-    /// activations cost, docs/model.md 19.
+    /// activations cost, docs/theory/servers-as-tasks.md section 19.
     ///
     /// # Errors
     /// When nothing bounds it; on overflow as well.

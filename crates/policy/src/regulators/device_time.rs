@@ -9,7 +9,7 @@
 //! The table b is that of the largest request and the worse operation, so b(z)/z alone would
 //! hold a request of 4 KiB back as long as one of 1 MiB. Where the workload has different
 //! kinds, the cost model tells them apart: a batch takes at most A and the c of each request
-//! (`docs/model.md` section 11).
+//! (`docs/theory/requests-of-different-kinds.md` section 11).
 
 use tidegate_model::{Bytes, CostModel, Op, Plan};
 

@@ -11,7 +11,7 @@
 //!                                    +----- p_i -------+
 //! ```
 //!
-//! Own derivation, `docs/model.md` section 12: tokens make `e_i` sporadic tasks of one request
+//! Own derivation, `docs/theory/isolation.md` section 12: tokens make `e_i` sporadic tasks of one request
 //! each out of any stream (dissertation 6.3, the swarm of unit servers).
 
 mod account;

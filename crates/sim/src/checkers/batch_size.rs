@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Asserts: a batch holds at most z requests; and one that holds best effort beside j
-//! real-time requests holds at most f(j) = max(j, beta) in total (`docs/model.md` section 5).
+//! real-time requests holds at most f(j) = max(j, beta) in total (`docs/theory/dual-queue-fifo.md` section 5).
 
 use tidegate_model::{Request, Time};
 

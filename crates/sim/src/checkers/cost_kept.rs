@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Asserts: batches limited by cost are what the proof charges (`docs/model.md` section 11).
+//! Asserts: batches limited by cost are what the proof charges (`docs/theory/requests-of-different-kinds.md` section 11).
 //!
 //! - Several real-time requests cost at most Z together.
 //! - A batch that leaves a real-time request behind holds z requests, or would cost more than Z

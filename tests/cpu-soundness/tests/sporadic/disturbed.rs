@@ -289,7 +289,7 @@ fn line_above(task: &CpuTask, switch: Duration) -> CpuProfile {
 }
 
 /// Goal: what was measured of a service that nothing delays bounds it where more urgent tasks delay
-/// it, too (model.md 17). Method: a task is taken out of the analysis and measured instead. Canary:
+/// it, too (docs/theory/processors.md section 17). Method: a task is taken out of the analysis and measured instead. Canary:
 /// the line without its burst.
 #[test]
 fn a_service_below_some_tasks_takes_no_more_than_was_measured() {
