@@ -158,6 +158,31 @@ mod tests {
         Screen::new(json!({ "policy": "dqf", "exports": [{ "bound_ns": 12_000_000 }] }))
     }
 
+    /// Every state at 80 and at 120 columns; `tests/screens` says how to accept a change.
+    #[test]
+    fn live_view() {
+        let mut screen = screen();
+        let mut text = String::new();
+        let mut show = |what: &str, screen: &Screen| {
+            for width in [80, 120] {
+                let lines = drawn(screen, width).join("\n");
+                text += &format!("# {what}, {width} columns\n{lines}\n\n");
+            }
+        };
+        show("before the first look", &screen);
+        screen.update(seen(100, 1000, false));
+        show("after one look", &screen);
+        screen.update(seen(102, 1500, false));
+        show("after two", &screen);
+        screen.update(seen(103, 1501, true));
+        show("a bound was exceeded", &screen);
+        let mut settings = insta::Settings::clone_current();
+        settings.set_snapshot_path("../../tests/snapshots");
+        settings.set_prepend_module_to_snapshot(false);
+        settings.set_omit_expression(true);
+        settings.bind(|| insta::assert_snapshot!("live_view", text));
+    }
+
     #[test]
     fn rates_are_of_the_last_second_and_figures_stand_under_their_titles() {
         let mut screen = screen();
