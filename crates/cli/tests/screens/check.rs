@@ -13,6 +13,8 @@ screens! {
         "tidegate check best-effort.toml",
         "tidegate check cameras.toml",
         "tidegate check inline.toml --json",
+        "tidegate check inline.toml --policy noop --json",
+        "tidegate check depth.toml --policy rtio-limit --json",
     ];
     check_examples: [
         "tidegate check workloads/cameras.workload.toml",

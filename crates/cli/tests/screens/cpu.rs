@@ -66,6 +66,12 @@ screens! {
         "sed 's/deadline = \"80ms\"//' random.toml > late.toml",
         "tidegate cpu check late.toml",
     ];
+    cpu_check_json: [
+        "cat table-6.1.toml events.toml interference.toml > w.toml",
+        "tidegate cpu check w.toml --json",
+        "sed 's/kind = \"sporadic\"/kind = \"posix-sporadic\"/' w.toml > posix.toml",
+        "tidegate cpu check posix.toml --json",
+    ];
     cpu_check_faults: [
         "(cat processor.toml; sed 's/idle.cpu/no/' interference.toml) > w.toml",
         "tidegate cpu check w.toml",
@@ -119,6 +125,8 @@ screens! {
         "tidegate cpu conformance -- ./nowhere",
         "tidegate cpu conformance -- sh babbler.sh",
         "tidegate cpu conformance --time-limit 100ms -- sleep 600",
+        // What is said depends on whether writing to it fails first, or reading from it.
+        "tidegate cpu conformance -- true 2> said; echo $?; grep -q program said",
         "tidegate cpu conformance --server list",
     ];
     cpu_profile_faults: [
@@ -130,9 +138,12 @@ screens! {
         "tidegate cpu profile --trials 1 --priority 99",
         "tidegate cpu profile --trials 1 --name \"$(printf '\\a')\"",
         "tidegate cpu profile --trials 1 --duration 0ms",
+        "cp idle.cpu.toml before && ls -A > names",
         "tidegate cpu profile --trials 1 -o idle.cpu.toml",
+        "tidegate cpu profile --trials 1 -o no/b.cpu.toml",
         "tidegate cpu profile --trials 1 -o b.cpu.toml --svg idle.cpu.toml",
         "tidegate cpu profile --trials 1 -o y --svg ./y",
+        "cmp idle.cpu.toml before && ls -A | cmp - names",
         "echo hours > a.cpu.toml.partial",
         "tidegate cpu profile --trials 1 -o a.cpu.toml",
     ];
@@ -143,6 +154,7 @@ screens! {
         "tidegate cpu serve --thread 1 --budget 1ms --period 10ms --charge 1ms",
         "tidegate cpu serve --thread 1 --budget 1ms --period 10ms --background never",
         "tidegate cpu serve --thread 1 --budget 20ms --period 10ms",
+        "tidegate cpu serve --thread 1 --budget 1ms --budget 2ms --period 10ms",
         "tidegate cpu serve --thread 1 --budget 1ms --period 18446744073709551615ns",
         "tidegate cpu serve --thread 1 --budget 3000000h --period 3000000h",
     ];

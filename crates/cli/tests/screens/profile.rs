@@ -112,7 +112,7 @@ screens! {
     /// Whatever has the name of the output is not touched. No target exists, so the output is
     /// refused before it.
     profile_outputs: [
-        "printf '\\377 precious' > bytes && printf precious > text",
+        "printf '\\377 precious' > bytes && printf precious > text && ls -A > before",
         "tidegate profile disk.img -o bytes",
         "tidegate profile disk.img -o bytes --add",
         "tidegate profile disk.img -o text --add",
@@ -124,6 +124,6 @@ screens! {
         "tidegate profile disk.img -o disk.img",
         "tidegate profile disk.img -o ./disk.img",
         "tidegate profile disk.img -o none --add",
-        "cat text",
+        "cat text && printf '\\377 precious' | cmp - bytes && ls -A | cmp - before",
     ];
 }

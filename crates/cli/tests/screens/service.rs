@@ -24,9 +24,8 @@ screens! {
     serve_faults: [
         "sed '0,/size = \"4GiB\"/s//size = 7/' workloads/media.serve.toml > s.toml",
         "tidegate serve s.toml",
-        "sed 's/12GiB/36TiB/' workloads/media.serve.toml > s.toml",
-        "tidegate serve s.toml",
-        "sed 's/12GiB/36GiB/' workloads/media.serve.toml > s.toml",
+        // The largest that fits is 27497236KiB.
+        "sed 's/12GiB/27497237KiB/' workloads/media.serve.toml > s.toml",
         "tidegate serve s.toml",
         "sed 's/media.sock/a/; /^socket/a control = \"./a\"' workloads/media.serve.toml > s.toml",
         "tidegate serve s.toml",
@@ -35,6 +34,7 @@ screens! {
         // Canary: with one fewer, all of them are read at once.
         "sed 's/513/512/' many.serve.toml > s.toml && tidegate serve s.toml --print",
         "tidegate serve gone.serve.toml --print",
+        "tidegate serve gone.serve.toml",
         "tidegate serve missing.toml",
         "tidegate serve inline.toml",
     ];
@@ -47,6 +47,7 @@ screens! {
         "tidegate ctl workloads/media.serve.toml status",
         "tidegate ctl inline.toml status",
         "tidegate ctl nosuch.toml status",
+        "echo 'control = \"s.ctl\"' > empty.toml && tidegate ctl empty.toml status",
         "tidegate top s.ctl",
         "tidegate top workloads/media.serve.toml",
     ];
