@@ -15,9 +15,12 @@ screens! {
         "tidegate profile fujitsu-max3036rc --depth 4 --samples 20 --seed 1 -o d.drive.toml",
         "sed '/^\\[mechanics/q' d.drive.toml",
         "grep '^\\[' d.drive.toml | uniq -c",
+        // Samples are not kept.
+        "ls d.drive.toml*",
         "tidegate drive show d.drive.toml",
         "tidegate drive compare d.drive.toml fujitsu-max3036rc",
         "tidegate check shared.toml",
+        "tidegate sim shared.toml --jobs 100",
     ];
     profile_simulated_chips: [
         "tidegate profile sata-ssd --depth 4 --samples 5 --seed 1 -o d.drive.toml \
@@ -31,9 +34,18 @@ screens! {
     profile_added: [
         "tidegate profile fujitsu-max3036rc --depth 3 --samples 3 --seed 1 -o d.toml \
          --only batch,mixed --size 4KiB,128KiB",
+        "sed -n '/^\\[cost/,/^$/p; /^\\[\\[cost/,/^$/p' d.toml",
+        // One of the kinds that were mixed: the costs stay.
+        "tidegate profile fujitsu-max3036rc --depth 3 --samples 3 --seed 9 -o d.toml --add \
+         --only batch --size 4KiB",
+        "sed -n '/^\\[cost/,/^$/p; /^\\[\\[cost/,/^$/p' d.toml",
+        // A third kind, and then all of them mixed.
         "tidegate profile fujitsu-max3036rc --depth 3 --samples 3 --seed 9 -o d.toml --add \
          --only batch --size 64KiB",
-        "grep -A 3 '^how' d.toml",
+        "sed -n '/^how/p; /^\\[cost/,/^$/p; /^\\[\\[cost/,/^$/p' d.toml",
+        "tidegate profile fujitsu-max3036rc --depth 3 --samples 3 --seed 9 -o d.toml --add \
+         --only batch,mixed --size 4KiB,64KiB,128KiB",
+        "sed -n '/^\\[cost/,/^$/p; /^\\[\\[cost/,/^$/p' d.toml",
         "tidegate profile fujitsu-max3036rc --depth 2 --samples 1 --seed 9 -o d.toml --add \
          --only starvation",
         "tidegate profile maxtor-atlas-10k-v --depth 3 --samples 4 --seed 1 -o e.toml \
@@ -45,7 +57,8 @@ screens! {
         "sed '/^flush_ns_max/d' d.toml > t && mv t d.toml",
         "tidegate profile nearline-7200 --depth 4 --samples 12 --seed 1 -o d.toml --add \
          --only flush --allow-writes",
-        "tidegate drive show d.toml",
+        "sed -n '/^flush/p; /^\\[fit.flush/,/^$/p' d.toml",
+        "tidegate drive show d.toml | grep -A 2 ^Flush",
         "tidegate profile nearline-7200 --depth 4 --samples 12 --seed 1 -o d.toml --add \
          --only flush --allow-writes --model pseudo",
     ];
@@ -54,10 +67,11 @@ screens! {
          --only batch,single,starvation --keep-samples",
         "tidegate profile fujitsu-max3036rc --depth 4 --samples 3 --seed 22 -o d.toml --resume \
          --only batch --size 4KiB",
-        "grep '^how' d.toml",
-        "ls d.toml*",
+        "grep '^how\\|^\\[\\|^size\\|^starvation' d.toml",
+        "ls d.toml* && cp d.toml before",
         "tidegate profile fujitsu-max3036rc --depth 3 --seed 1 --only batch -o d.toml --resume",
         "tidegate profile ibm-36z15 --depth 4 --seed 1 --only batch -o d.toml --resume",
+        "cmp d.toml before",
         "tidegate profile fujitsu-max3036rc --depth 4 --seed 1 --only batch -o e.toml --resume",
         "echo precious > e.toml.samples",
         "tidegate profile fujitsu-max3036rc --depth 4 --seed 1 --only batch -o e.toml --resume",
@@ -66,6 +80,40 @@ screens! {
         "cat e.toml.samples",
         "mkfifo f.toml.samples",
         "tidegate profile fujitsu-max3036rc --depth 4 --seed 1 --only batch -o f.toml --resume",
+    ];
+    /// The drive file says with which options all its rounds were made, also where the run that made
+    /// some of them left no drive file; and it does not claim what was not measured.
+    profile_says_how: [
+        "tidegate profile fujitsu-max3036rc --depth 4 --samples 3 --seed 11 -o d.toml \
+         --only batch,rotation --keep-samples > said",
+        "grep ^how d.toml && rm d.toml",
+        "tidegate profile fujitsu-max3036rc --depth 4 --samples 4 --seed 22 -o d.toml \
+         --only batch,rotation --keep-samples --resume > said",
+        "grep ^how d.toml && rm d.toml",
+        "tidegate profile fujitsu-max3036rc --depth 4 --samples 6 --seed 33 -o d.toml \
+         --only batch,rotation --keep-samples --resume > said",
+        "grep ^how d.toml && rm d.toml",
+        "tidegate profile fujitsu-max3036rc --depth 4 --samples 2 --seed 44 -o d.toml \
+         --only batch --size 4KiB --resume > said",
+        "grep ^how d.toml",
+        "tidegate profile fujitsu-max3036rc --depth 4 --samples 2 --seed 1 -o e.toml \
+         --only batch,mixed,stripe > said",
+        "grep ^how e.toml",
+        // What the drive file could not say twice is not measured twice.
+        "tidegate profile fujitsu-max3036rc --depth 4 --samples 2 --seed 1 -o f.toml \
+         --only batch --size 4KiB,4KiB --op read,read",
+        "grep -c '^\\[\\[batch' f.toml",
+    ];
+    profiles_of_one_drive_are_alike: [
+        "tidegate profile fujitsu-max3036rc --depth 4 --samples 2000 --seed 1 -o a.toml \
+         --only batch,single",
+        "tidegate profile fujitsu-max3036rc --depth 4 --samples 2000 --seed 2 -o b.toml \
+         --only batch,single",
+        "tidegate drive compare a.toml b.toml",
+        "tidegate drive compare a.toml b.toml --json",
+        "tidegate drive compare a.toml ibm-36z15",
+        "tidegate drive compare a.toml ibm-36z15 --json",
+        "tidegate drive compare a.toml none.toml",
     ];
     /// A table of a device is never replaced by what a simulation of it gave.
     profile_of_a_device: [
