@@ -4,8 +4,8 @@
 //! Each test is a name and the lines that a user types. `sh` runs them in a new copy of `files`,
 //! beside the drives and workloads that come with Tidegate. The snapshot `../snapshots/NAME.snap`
 //! shows each line, its standard output, its standard error and an exit code other than 0; it shows
-//! a line twice where the screen depends on the width. Nothing here measures this machine: drives
-//! are simulated in virtual time.
+//! a line twice where the screen depends on the width. Nothing but `measured` depends on this
+//! machine: drives are simulated in virtual time.
 //!
 //! `values`, `simulated` and `drives` compare what programs read with figures from elsewhere.
 //!
@@ -17,6 +17,7 @@ mod cpu;
 mod drive;
 mod drives;
 mod help;
+mod measured;
 mod profile;
 mod service;
 mod sim;
@@ -82,6 +83,10 @@ fn compare_in(name: &str, lines: &[&str], folders: &[TempDir; 2]) {
             }
         }
     }
+    assert_snapshot(name, &text);
+}
+
+fn assert_snapshot(name: &str, text: &str) {
     let mut settings = insta::Settings::clone_current();
     settings.set_snapshot_path("../snapshots");
     settings.set_prepend_module_to_snapshot(false);
