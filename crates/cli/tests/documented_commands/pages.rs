@@ -98,7 +98,8 @@ fn items(text: &str) -> Vec<Item> {
             items.push(Item::File { name, text: block.join("\n") + "\n" });
         } else if ["", "sh"].contains(&language) {
             let joined = block.join("\n").replace("\\\n", " ");
-            let commands = joined.lines().filter_map(|line| command(line, marks.is_needy, marks.exit));
+            let commands =
+                joined.lines().filter_map(|line| command(line, marks.is_needy, marks.exit));
             items.extend(commands.map(Item::Command));
         }
     }
