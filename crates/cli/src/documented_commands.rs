@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Every command that the documentation shows is one that this program accepts. Those that need
-//! neither root nor a device are also run, by `tests/documented_commands`.
+//! Checks that this program accepts every command in the documentation.
+//! `tests/documented_commands` runs those that need neither root nor a device.
 
 use clap::Parser as _;
 
@@ -11,7 +11,7 @@ mod pages;
 
 use pages::{Item, Page};
 
-/// What clap says of the commands of a page.
+/// Returns the faults that clap finds in a page's commands.
 fn faults(page: &Page) -> Vec<String> {
     let commands = page.items.iter().filter_map(|item| match item {
         Item::Command(command) => Some(command),

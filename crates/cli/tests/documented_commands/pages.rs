@@ -35,16 +35,16 @@ pub(crate) struct DocumentedCommand {
     pub(crate) words: Vec<String>,
     /// The exit code that the page promises.
     pub(crate) exit: i32,
-    /// False where it needs root, a device, or whatever the page says.
+    /// Whether a test can run it: it needs neither root nor anything that the page names.
     pub(crate) can_run: bool,
 }
 
-/// The root of the repository.
+/// Returns the root of the repository.
 pub(crate) fn repository() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
 
-/// All pages that show commands.
+/// Returns all pages that show commands.
 pub(crate) fn pages() -> Vec<Page> {
     let mut paths = vec![PathBuf::from("README.md")];
     for folder in ["docs/guide", "docs/reference"] {
@@ -61,7 +61,7 @@ pub(crate) fn pages() -> Vec<Page> {
     paths.into_iter().map(page).collect()
 }
 
-/// What the comments before a block say of it.
+/// The comments before a block.
 #[derive(Default)]
 struct Marks {
     file: Option<String>,
@@ -81,7 +81,7 @@ impl Marks {
     }
 }
 
-/// The commands and files of a page's text.
+/// Returns the commands and files of a page's text.
 fn items(text: &str) -> Vec<Item> {
     let mut items = Vec::new();
     let mut marks = Marks::default();
@@ -106,7 +106,7 @@ fn items(text: &str) -> Vec<Item> {
     items
 }
 
-/// The command of a line, if there is one.
+/// Returns the command of a line, if there is one.
 fn command(line: &str, is_needy: bool, exit: i32) -> Option<DocumentedCommand> {
     let line = line.trim();
     let line = line.strip_prefix("$ ").unwrap_or(line);
@@ -116,8 +116,7 @@ fn command(line: &str, is_needy: bool, exit: i32) -> Option<DocumentedCommand> {
     (words.first()? == "tidegate").then_some(DocumentedCommand { words, exit, can_run })
 }
 
-/// The words of a line as a shell takes them, up to a comment. Pages show nothing that needs more
-/// of a shell.
+/// Splits a line into words like a shell, up to a comment. Pages use no other syntax of the shell.
 fn words(line: &str) -> Vec<String> {
     let mut words = Vec::new();
     let mut word = String::new();
