@@ -10,6 +10,8 @@ mod broken_contract;
 mod check;
 mod cpu;
 mod ctl;
+#[cfg(test)]
+mod documented_commands;
 mod drive;
 mod failure;
 mod input;

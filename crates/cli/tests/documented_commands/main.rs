@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! Runs the commands of the documentation that need neither root nor a device: each must exit with
+//! the code that its page promises.
+//!
+//! Each page has a folder of its own with the files that it shows, beside the repository's
+//! `workloads`. `src/documented_commands.rs` tests that the other commands parse.
+
+mod pages;
+
+use std::fmt::Write as _;
+use std::os::unix::fs::symlink;
+use std::path::Path;
+use std::process::Command;
+
+use pages::{DocumentedCommand, Item, Page};
+
+/// The least number of commands: with fewer, the pages were not found or are marked wrongly.
+const COMMANDS_MIN: usize = 40;
+
+/// Runs a page's commands in order. Returns the faults, and the number of commands.
+fn run(page: &Page) -> (String, usize) {
+    let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+    let folder = folder.path();
+    symlink(pages::repository().join("workloads"), folder.join("workloads")).unwrap();
+    let (mut faults, mut count) = (String::new(), 0);
+    for item in &page.items {
+        match item {
+            Item::File { name, text } => std::fs::write(folder.join(name), text).unwrap(),
+            Item::Command(command) if command.can_run => {
+                count += 1;
+                if let Some(fault) = fault(folder, command) {
+                    let _ = writeln!(faults, "{}: {fault}", page.path.display());
+                }
+            }
+            Item::Command(_) => {}
+        }
+    }
+    (faults, count)
+}
+
+/// Returns what the command printed, where it exits with another code than its page promises.
+fn fault(folder: &Path, command: &DocumentedCommand) -> Option<String> {
+    let mut program = Command::new(env!("CARGO_BIN_EXE_tidegate"));
+    program.current_dir(folder).args(command.words.iter().skip(1));
+    // `serve --print` names the plugin of nbdkit and does not load it.
+    let output = program.env("TIDEGATE_PLUGIN", "plugin.so").output().unwrap();
+    let code = output.status.code();
+    (code != Some(command.exit)).then(|| {
+        let text = [output.stdout, output.stderr].concat();
+        format!("`{}`: {code:?}\n{}", command.words.join(" "), String::from_utf8_lossy(&text))
+    })
+}
+
+#[test]
+fn documented_commands_do_what_their_pages_say() {
+    let pages = pages::pages();
+    let ran: Vec<(String, usize)> = std::thread::scope(|scope| {
+        let running: Vec<_> = pages.iter().map(|page| scope.spawn(|| run(page))).collect();
+        running.into_iter().map(|page| page.join().unwrap()).collect()
+    });
+    let faults: String = ran.iter().map(|(faults, _)| faults.as_str()).collect();
+    assert!(faults.is_empty(), "{faults}");
+    assert!(ran.iter().map(|(_, count)| count).sum::<usize>() >= COMMANDS_MIN);
+}
+
+#[test]
+fn a_command_that_does_something_else_is_found() {
+    let words = ["tidegate", "check", "missing.workload.toml"].map(str::to_owned).to_vec();
+    let command = DocumentedCommand { words, exit: 0, can_run: true };
+    let page = Page { path: "page.md".into(), items: vec![Item::Command(command)] };
+    let (faults, count) = run(&page);
+    assert!(faults.contains("missing.workload.toml"), "{faults}");
+    assert_eq!(count, 1);
+}
