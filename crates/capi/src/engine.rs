@@ -76,7 +76,7 @@ pub unsafe extern "C" fn tidegate_close(engine: *mut Engine) -> i32 {
 }
 
 /// Asks what the control socket of a server answers: one JSON object there, one back, with
-/// "status", "statistics", "check", "admit", "remove", "missed" and "ended" as docs/serve.md has
+/// "status", "statistics", "check", "admit", "remove", "missed" and "ended" as docs/reference/control-socket.md has
 /// them; "stop" is refused: that is `tidegate_close`.
 /// The answer says in "ok" whether it was done; free it with `tidegate_free_text`.
 /// Where the call fails, it is NULL.

@@ -152,7 +152,7 @@ pub(crate) struct SimArguments {
     #[command(flatten)]
     pub(crate) workload: WorkloadArguments,
     /// Policies to try, one after the other on the same workload, for example noop,fifo,dqf; any
-    /// other word lists all, and docs/policies.md says what they do.
+    /// other word lists all, and docs/reference/policies.md says what they do.
     #[arg(long, value_name = "A,B,..", value_delimiter = ',', value_parser = policy)]
     pub(crate) policy: Vec<PolicyName>,
     /// The simulated drive, instead of the drive file's own kind.
@@ -324,7 +324,7 @@ pub(crate) struct RunArguments {
     #[arg(long, value_name = "PATH")]
     pub(crate) device: PathBuf,
     /// Policies to run one after the other, for example noop,fifo,dqf; any other word lists all,
-    /// and docs/policies.md says what they do.
+    /// and docs/reference/policies.md says what they do.
     #[arg(long, value_name = "A,B,..", value_delimiter = ',', value_parser = policy)]
     pub(crate) policy: Vec<PolicyName>,
     #[command(flatten)]

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! What `tidegate profile --json` prints: one object, names end in their unit. What each says is in
-//! docs/profile.md; `null` is what was not measured or does not apply.
+//! docs/reference/json.md; `null` is what was not measured or does not apply.
 
 use serde_json::{Value, json};
 use tidegate_measure::{Finding, Kind, Profile, StartTimes, Step, Warning};

@@ -105,7 +105,7 @@ pub fn request(priority: u8) -> RealTime {
 /// The same for a process with many threads, each with a stack of which it uses little: what it
 /// takes later is locked when it is first used, and not before; and not in huge pages, of which 2 MiB
 /// are cleared for the first byte: a thousand threads that begin to allocate at once keep the
-/// processors from everybody else (docs/serve.md).
+/// processors from everybody else (docs/reference/service.md).
 ///
 /// # Panics
 /// When the priority is not 1 to 99.

@@ -8,8 +8,6 @@ use tidegate_repository::prose::faults;
 
 /// Files and folders that are not rewritten yet. An entry without a fault must go.
 const NOT_YET: &[&str] = &[
-    "CHANGELOG.md",
-    "README.md",
     "crates/analysis/",
     "crates/attach/",
     "crates/capi/",
@@ -27,11 +25,6 @@ const NOT_YET: &[&str] = &[
     "crates/policy/",
     "crates/sim/",
     "crates/stats/",
-    "docs/cpu-analysis.md",
-    "docs/cpu.md",
-    "docs/library.md",
-    "docs/profile.md",
-    "docs/serve.md",
     "tests/cpu-soundness/",
     "tests/soundness/",
 ];

@@ -29,7 +29,7 @@ pub(crate) enum CpuCommand {
     ///
     /// A thread reads the clock as fast as it can and keeps where it lost time. The processor is
     /// busy meanwhile but for a tenth of the time. What ran during the measurement is what the profile is
-    /// about: start the traffic first. Ctrl-C ends it with what there is. docs/cpu.md says more.
+    /// about: start the traffic first. Ctrl-C ends it with what there is. docs/reference/processor.md says more.
     #[command(
         after_help = "Exit codes: 0 measured, 1 interrupted, or the thief is not covered, 2 wrong input, \
                          3 the environment failed."
@@ -46,7 +46,7 @@ pub(crate) enum CpuCommand {
     Serve(CpuServeArguments),
     /// Test an implementation of a sporadic server: ours, or a program that speaks lines of JSON.
     ///
-    /// Without a server and without a program all of ours are tested. docs/sporadic-servers.md
+    /// Without a server and without a program all of ours are tested. docs/reference/conformance.md
     /// describes streams, invariants and the protocol.
     #[command(after_help = "Exit codes: 0 it conforms, 1 it does not, 2 wrong input.")]
     Conformance(ConformanceArguments),

@@ -35,7 +35,7 @@ fn without_processor() -> FileError {
     FileError::new(
         0..0,
         "the workload says nothing of a processor",
-        "add a [[cpu_task]] or a [[cpu_server]]; docs/cpu.md shows both",
+        "add a [[cpu_task]] or a [[cpu_server]]; docs/reference/processor-file.md shows both",
     )
 }
 

@@ -152,7 +152,7 @@ fn report_broken_promises(results: &[CpuResult]) -> bool {
 }
 
 /// The most that a server above everybody executes in a window as long as its period (I2 of
-/// docs/sporadic-servers.md): its budget and one overrun. A switch delays its execution and a
+/// docs/theory/sporadic-servers.md): its budget and one overrun. A switch delays its execution and a
 /// charge, which takes no time, hastens it, and not always alike: then a window holds what without
 /// them one does that is longer by both.
 fn in_a_period_max(workload: &CpuWorkload, server: &CpuServer) -> Duration {

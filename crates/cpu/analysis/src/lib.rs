@@ -3,7 +3,7 @@
 //!
 //! Chapter 5 of M. J. Stanovich's dissertation bounds what a task demands of a processor in a
 //! window, makes of it a test of loads, and puts what was measured beside it; chapter 6 adds
-//! servers that behave like periodic tasks. docs/cpu-analysis.md says it for users, docs/theory/processors.md
+//! servers that behave like periodic tasks. docs/reference/processor.md says it for users, docs/theory/processors.md
 //! (sections 15 to 18 and 21) and docs/theory/servers-as-tasks.md (sections 19 and 20) prove it and name what differs from print.
 //!
 //! All fixed-priority bounds speak of the window that starts at a critical instant: everything as

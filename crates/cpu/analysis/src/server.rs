@@ -27,7 +27,7 @@ impl ServerLoad {
     /// a server that leaves so much of its budget.
     ///
     /// # Source
-    /// Dissertation, 6.3 and 6.5, with invariants I2 and I3 of docs/sporadic-servers.md; jitter: J.
+    /// Dissertation, 6.3 and 6.5, with invariants I2 and I3 of docs/theory/sporadic-servers.md; jitter: J.
     /// Strosnider et al., "The Deferrable Server Algorithm", 1995. Own derivation of what
     /// activations cost, docs/theory/servers-as-tasks.md section 19.
     ///

@@ -5,7 +5,7 @@
 //! An implementation is anything that is a [`tidegate_cpu_servers::Server`]; [`external`] makes one of
 //! a program in any language that reads and writes lines. The suite executes it on a simulated
 //! processor, in streams made to bring out one defect each and in random ones, and checks the
-//! invariants I1 to I5 in every one. docs/sporadic-servers.md is the manual.
+//! invariants I1 to I5 in every one. docs/reference/conformance.md is the manual.
 
 mod case;
 mod diagram;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Streams: small scenarios made to bring out one defect each, with what the corrected server
-//! does in them. They are data files, one JSON object a line; docs/sporadic-servers.md describes
+//! does in them. They are data files, one JSON object a line; docs/reference/conformance.md describes
 //! them.
 
 use std::fmt;

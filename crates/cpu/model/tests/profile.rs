@@ -29,11 +29,7 @@ period_ns = 10_000_000
 /// Goal: what the documentation shows is read.
 #[test]
 fn the_profile_of_the_documentation_is_one() {
-<<<<<<< HEAD:crates/cpu/model/tests/profile.rs
-    let page = include_str!("../../../../docs/cpu-analysis.md");
-=======
-    let page = include_str!("../../../docs/reference/processor-file.md");
->>>>>>> guide:crates/model/tests/cpu_profile.rs
+    let page = include_str!("../../../../docs/reference/processor-file.md");
     let shown = page.split("```toml\n").find(|text| text.starts_with("name = "));
     let text = shown.and_then(|text| text.split("```").next()).expect("the page shows a profile");
     let profile = CpuProfile::parse(text).unwrap();

@@ -10,7 +10,7 @@
 //!
 //! # Source
 //! Stanovich, dissertation, figures 6.3 to 6.5 and observations 1 to 3; preemption charge 6.6.1,
-//! coalescing 6.6.3. The pseudo-code is used with twelve corrections, docs/sporadic-servers.md;
+//! coalescing 6.6.3. The pseudo-code is used with twelve corrections, docs/theory/sporadic-servers.md;
 //! each is named where it is used.
 
 use tidegate_cpu_model::ServerParams;
