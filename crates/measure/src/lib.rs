@@ -6,8 +6,6 @@
 //! [`profile()`] measures a block device or a file, [`profile_drive`] a simulated drive in
 //! virtual time: the same experiments, the same statistics. What the host added to the
 //! figures is never subtracted; what may have spoilt them is said.
-//!
-//! [`cpu`] measures a processor instead: how much time others take from a thread.
 
 pub mod drain;
 pub mod envelope;

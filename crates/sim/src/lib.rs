@@ -3,8 +3,7 @@
 //!
 //! Time jumps from event to event; nothing here reads a clock, and a run follows from its
 //! parameters and its seed alone. The loop is that of every host (`host`); here are the
-//! executor over simulated drives and the checkers. See [`simulate()`]. [`cpu`] is the same for
-//! a processor, which has a loop of its own: preemption is no matter of drives.
+//! executor over simulated drives and the checkers. See [`simulate()`].
 
 pub mod checkers;
 mod drive_executor;
