@@ -4,7 +4,7 @@
 //! One processor, preemptive, with fixed priorities or earliest deadline first. A workload file
 //! holds it in `[cpu]`, `[[cpu_task]]`, `[[cpu_server]]`, `[[cpu_work]]` and
 //! `[[cpu_interference]]`, beside its disk part
-//! or alone; [`tidegate_model::workload_file::MachineFile`] reads both.
+//! or alone; [`MachineFile`] reads both.
 
 mod file;
 mod file_raw;
