@@ -76,7 +76,8 @@ pub struct Standing {
 /// # Example
 /// ```
 /// use tidegate_model::{Duration, Time, cpu::{ServerKind, ServerParams}};
-/// use tidegate_cpu_servers::{self, ServerEvent};
+/// use tidegate_cpu_servers::ServerEvent;
+/// use tidegate_model::{Duration, Time};
 ///
 /// let ms = Duration::from_ms;
 /// let mut server = tidegate_cpu_servers::build(&ServerParams::new(ServerKind::Sporadic, ms(2), ms(10)));
