@@ -75,7 +75,7 @@ pub struct Standing {
 ///
 /// # Example
 /// ```
-/// use tidegate_model::{Duration, Time, cpu::{ServerKind, ServerParams}};
+/// use tidegate_cpu_model::{ServerKind, ServerParams};
 /// use tidegate_cpu_servers::ServerEvent;
 /// use tidegate_model::{Duration, Time};
 ///
