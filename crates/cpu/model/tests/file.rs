@@ -131,7 +131,7 @@ fn tasks_can_be_counted() {
 fn what_makes_no_sense_is_refused_with_its_place() {
     let refusals = [
         ("\"fixed-priority\"", "\"lottery\"", "there is no scheduling `lottery`", "\"lottery\""),
-        ("\"2ms\"", "\"0ms\"", "an execution of zero", "\"0ms\""),
+        ("\"2ms\"", "\"0ms\"", "the execution is zero", "\"0ms\""),
         ("priority = 20\n", "", "no priority is given", "\"control\""),
         ("\"sporadic\"", "\"pollnig\"", "there is no kind of server `pollnig`", "\"pollnig\""),
         ("\"1ms\"", "\"11ms\"", "the budget 11ms exceeds the period 10ms", "\"11ms\""),
