@@ -43,7 +43,7 @@ impl Finding {
     /// Of what was measured. Costs about a tenth of a second where it looks at the tail.
     pub(crate) fn of(rounds: &Rounds, measured: &Measured) -> Self {
         let times: Vec<Vec<Duration>> = measured.cells.iter().map(|cell| times(cell)).collect();
-        let has_tail = matches!(rounds.experiment, Experiment::Single | Experiment::Batch);
+        let has_tail = rounds.experiment.facts().tail.is_some();
         let tail = times.last().filter(|times| has_tail && !times.is_empty());
         let quantile = tail.and_then(|times| {
             let mut sorted = times.clone();
@@ -54,8 +54,8 @@ impl Finding {
             experiment: rounds.experiment,
             kind: rounds.kind,
             disturbance: Disturbance::of(&measured.cells, measured.has_steal),
-            drift: drift::compare(&times, rounds.ways),
-            independence: independence::compare(&times, rounds.ways),
+            drift: drift::compare(&times, rounds.grid.ways),
+            independence: independence::compare(&times, rounds.grid.ways),
             quantile,
             tail: tail.map(|times| Tails::estimate(times, &TailParams::default())),
         }
@@ -69,10 +69,7 @@ impl Finding {
 
     /// What of it a reader has to know, without the name: one sentence each.
     pub(crate) fn sentences(&self) -> Vec<String> {
-        let what = match self.experiment {
-            Experiment::Batch => "the largest batch",
-            _ => "one at a time",
-        };
+        let what = self.experiment.facts().tail.unwrap_or_default();
         let quantile = self.quantile.map(|quantile| format!("{what}: {quantile}"));
         let tail = self.tail.as_ref().map(|tails| format!("{what}: {tails}"));
         let of_all =
@@ -106,6 +103,7 @@ mod tests {
     use tidegate_model::Time;
 
     use super::*;
+    use crate::rounds::Grid;
 
     /// A table of 32 drains from three starts; of the 83rd list the samples get longer.
     #[test]
@@ -117,13 +115,11 @@ mod tests {
         };
         let cells = (0..96).map(|cell| list(cell).collect()).collect();
         let measured = Measured { cells, is_cancelled: false, has_steal: false };
-        let experiment = Experiment::Drain;
+        let experiment = Experiment::DRAIN;
         let rounds = Rounds {
             experiment,
             kind: None,
-            samples: 100,
-            cells: 96,
-            ways: 3,
+            grid: Grid { samples: 100, cells: 96, ways: 3 },
             seed: 0,
             begun: Time::ZERO,
         };
@@ -145,13 +141,11 @@ mod tests {
             is_cancelled: false,
             has_steal: false,
         };
-        let experiment = Experiment::Batch;
+        let experiment = Experiment::BATCH;
         let rounds = Rounds {
             experiment,
             kind: None,
-            samples: 0,
-            cells: 1,
-            ways: 1,
+            grid: Grid { samples: 0, cells: 1, ways: 1 },
             seed: 0,
             begun: Time::ZERO,
         };

@@ -4,8 +4,7 @@
 //! Every sentence about each stands in `[fit.samples]` of the drive file; who looks at the end of a
 //! measurement wants to know whether to rely on it, and what to do.
 
-use crate::drain::Start;
-use crate::experiment::Experiment;
+use crate::experiment::{Entry, Experiment};
 use crate::finding::Finding;
 use crate::warning::Warning;
 use tidegate_stats::cell::Cell;
@@ -71,24 +70,19 @@ fn dependent(findings: &[Finding]) -> Option<Warning> {
     })
 }
 
-/// `b(5) of reads of 4KiB`, `entry 2 of starvation of reads of 4KiB`.
+/// `b(5) of reads of 4KiB`, `drain(5) of reads of 4KiB (start: steady)`, `entry 2 of starvation of
+/// reads of 4KiB`.
 fn named(finding: &Finding, cell: Cell) -> String {
     let symbol = finding.experiment.symbol();
-    let of = finding.kind.map_or_else(String::new, |kind| format!(" of {kind}"));
-    match finding.experiment {
-        Experiment::Single => finding.name(),
-        Experiment::Batch | Experiment::Priority => format!("{symbol}({}){of}", cell.entry + 1),
-        Experiment::Drain => drain(cell, &Start::RANDOM, &of),
-        Experiment::DrainAdversary => drain(cell, &Start::ADVERSARIES, &of),
-        _ => format!("{cell} of {}", finding.name()),
+    match finding.experiment.facts().entry {
+        Entry::One => finding.name(),
+        Entry::Count(starts) => {
+            let of = finding.kind.map_or_else(String::new, |kind| format!(" of {kind}"));
+            let start = starts.get(cell.way).map(|start| format!(" (start: {start})"));
+            format!("{symbol}({}){of}{}", cell.entry + 1, start.unwrap_or_default())
+        }
+        Entry::Number => format!("{cell} of {}", finding.name()),
     }
-}
-
-/// `drain(5) of reads of 4KiB (start: steady)`.
-fn drain(cell: Cell, starts: &[Start], of: &str) -> String {
-    let start =
-        starts.get(cell.way).map_or_else(String::new, |it| format!(" (start: {})", it.name()));
-    format!("drain({}){of}{start}", cell.entry + 1)
 }
 
 #[cfg(test)]
@@ -98,7 +92,7 @@ mod tests {
     use super::*;
     use crate::held_up::Sample;
     use crate::kind::Kind;
-    use crate::rounds::{Measured, Rounds};
+    use crate::rounds::{Grid, Measured, Rounds};
 
     /// A measurement whose last entry gets slower by so many per cent, and is held up at its end.
     fn finding(experiment: Experiment, slower: u64, held_up: u64) -> Finding {
@@ -112,13 +106,13 @@ mod tests {
         let measured = Measured { cells, is_cancelled: false, has_steal: false };
         let kind = Some(Kind { op: Op::Read, size: Bytes::from_kib(4) });
         let begun = Time::ZERO;
-        let (samples, cells, ways, seed) = (100, 1, 1, 0);
-        Finding::of(&Rounds { experiment, kind, samples, cells, ways, seed, begun }, &measured)
+        let (grid, seed) = (Grid { samples: 100, cells: 1, ways: 1 }, 0);
+        Finding::of(&Rounds { experiment, kind, grid, seed, begun }, &measured)
     }
 
     #[test]
     fn what_many_say_is_one_line_that_names_the_worst() {
-        let (drain, batch) = (Experiment::Drain, Experiment::Batch);
+        let (drain, batch) = (Experiment::DRAIN, Experiment::BATCH);
         let findings = [finding(drain, 100, 0), finding(batch, 300, 900), finding(drain, 0, 500)];
         let all = about(&findings);
         let texts: Vec<_> = all.iter().map(ToString::to_string).collect();
@@ -133,7 +127,7 @@ mod tests {
     #[test]
     fn what_was_not_begun_is_one_line() {
         let of = |experiment| Warning::NotBegun { experiments: vec![experiment] };
-        let (batch, drain) = (Experiment::Batch, Experiment::Drain);
+        let (batch, drain) = (Experiment::BATCH, Experiment::DRAIN);
         let all = joined(vec![of(batch), Warning::NotRealTime, of(drain), of(batch)]);
         let both = Warning::NotBegun { experiments: vec![batch, drain] };
         assert_eq!(all, [both, Warning::NotRealTime]);

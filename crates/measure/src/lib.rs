@@ -9,52 +9,57 @@
 //!
 //! [`cpu`] measures a processor instead: how much time others take from a thread.
 
-pub mod drain;
+mod bench;
+mod cache_fill;
 pub mod envelope;
 pub mod experiment;
+mod experiments;
 #[cfg(test)]
 mod extremes_coverage;
 pub mod finding;
 mod flow;
-pub mod flush;
+mod flush_times;
+mod followers;
+mod found;
 pub mod geometry;
 mod grouped;
 mod held_up;
 pub mod journal;
 pub mod kind;
 mod lateness;
-mod load_meter;
-mod mixed;
+mod load;
 mod outcome;
+mod params;
 mod places;
 pub mod plan;
-mod priority;
+mod procedure;
 pub mod profile;
 mod record;
 mod rounds;
 mod run;
 mod run_record;
-mod single;
-mod starvation;
+mod start;
 pub mod stripe;
-mod structure;
 mod subject;
-mod throughput;
+mod table;
 pub mod warning;
 
-pub use drain::Start;
+pub use cache_fill::FlushStart;
 pub use experiment::Experiment;
+pub use experiments::flush;
 pub use finding::Finding;
-pub use flush::{FlushStart, FlushTimes};
+pub use flush_times::FlushTimes;
+pub use followers::Progress;
 pub use held_up::Disturbance;
 pub use journal::{Journal, JournalError};
 pub use kind::Kind;
-pub use plan::{Pace, Step};
-pub use profile::{
-    Profile, ProfileError, ProfileParams, StartTimes, plan, plan_drive, profile, profile_drive,
-};
+pub use outcome::Profile;
+pub use params::{ProfileError, ProfileParams};
+pub use plan::Step;
+pub use procedure::Pace;
+pub use profile::{plan, plan_drive, profile, profile_drive};
 pub use record::device_identity;
-pub use rounds::Progress;
+pub use start::{Start, StartTimes};
 pub use stripe::Stripe;
 pub use subject::SubjectError;
 pub use warning::{Entries, Skip, Warning};

@@ -11,6 +11,13 @@ use tidegate_model::{Bytes, Lba};
 use crate::kind::Kind;
 use crate::subject::Probe;
 
+/// The part of a target at its end that a flow is confined to, or keeps out of: a fifth, as in
+/// RTAS'08, section 3.1.
+pub(crate) const FIFTH: usize = 5;
+
+/// The part of a target at each end between which requests alternate: a twentieth.
+pub(crate) const TWENTIETH: usize = 20;
+
 /// All places of a target.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Places {

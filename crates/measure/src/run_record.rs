@@ -11,11 +11,9 @@
 //! ```
 
 use serde::{Deserialize, Serialize};
-use tidegate_device::Temperature;
-use tidegate_device::load::Completed;
 use tidegate_model::drive_file::Identity;
-use tidegate_platform::steal::ProcessorTime;
 
+use crate::load::Load;
 use crate::warning::Warning;
 
 /// What is said of rounds without a record before them.
@@ -41,67 +39,6 @@ pub(crate) struct RunRecord {
     /// What others did meanwhile, as far as it is known.
     #[serde(skip)]
     pub(crate) load: Load,
-}
-
-/// What others did during a run, and how warm the device was.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(default)]
-pub(crate) struct Load {
-    /// Reads and writes that the device completed for others.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    other: Option<[u64; 2]>,
-    /// Ticks that the hypervisor took, and all.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    ticks: Option<[u64; 2]>,
-    /// In thousandths of a degree before and after, each with the limit.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    warmth: Option<[(i64, Option<i64>); 2]>,
-}
-
-impl Load {
-    /// From what passed since the beginning.
-    pub(crate) fn new(processor: Option<ProcessorTime>, other: Option<Completed>) -> Self {
-        Self {
-            other: other.map(|load| [load.reads, load.writes]),
-            ticks: processor.map(|time| [time.stolen_ticks, time.total_ticks]),
-            warmth: None,
-        }
-    }
-
-    /// The same with the temperatures before and after, where both are known.
-    pub(crate) fn with_warmth(
-        self,
-        before: Option<Temperature>,
-        after: Option<Temperature>,
-    ) -> Self {
-        let of = |it: Temperature| (it.now, it.limit);
-        Self { warmth: before.zip(after).map(|(before, after)| [of(before), of(after)]), ..self }
-    }
-
-    fn other(self) -> Option<Completed> {
-        self.other.map(|[reads, writes]| Completed { reads, writes })
-    }
-
-    fn processor(self) -> Option<ProcessorTime> {
-        self.ticks.map(|[stolen_ticks, total_ticks]| ProcessorTime { stolen_ticks, total_ticks })
-    }
-
-    fn warmth(self) -> Option<[Temperature; 2]> {
-        self.warmth.map(|both| both.map(|(now, limit)| Temperature { now, limit }))
-    }
-
-    fn lines(self) -> impl Iterator<Item = String> {
-        let processor = self.processor().map(|time| {
-            format!("the hypervisor took {} of {} ticks", time.stolen_ticks, time.total_ticks)
-        });
-        let other = self.other().map(|load| {
-            format!("other load: {} reads, {} writes completed", load.reads, load.writes)
-        });
-        let warmth = self.warmth().map(|[before, after]| {
-            format!("the device was at {before} before and at {after} after")
-        });
-        [processor, other, warmth].into_iter().flatten()
-    }
 }
 
 impl RunRecord {
@@ -179,11 +116,7 @@ impl Runs {
     /// What the host did that their readers have to know.
     pub(crate) fn warnings(&self) -> Vec<Warning> {
         let is_late = self.0.iter().any(|run| run.is_real_time != Some(true));
-        let add = |[a, b]: [u64; 2], [c, d]: [u64; 2]| [a.saturating_add(c), b.saturating_add(d)];
-        let sum = |of: fn(&Load) -> Option<[u64; 2]>| {
-            self.0.iter().filter_map(|run| of(&run.load)).reduce(add)
-        };
-        let load = Load { other: sum(|it| it.other), ticks: sum(|it| it.ticks), warmth: None };
+        let load = Load::sum(self.0.iter().map(|run| run.load));
         let stolen = load
             .processor()
             .filter(|time| time.stolen_ticks > 0)
@@ -198,10 +131,13 @@ impl Runs {
 
 #[cfg(test)]
 mod tests {
+    use tidegate_device::load::Completed;
+
     use super::*;
 
     fn run(hour: u32, host: &[&str], is_real_time: bool, other: [u64; 2]) -> RunRecord {
-        let load = Load { other: Some(other), ..Load::default() };
+        let [reads, writes] = other;
+        let load = Load::new(None, Some(Completed { reads, writes }));
         RunRecord {
             when: Some(format!("2026-05-04T{hour:02}:00:00Z")),
             host: host.iter().map(|&line| line.to_owned()).collect(),

@@ -9,11 +9,9 @@ use crate::experiment::Experiment;
 use crate::held_up::Disturbance;
 use crate::kind::Kind;
 
-mod host;
+pub(crate) mod host;
 mod kind;
 mod text;
-
-pub(crate) use host::{about_host, accepted};
 
 /// Something that limits what a measured table says.
 #[derive(Debug, Clone, PartialEq, Eq)]

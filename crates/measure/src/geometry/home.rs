@@ -9,7 +9,7 @@ use tidegate_drive::mechanical::{Layout, Position};
 use tidegate_model::Lba;
 use tidegate_model::mechanics::TrackOrder;
 
-use super::fit::bare;
+use super::bare::bare;
 use super::probing::Seen;
 use super::tracks::{Survey, Track};
 use super::zones::ZoneMap;

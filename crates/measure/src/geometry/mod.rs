@@ -16,10 +16,12 @@
 //! On what does not turn [`NoRotation`] says so, and the others are not made.
 
 mod access;
+mod bare;
 mod fit;
 mod home;
 mod ladder;
 mod line;
+mod lost;
 mod number;
 mod order;
 mod overhead;
@@ -28,6 +30,7 @@ mod probing;
 mod queue;
 mod rotation;
 mod seek;
+mod seen;
 #[cfg(test)]
 mod tests;
 mod tracks;
@@ -38,18 +41,19 @@ use std::sync::atomic::AtomicBool;
 
 use rand::SeedableRng as _;
 use rand_pcg::Pcg64;
-use serde::{Deserialize, Serialize};
 use tidegate_drive::Drive;
 use tidegate_model::Bytes;
 
 use crate::subject::{SimulatedSubject, SubjectError};
 pub use fit::mechanics;
+pub use lost::NotSeen;
 pub use order::TracksSeen;
 pub use overhead::OverheadSeen;
 pub use queue::{QueueSeen, queues};
 pub use rotation::{NoRotation, Rotation};
 pub use seek::{SeekPoint, SeekSeen};
-pub use zones::{NotSeen, ZoneMap, ZoneSeen};
+pub use seen::Geometry;
+pub use zones::{ZoneMap, ZoneSeen};
 
 pub(crate) use overhead::overhead;
 pub(crate) use probing::Probing;
@@ -57,32 +61,14 @@ pub(crate) use rotation::rotation;
 pub(crate) use seek::seek_curve;
 pub(crate) use zones::zones;
 
-/// Requests of rotation, overhead, zones and seek-curve on a quiet host.
-pub(crate) const REQUESTS: [u64; 4] = [
-    rotation::REQUESTS.usual,
-    overhead::REQUESTS.usual,
-    zones::REQUESTS.usual,
-    seek::REQUESTS.usual,
-];
-
-/// What was found out about a hard disk; what was not measured, or not seen, is missing.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Geometry {
-    /// Sectors of the smallest request with which it was measured.
-    pub block: u64,
-    /// How fast it turns.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub rotation: Option<Rotation>,
-    /// What a read costs where nothing moves.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub overhead: Option<OverheadSeen>,
-    /// Where its zones are.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub zones: Option<ZoneMap>,
-    /// How long seeks take.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub seek: Option<SeekSeen>,
-}
+/// Reads of the experiment `rotation` on a quiet host.
+pub(crate) const ROTATION_READS: u64 = rotation::REQUESTS.usual;
+/// Reads of the experiment `overhead` on a quiet host.
+pub(crate) const OVERHEAD_READS: u64 = overhead::REQUESTS.usual;
+/// Reads of the experiment `zones` on a quiet host.
+pub(crate) const ZONES_READS: u64 = zones::REQUESTS.usual;
+/// Reads of the experiment `seek-curve` on a quiet host.
+pub(crate) const SEEK_CURVE_READS: u64 = seek::REQUESTS.usual;
 
 /// All experiments together make no more requests.
 pub const REQUESTS_MAX: u64 =

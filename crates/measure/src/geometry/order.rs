@@ -14,9 +14,9 @@
 use serde::{Deserialize, Serialize};
 use tidegate_model::mechanics::TrackOrder;
 
+use super::lost::Lost;
 use super::number::{float, median, whole};
 use super::tracks::{Survey, Track};
-use super::zones::Lost;
 
 /// Tracks whose skews are measured.
 const TRACKS: u64 = 160;

@@ -11,11 +11,11 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::lost::{Lost, NotSeen};
 use super::number::{float, median, whole};
 use super::probing::{Bounds, Probing};
 use super::rotation::Rotation;
 use super::tracks::{Survey, Track};
-use super::zones::{Lost, NotSeen};
 use crate::subject::SubjectError;
 
 /// Requests of the experiment.

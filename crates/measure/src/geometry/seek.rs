@@ -10,13 +10,14 @@ use serde::{Deserialize, Serialize};
 use tidegate_model::Lba;
 
 use super::home::{FARTHEST, Home, Way};
+use super::lost::{Lost, NotSeen};
 use super::number::{float, median, whole, whole_32};
 use super::overhead::OverheadSeen;
 use super::probing::{Bounds, Probing};
 use super::rotation::Rotation;
 use super::tracks::Survey;
 use super::transfer::beyond_half_way;
-use super::zones::{Lost, NotSeen, ZoneMap};
+use super::zones::ZoneMap;
 use crate::subject::SubjectError;
 
 /// Requests of the experiment.

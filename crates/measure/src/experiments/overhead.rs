@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! What a request costs where nothing moves, on a disk that turns.
+
+use super::{probe, rotation};
+use crate::bench::Bench;
+use crate::experiment::{Entry, Experiment, Facts, Scope};
+use crate::found::Found;
+use crate::geometry;
+use crate::kind::Kind;
+use crate::params::ProfileParams;
+use crate::procedure::{Pace, Procedure};
+use crate::rounds::Grid;
+use crate::subject::SubjectError;
+
+impl Experiment {
+    /// What a request costs where nothing moves.
+    pub const OVERHEAD: Self = Self::of(&Facts {
+        name: "overhead",
+        symbol: "overhead",
+        scope: Scope::Device,
+        entry: Entry::Number,
+        time: probe::TIME,
+        is_about_maxima: false,
+        tail: None,
+    });
+}
+
+/// See [`Experiment::OVERHEAD`].
+pub(super) struct Overhead;
+
+impl Procedure for Overhead {
+    fn grid(&self, _params: &ProfileParams) -> Grid {
+        probe::reads(geometry::OVERHEAD_READS)
+    }
+
+    fn requests(&self, _params: &ProfileParams, _pace: Pace) -> u64 {
+        1
+    }
+
+    fn make(
+        &self,
+        _kind: Kind,
+        bench: &mut Bench<'_>,
+        found: &mut Found,
+    ) -> Result<(), SubjectError> {
+        let Some(rotation) = rotation::of(bench, found)? else { return Ok(()) };
+        let experiment = Experiment::OVERHEAD;
+        let seen = probe::run(experiment, bench, |probing| geometry::overhead(probing, &rotation))?;
+        found.geometry.overhead = probe::seen(experiment, seen, found);
+        Ok(())
+    }
+}
