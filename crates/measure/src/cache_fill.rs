@@ -79,12 +79,13 @@ pub(crate) struct CacheFill {
 }
 
 impl CacheFill {
-    /// From flushes after ever twice as many writes.
+    /// Evaluates flushes after ever more writes, twice as many each time.
     fn of(tried: &[(u32, Duration)], is_level: bool) -> Self {
         let longest = longest_of(tried);
         let is_as_long = |&&(_, flush): &&(u32, Duration)| !is_longer(longest, flush);
         let last = tried.last().map_or(1, |(writes, _)| *writes);
-        // From there on all are as long: one that was long by chance does not count.
+        // From there on all flushes are equally long: a single one that was long by chance does not
+        // count.
         let enough = tried.iter().rev().take_while(is_as_long).last();
         let enough = enough.map_or(last, |(writes, _)| *writes);
         let writes = enough.saturating_mul(2).min(last);
@@ -100,7 +101,7 @@ fn is_longer(flush: Duration, other: Duration) -> bool {
     u128::from(flush.ns()) * u128::from(LONGER[1]) > u128::from(other.ns()) * u128::from(LONGER[0])
 }
 
-/// Whether the last two doublings changed nothing.
+/// Whether the last two doublings made flushes no longer.
 fn has_levelled(tried: &[(u32, Duration)]) -> bool {
     let Some(before) = tried.len().checked_sub(2).filter(|&before| before >= 2) else {
         return false;
@@ -108,8 +109,8 @@ fn has_levelled(tried: &[(u32, Duration)]) -> bool {
     !is_longer(longest_of(&tried[before..]), longest_of(&tried[..before]))
 }
 
-/// Searches for the writes that fill the cache, and for those at the ends that make a flush longest.
-/// Returns `None` if `go_on` says stop.
+/// Searches for the writes that fill the cache, and for those at the ends that make a flush
+/// longest. Returns `None` if `go_on` says stop.
 pub(crate) fn find(
     subject: &mut dyn Subject,
     places: Places,

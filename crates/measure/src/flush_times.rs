@@ -20,17 +20,17 @@ use crate::kind::Kind;
 pub struct FlushTimes {
     /// Samples of each start.
     pub samples: u32,
-    /// What that number allows to say.
+    /// The confidence that this number of samples allows.
     pub confidence: String,
     /// Whether more writes no longer made flushes longer.
     pub is_full: bool,
     /// The names of the starts.
     pub start: Vec<String>,
-    /// How many writes came before.
+    /// How many writes came before a flush.
     pub writes: Vec<u32>,
     /// The longest flush, in nanoseconds.
     pub ns_max: Vec<u64>,
-    /// The median.
+    /// The median, in nanoseconds.
     pub ns_p50: Vec<u64>,
 }
 
@@ -52,14 +52,14 @@ impl FlushTimes {
         })
     }
 
-    /// The longest of all starts; none where one is missing, or the cache was never full.
+    /// The longest of all starts; none if one is missing, or the cache was never full.
     fn longest(&self) -> Option<u64> {
         let is_whole = self.is_full && self.ns_max.len() == FlushStart::ALL.len();
         self.ns_max.iter().copied().max().filter(|_| is_whole)
     }
 }
 
-/// The longest flush of all sizes and starts; none while anything is missing.
+/// The longest flush of all sizes and starts; none until all are measured.
 pub(crate) fn longest(kinds: &[Kind], found: &BTreeMap<String, FlushTimes>) -> Option<Duration> {
     let of_kinds = kinds.iter().map(|it| found.get(&it.to_string())?.longest());
     of_kinds.collect::<Option<Vec<u64>>>()?.into_iter().max().map(Duration::from_ns)

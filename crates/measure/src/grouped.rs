@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! What many measurements have in common is said once: how many they are, and the worst of them.
+//! Warnings about many measurements at once: how many are concerned, and which is the worst.
 //!
-//! Every sentence about each stands in `[fit.samples]` of the drive file; who looks at the end of a
-//! measurement wants to know whether to rely on it, and what to do.
+//! `[fit.samples]` of the drive file has every sentence about each measurement. These warnings say
+//! at the end of a measurement whether to rely on it, and what to do.
 
 use crate::experiment::{Entry, Experiment};
 use crate::finding::Finding;
 use crate::warning::Warning;
 use tidegate_stats::cell::Cell;
 
-/// What the samples of all experiments say against relying on them: a line for each kind of fault.
+/// Warns where samples give a reason not to rely on them: one warning for each kind of fault.
 pub(crate) fn about(findings: &[Finding]) -> Vec<Warning> {
     [held_up(findings), drifted(findings), dependent(findings)].into_iter().flatten().collect()
 }
 
-/// Joins what was not begun: one line, however many experiments came after a stop.
+/// Joins the warnings about experiments that were not begun into one.
 pub(crate) fn joined(warnings: Vec<Warning>) -> Vec<Warning> {
     let mut all: Vec<Warning> = Vec::new();
     for warning in warnings {
@@ -38,7 +38,7 @@ pub(crate) fn joined(warnings: Vec<Warning>) -> Vec<Warning> {
     all
 }
 
-/// Where the host made a longest time longer.
+/// Warns where the host made a longest time longer.
 fn held_up(findings: &[Finding]) -> Option<Warning> {
     let hit = || findings.iter().filter(|it| !it.disturbance.excess_max.is_zero());
     let worst = hit().max_by_key(|it| it.disturbance.excess_max)?;
@@ -46,7 +46,7 @@ fn held_up(findings: &[Finding]) -> Option<Warning> {
     Some(Warning::HeldUp { measurements: hit().count(), of, disturbance })
 }
 
-/// Where the end differs from the beginning.
+/// Warns where the end of a measurement differs from its beginning.
 fn drifted(findings: &[Finding]) -> Option<Warning> {
     let shifts = || findings.iter().flat_map(|it| it.drift.shifts.iter().map(move |at| (it, at)));
     let (worst, shift) = shifts().max_by(|a, b| a.1.factor().total_cmp(&b.1.factor()))?;
@@ -55,7 +55,7 @@ fn drifted(findings: &[Finding]) -> Option<Warning> {
     Some(Warning::Drifted { measurements, of, shift: shift.in_short() })
 }
 
-/// Where samples are worth less than half of their number.
+/// Warns where samples are worth less than half of their number.
 fn dependent(findings: &[Finding]) -> Option<Warning> {
     let grave = || findings.iter().filter(|it| it.independence.is_grave());
     let worst = |it: &Finding| it.independence.worst().copied();
@@ -70,8 +70,8 @@ fn dependent(findings: &[Finding]) -> Option<Warning> {
     })
 }
 
-/// `b(5) of reads of 4KiB`, `drain(5) of reads of 4KiB (start: steady)`, `entry 2 of starvation of
-/// reads of 4KiB`.
+/// Names a cell: `b(5) of reads of 4KiB`, `drain(5) of reads of 4KiB (start: steady)`, `entry 2 of
+/// starvation of reads of 4KiB`.
 fn named(finding: &Finding, cell: Cell) -> String {
     let symbol = finding.experiment.symbol();
     match finding.experiment.facts().entry {
@@ -94,7 +94,8 @@ mod tests {
     use crate::kind::Kind;
     use crate::rounds::{Grid, Measured, Rounds};
 
-    /// A measurement whose last entry gets slower by so many per cent, and is held up at its end.
+    /// A measurement whose last entry gets slower by so many per cent, and that the host holds up
+    /// at its end.
     fn finding(experiment: Experiment, slower: u64, held_up: u64) -> Finding {
         let took = |at: u64| 100_000 + at * at * 7_919 % 997 + at * slower * 10;
         let sample = |at: u64| {

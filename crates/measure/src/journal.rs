@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Every sample in a file of its own as it is taken: an interrupted measurement can be resumed, and a
-//! process that dies loses nothing that took hours.
+//! Every sample in a file of its own as it is taken: an interrupted measurement can be resumed, and
+//! a process that dies loses nothing that took hours.
 //!
 //! Each line is one JSON object. The first says what is measured; every other is a round, or the
 //! result of an experiment without rounds:
@@ -78,7 +78,9 @@ impl Journal {
     pub fn resume(path: &Path, measured: &str) -> Result<Self, JournalError> {
         let (lines, known) = Lines::resume(path, measured)?;
         let mut journal = Self::of(lines);
-        known.into_iter().for_each(|line| journal.read(line));
+        for line in known {
+            journal.read(line);
+        }
         Ok(journal)
     }
 

@@ -13,16 +13,16 @@ pub(crate) struct Load {
     /// Reads and writes that the device completed for others.
     #[serde(skip_serializing_if = "Option::is_none")]
     other: Option<[u64; 2]>,
-    /// Ticks that the hypervisor took, and all.
+    /// Ticks that the hypervisor took, and all ticks.
     #[serde(skip_serializing_if = "Option::is_none")]
     ticks: Option<[u64; 2]>,
-    /// In thousandths of a degree before and after, each with the limit.
+    /// Temperatures before and after in thousandths of a degree, each with its limit.
     #[serde(skip_serializing_if = "Option::is_none")]
     warmth: Option<[(i64, Option<i64>); 2]>,
 }
 
 impl Load {
-    /// From what passed since the beginning.
+    /// The load of a stretch of time.
     pub(crate) fn new(processor: Option<ProcessorTime>, other: Option<Completed>) -> Self {
         Self {
             other: other.map(|load| [load.reads, load.writes]),
@@ -31,7 +31,7 @@ impl Load {
         }
     }
 
-    /// The same with the temperatures before and after, where both are known.
+    /// Adds the temperatures before and after, if both are known.
     pub(crate) fn with_warmth(
         self,
         before: Option<Temperature>,
@@ -84,7 +84,7 @@ impl Load {
     }
 }
 
-/// Readings of the host at the start of a run.
+/// Reads the host and the device since the start of a run.
 #[derive(Debug)]
 pub(crate) struct LoadMeter {
     processor: Option<ProcessorTime>,
@@ -96,12 +96,12 @@ impl LoadMeter {
         Self { processor: ProcessorTime::read(), completed: Completed::read(facts) }
     }
 
-    /// Processor time that passed, and what the device completed besides our requests, of which none
-    /// is outstanding.
+    /// Returns the processor time that passed, and what the device completed besides our requests.
+    /// None of ours is outstanding.
     pub(crate) fn read(&self, facts: &DeviceFacts, ours: Completed) -> Load {
         let passed = |earlier| Some(ProcessorTime::read()?.since(earlier));
-        // The kernel may have merged some of ours: then nothing of others is seen, rather than
-        // less than nothing.
+        // The kernel may have merged some of ours; then other load does not show, and the
+        // difference must not fall below zero.
         let others = |earlier| Some(Completed::read(facts)?.since(earlier).since(ours));
         Load::new(self.processor.and_then(passed), self.completed.and_then(others))
     }

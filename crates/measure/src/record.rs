@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Writes what was measured, and on what, into a drive file.
+//! What a drive file says about the device, the host and the options of a measurement.
 
 use std::time::SystemTime;
 
@@ -15,10 +15,10 @@ use crate::lateness;
 use crate::params::ProfileParams;
 use crate::run_record::{RunRecord, Runs};
 
-/// What the host is like when a measurement begins.
+/// The state of the host when a measurement begins.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct HostRecord {
-    /// What was granted, if it was asked for.
+    /// The real-time scheduling that was granted; none if it was not asked for.
     pub(crate) real_time: Option<RealTime>,
     /// How the ring was set up.
     pub(crate) setup: RingSetup,
@@ -53,7 +53,7 @@ pub(crate) fn run(
     }
 }
 
-/// Which device a drive file is about: model, firmware and where, nothing of a measurement.
+/// Says which device a drive file is about: model, firmware and where, nothing of a measurement.
 pub fn device_identity(facts: &DeviceFacts) -> Identity {
     Identity {
         model: facts.model.clone(),
@@ -88,7 +88,7 @@ pub(crate) fn how(made: &[Experiment], runs: &Runs) -> String {
     format!("{}{}", runs.options(), times.join("; "))
 }
 
-/// Each once, with commas between.
+/// Lists each value once, with commas between.
 fn list<T: PartialEq + ToString>(kinds: &[Kind], of: impl Fn(&Kind) -> T) -> String {
     let mut all: Vec<T> = Vec::new();
     for value in kinds.iter().map(of) {
@@ -99,7 +99,8 @@ fn list<T: PartialEq + ToString>(kinds: &[Kind], of: impl Fn(&Kind) -> T) -> Str
     all.iter().map(ToString::to_string).collect::<Vec<_>>().join(",")
 }
 
-/// `sda`, or `a file on ext4 on sda`: no paths, drive files are shared.
+/// Says where the device is: `sda`, or `a file on ext4 on sda`. It names no path, because drive
+/// files are shared.
 fn place(facts: &DeviceFacts) -> Option<String> {
     match (&facts.file_system, &facts.device) {
         (Some(file_system), Some(device)) => Some(format!("a file on {file_system} on {device}")),
@@ -108,7 +109,7 @@ fn place(facts: &DeviceFacts) -> Option<String> {
     }
 }
 
-/// What the kernel told about the device.
+/// What the kernel says about the device.
 fn device_lines(facts: &DeviceFacts) -> Vec<String> {
     let media = |rotational| if rotational { "rotational" } else { "not rotational" };
     [
@@ -128,7 +129,7 @@ fn device_lines(facts: &DeviceFacts) -> Vec<String> {
     .collect()
 }
 
-/// What the host is like for the run.
+/// The state of the host for the run.
 fn run_lines(host: &HostRecord) -> Vec<String> {
     let real_time = host.real_time.map_or_else(
         || "real-time scheduling was not asked for".to_owned(),

@@ -25,16 +25,17 @@ mod chips;
 
 pub use chips::Chips;
 
-/// The size of every read: what file systems ask for at least.
+/// The size of every read: the least that file systems ask for.
 pub(crate) const READ: Bytes = Bytes::from_kib(4);
 
-/// Two at once that take longer than one by this part got in each other's way.
+/// Two reads at once conflict when they take at least this percentage of one.
 const CONFLICT_PERCENT: u64 = 130;
 
-/// Of two reads in one block more than this part of a million are in conflict.
+/// A distance is within a block when more than this share of its pairs conflict, in millionths.
 const CROWDED_PPM: u64 = 300_000;
 
-/// Of two in different blocks less than this part: so few chips are shared by chance.
+/// A distance is beyond a block when less than this share conflict: some pairs share a chip by
+/// chance.
 const FREE_PPM: u64 = 150_000;
 
 /// What is read in a cell.
@@ -52,43 +53,43 @@ pub(crate) enum Cell {
     BesideWrites,
 }
 
-/// What was found.
+/// What the experiment found.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Stripe {
-    /// Size of a read.
+    /// The size of a read.
     pub read_bytes: u64,
-    /// How often each was tried.
+    /// The least number of samples of any cell.
     pub samples: u64,
-    /// Median of one read.
+    /// The median time of one read.
     pub alone_ns: u64,
-    /// The share of single reads that took much longer than their median, in parts per million:
-    /// what of conflicts is none.
+    /// The share of single reads that took much longer than their median, in parts per million: so
+    /// many slow pairs are no conflicts.
     pub alone_slow_ppm: u64,
     /// Bytes from one read to the other, and the share of two at once that took much longer
     /// than one, in parts per million.
     pub conflicts_ppm: Vec<(u64, u64)>,
-    /// What lies closer together gets in each other's way, what is so far apart does not; none
-    /// where nothing like that shows.
+    /// The least distance at which two reads no longer conflict, where closer ones do; none if no
+    /// such distance shows.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub block_bytes: Option<u64>,
-    /// The least distance beyond a block at which reads get in each other's way again, of those
-    /// that are tried: powers of two and three times such, in reads.
+    /// The least distance beyond a block at which reads conflict again; none if no such distance
+    /// shows. Only powers of two, and three times such, are tried, in reads.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub again_bytes: Option<u64>,
-    /// Among how many chips reads at random places are shared.
+    /// By how many chips reads at random places are shared.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub chips: Option<Chips>,
-    /// So many at once, and their median.
+    /// The median time of so many reads at once.
     pub at_once_ns: Vec<(u32, u64)>,
-    /// How many reads are served at once, in thousandths: the most that alone x n over the
-    /// time of n gives.
+    /// How many reads are served at once, in thousandths: the largest ratio of n reads one by one
+    /// to n reads at once.
     pub parallel_permille: u64,
-    /// The most were measured with the most at once: more may be served.
+    /// The largest ratio is that of the most reads: the device may serve more.
     pub is_still_rising: bool,
-    /// Median, 99 % and longest of a read beside writes.
+    /// Median, 99 % quantile and maximum of a read beside writes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub beside_writes_ns: Option<[u64; 3]>,
-    /// Size of those writes.
+    /// The size of those writes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub beside_writes_of_bytes: Option<u64>,
 }
@@ -151,7 +152,7 @@ impl Stripe {
         }
     }
 
-    /// What of a share is due to the second read.
+    /// The part of a share that is due to the second read.
     fn above(&self, ppm: u64) -> u64 {
         ppm.saturating_sub(self.alone_slow_ppm)
     }
@@ -164,8 +165,8 @@ impl Stripe {
         is_crowded.then(|| self.conflicts_ppm[free].0)
     }
 
-    /// The least distance beyond a block that has many conflicts, and no fewer than the next:
-    /// half the way there, half of all pairs meet already.
+    /// The least distance beyond a block with many conflicts and no fewer than the next distance:
+    /// half the way there, half of all pairs conflict already.
     fn again(&self, block: u64) -> Option<u64> {
         let next = self.conflicts_ppm.iter().skip(1).map(|&(_, ppm)| ppm).chain([0]);
         let mut beyond =

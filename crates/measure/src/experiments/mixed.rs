@@ -101,8 +101,8 @@ fn batches(
 /// How many requests of each kind a batch has.
 type Composition = Vec<u32>;
 
-/// Returns the compositions of all batches, the smallest batches first: of 2 to `depth` requests, with
-/// at least two kinds each.
+/// Returns the compositions of all batches, the smallest batches first: of 2 to `depth` requests,
+/// with at least two kinds each.
 fn compositions(kinds: usize, depth: u32) -> Vec<Composition> {
     let random = &mut Pcg64::seed_from_u64(0);
     let mut all: Vec<Composition> = Vec::new();

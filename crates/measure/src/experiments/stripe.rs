@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The reads that show how a solid-state drive spreads data over its chips: alone, in pairs, many at
-//! once, and beside a flow of writes.
+//! The reads that show how a solid-state drive spreads data over its chips: alone, in pairs, many
+//! at once, and beside a flow of writes.
 //!
 //! Source: our own.
 

@@ -8,7 +8,7 @@ use tidegate_model::mechanics::{
 use super::order::TracksSeen;
 use super::zones::ZoneMap;
 
-/// A disk of that layout which takes no time for anything; none if there are no zones.
+/// A disk with that layout whose operations take no time; none if there are no zones.
 pub(super) fn bare(map: &ZoneMap, is_serpentine: Option<bool>) -> Option<Mechanics> {
     let mut tracks = map.tracks.clone().unwrap_or_else(one_by_one);
     if is_serpentine == Some(true) {
@@ -78,7 +78,7 @@ fn zones(map: &ZoneMap, tracks: &TracksSeen) -> Option<(Vec<Zone>, u32)> {
     Some((found, cylinder))
 }
 
-/// Sectors before sector 0 in its cylinder or range, where a later one begins at `aligned_at`.
+/// Sectors before sector 0 in its cylinder or range, if a later one begins at `aligned_at`.
 fn skipped(aligned_at: u64, group: u64) -> u64 {
     (group - aligned_at % group) % group
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! From what was seen to a `[mechanics]` section: a disk that behaves alike.
+//! From measurements to a `[mechanics]` section: a disk that behaves alike.
 //!
-//! What cannot be seen from outside without writing is chosen and said, in the section's
-//! `chosen`: writes cost what reads cost, and memory is a small one.
+//! Some figures cannot be seen from outside without writing. They are chosen, and the section's
+//! `chosen` names them: writes cost as much as reads, and memory is small.
 
 use tidegate_drive::mechanical::MechanicalDrive;
 use tidegate_model::mechanics::{Bus, Cache, Mechanics, Overhead, Queue, ReadAhead, Seek};
@@ -11,15 +11,15 @@ use super::bare::bare;
 use super::number::{float, whole};
 use super::seen::Geometry;
 
-/// Segments of the chosen memory, and sectors of each.
+/// The number of segments of the chosen memory, and sectors of each.
 const SEGMENTS: (u32, u32) = (8, 1_024);
-/// A bus that was not seen: 300 MB/s.
+/// The chosen speed of a bus that was not seen: 300 MB/s.
 const BUS_SECTOR_PS: u64 = 1_706_667;
 
-/// A disk that behaves as what was seen; none if rotation, overhead, zones or seeks are
+/// Returns a disk that behaves as measured; `None` if rotation, overhead, zones or seeks are
 /// missing, or make no disk. `queue` is the order in which it serves, which geometry does not show.
 ///
-/// What was chosen is said in its `chosen`.
+/// `chosen` of the result says what was chosen.
 pub fn mechanics(geometry: &Geometry, queue: Queue) -> Option<Mechanics> {
     let (rotation, overhead) = (geometry.rotation.as_ref()?, geometry.overhead.as_ref()?);
     let (map, seek) = (geometry.zones.as_ref()?, geometry.seek.as_ref()?);
@@ -29,8 +29,8 @@ pub fn mechanics(geometry: &Geometry, queue: Queue) -> Option<Mechanics> {
     }
     let sector_ps = overhead.bus_sector_ps.unwrap_or(BUS_SECTOR_PS);
     let transfer = whole(float(geometry.block * sector_ps) / 1e3);
-    // What is left of a read when the block has passed and went over the bus. The least time is
-    // that which seeks are above.
+    // The part of a read that is left when the block has passed and crossed the bus. Seeks are
+    // measured above the least time.
     let outermost = float(u64::from(map.zone.first()?.sectors_per_track));
     let block = whole(rotation.turn() / outermost * float(geometry.block));
     let miss = seek.least_ns.saturating_sub(block + transfer);
@@ -70,7 +70,7 @@ fn cache(goes_on: bool) -> Cache {
     Cache { segments, segment_sectors, read: true, read_ahead, ..Cache::default() }
 }
 
-/// What was not seen and had to be chosen, one line each.
+/// Says what was not seen and had to be chosen, one line each.
 fn chosen(geometry: &Geometry) -> Vec<String> {
     let overhead = geometry.overhead.as_ref();
     let seek = geometry.seek.as_ref();

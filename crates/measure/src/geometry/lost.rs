@@ -11,7 +11,7 @@ use crate::subject::SubjectError;
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
 pub enum NotSeen {
-    /// The user stopped it.
+    /// The caller stopped it.
     #[error("stopped before it was done")]
     Cancelled,
     /// The angles of too many places made no sense.
@@ -19,18 +19,18 @@ pub enum NotSeen {
         "gave up after {requests} requests: too few completions come when a track explains them"
     )]
     Spent {
-        /// How many were sent.
+        /// How many requests were sent.
         requests: u64,
     },
     /// Nothing like a track is near this place.
     #[error("near sector {near} the angles of blocks do not look like tracks")]
     NoTrack {
-        /// The place.
+        /// The sector.
         near: u64,
     },
 }
 
-/// Why a step did not find what it needs.
+/// Why a step found nothing.
 #[derive(Debug)]
 pub(super) enum Lost {
     Stop(Stop),
@@ -44,7 +44,7 @@ impl From<Stop> for Lost {
 }
 
 impl Lost {
-    /// What the caller is told.
+    /// What the caller of the experiment gets.
     pub(super) fn told<T>(self, requests: u64) -> Result<Result<T, NotSeen>, SubjectError> {
         match self {
             Self::Near(near) => Ok(Err(NotSeen::NoTrack { near })),

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! What a hard disk is made of, found out from outside: how fast it turns, what a command
-//! costs, where its zones are, how tracks follow each other, how long seeks take. And a
-//! `[mechanics]` section of it.
+//! What a hard disk is made of, seen from outside: how fast it turns, what a command costs, where
+//! its zones are, how tracks follow each other, how long seeks take. From these a `[mechanics]`
+//! section is made.
 //!
-//! Everything rests on one fact: a read is back when its last sector has passed the heads, so
-//! its completion tells the angle of that sector. With the turn known to parts per million each
-//! read of a block that is not in the drive's memory measures an angle.
+//! Everything rests on one fact: a read completes when its last sector has passed the heads, so its
+//! completion tells the angle of that sector. With the turn known to parts per million, each read
+//! of a block that is not in the drive's memory measures an angle.
 //!
 //! ```text
 //! rotation -> overhead
 //!          -> zones -> seek-curve -> mechanics
 //! ```
 //!
-//! Nothing is written. One read is outstanding at a time, so the drive's queue plays no part.
-//! On what does not turn [`NoRotation`] says so, and the others are not made.
+//! Nothing is written. One read is outstanding at a time, so the drive's queue plays no part. If
+//! nothing turns, [`NoRotation`] says so, and the other experiments are not made.
 
 mod access;
 mod bare;
@@ -70,15 +70,15 @@ pub(crate) const ZONES_READS: u64 = zones::REQUESTS.usual;
 /// Reads of the experiment `seek-curve` on a quiet host.
 pub(crate) const SEEK_CURVE_READS: u64 = seek::REQUESTS.usual;
 
-/// All experiments together make no more requests.
+/// The most requests of all experiments together.
 pub const REQUESTS_MAX: u64 =
     rotation::REQUESTS.most + overhead::REQUESTS.most + zones::REQUESTS.most + seek::REQUESTS.most;
 
-/// Takes a simulated disk of `capacity` to pieces, in virtual time, with requests of `block`.
+/// Examines a simulated disk of `capacity` in virtual time, with requests of `block`.
 ///
-/// `progress` is told after each request how many the experiment made and about how many it
-/// will. What an experiment did not see is missing from what is found, and so is what was not
-/// begun when the user stopped.
+/// It calls `progress` after each request with the number that the experiment made and about how
+/// many it will make. Whatever an experiment did not see, or did not begin before a stop, is
+/// missing from the result.
 ///
 /// # Errors
 /// Inside, why nothing turns; outside, that the drive failed.

@@ -8,10 +8,11 @@ use super::rotation::Rotation;
 use super::seek::SeekSeen;
 use super::zones::ZoneMap;
 
-/// What was found out about a hard disk; what was not measured, or not seen, is missing.
+/// The results of all experiments on a hard disk; any that was not made, or saw nothing, is
+/// missing.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Geometry {
-    /// Sectors of the smallest request with which it was measured.
+    /// Sectors of the smallest request that was used.
     pub block: u64,
     /// How fast it turns.
     #[serde(default, skip_serializing_if = "Option::is_none")]

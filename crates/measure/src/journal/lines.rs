@@ -136,7 +136,7 @@ impl Lines {
         let lines = lines.iter().zip(2..).map(parse).collect::<Result<_, _>>()?;
         // Only now that the file is known to be ours: cut off what a crash left of a line, or the
         // next line would begin with it.
-        let whole = texts.iter().map(|text| text.len()).sum::<usize>();
+        let whole = texts.iter().map(String::len).sum::<usize>();
         file.set_len(u64::try_from(whole).expect("a length fits"))?;
         Ok((Self { file, failure: None }, lines))
     }
