@@ -20,7 +20,7 @@ pub(crate) struct Facts {
     /// With which requests it is made, and when.
     pub(crate) scope: Scope,
     /// How reports name one of its cells.
-    pub(crate) entry: Entry,
+    pub(crate) cell_name: CellName,
     /// What one of its times is, as the drive file says it.
     pub(crate) time: &'static str,
     /// Whether its longest time counts: then the least number of samples of the whole measurement
@@ -47,7 +47,7 @@ pub(crate) enum Scope {
 
 /// How reports name a cell of an experiment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Entry {
+pub(crate) enum CellName {
     /// There is one cell; it needs no name.
     One,
     /// By the number of requests, and by the start if there are several: `drain(5) (start: idle)`.

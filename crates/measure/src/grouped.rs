@@ -4,7 +4,7 @@
 //! `[fit.samples]` of the drive file has every sentence about each measurement. These warnings say
 //! at the end of a measurement whether to rely on it, and what to do.
 
-use crate::experiment::{Entry, Experiment};
+use crate::experiment::{CellName, Experiment};
 use crate::finding::Finding;
 use crate::warning::Warning;
 use tidegate_stats::cell::Cell;
@@ -74,14 +74,14 @@ fn dependent(findings: &[Finding]) -> Option<Warning> {
 /// starvation of reads of 4KiB`.
 fn named(finding: &Finding, cell: Cell) -> String {
     let symbol = finding.experiment.symbol();
-    match finding.experiment.facts().entry {
-        Entry::One => finding.name(),
-        Entry::Count(starts) => {
+    match finding.experiment.facts().cell_name {
+        CellName::One => finding.name(),
+        CellName::Count(starts) => {
             let of = finding.kind.map_or_else(String::new, |kind| format!(" of {kind}"));
             let start = starts.get(cell.way).map(|start| format!(" (start: {start})"));
             format!("{symbol}({}){of}{}", cell.entry + 1, start.unwrap_or_default())
         }
-        Entry::Number => format!("{cell} of {}", finding.name()),
+        CellName::Number => format!("{cell} of {}", finding.name()),
     }
 }
 

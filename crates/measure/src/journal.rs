@@ -28,12 +28,12 @@ use crate::held_up::Sample;
 use crate::load::Load;
 use crate::run_record::{RunRecord, Runs};
 
-mod lines;
+mod file;
 #[cfg(test)]
 mod tests;
 
-pub use lines::JournalError;
-use lines::{Line, Lines};
+pub use file::JournalError;
+use file::{JournalFile, JournalLine};
 
 /// The name of the lines that say with which options, when and where a run was made.
 const OPTIONS: &str = "options";
@@ -50,7 +50,7 @@ type Round = (usize, Vec<Sample>);
 /// The samples of a measurement, in memory and in a file.
 #[derive(Debug)]
 pub struct Journal {
-    lines: Lines,
+    file: JournalFile,
     rounds: BTreeMap<String, Vec<Round>>,
     found: BTreeMap<String, (usize, Value)>,
     /// All runs; the last is being made, or its lines are being read. The first stands for those
@@ -68,7 +68,7 @@ impl Journal {
     /// # Errors
     /// [`JournalError::Io`], also when the file exists.
     pub fn create(path: &Path, measured: &str) -> Result<Self, JournalError> {
-        Ok(Self::of(Lines::create(path, measured)?))
+        Ok(Self::of(JournalFile::create(path, measured)?))
     }
 
     /// Goes on with the file of an earlier run of the same measurement.
@@ -76,21 +76,21 @@ impl Journal {
     /// # Errors
     /// [`JournalError`].
     pub fn resume(path: &Path, measured: &str) -> Result<Self, JournalError> {
-        let (lines, known) = Lines::resume(path, measured)?;
-        let mut journal = Self::of(lines);
+        let (file, known) = JournalFile::resume(path, measured)?;
+        let mut journal = Self::of(file);
         for line in known {
             journal.read(line);
         }
         Ok(journal)
     }
 
-    fn of(lines: Lines) -> Self {
+    fn of(file: JournalFile) -> Self {
         let (rounds, found) = (BTreeMap::new(), BTreeMap::new());
         let (runs, taken) = (vec![RunRecord::unknown()], BTreeSet::new());
-        Self { lines, rounds, found, runs, taken, load_kept: None }
+        Self { file, rounds, found, runs, taken, load_kept: None }
     }
 
-    fn read(&mut self, line: Line) {
+    fn read(&mut self, line: JournalLine) {
         let run = self.run();
         let Some(found) = line.found else {
             let round = line.round();
@@ -163,7 +163,7 @@ impl Journal {
 
     /// Keeps a complete round.
     pub(crate) fn keep_round(&mut self, of: &str, round: &[Sample]) {
-        self.lines.append(&Line::of_round(of, round));
+        self.file.append(&JournalLine::of_round(of, round));
     }
 
     /// Returns the earlier result of an experiment without rounds.
@@ -176,12 +176,12 @@ impl Journal {
 
     /// Keeps the result of an experiment without rounds.
     pub(crate) fn keep_found<T: Serialize>(&mut self, of: &str, found: &T) {
-        self.lines.append(&Line::of_found(of, found));
+        self.file.append(&JournalLine::of_found(of, found));
     }
 
     /// The failure after which nothing more was kept.
     pub(crate) fn take_failure(&mut self) -> Option<io::Error> {
-        self.lines.take_failure()
+        self.file.take_failure()
     }
 }
 

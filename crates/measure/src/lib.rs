@@ -1,16 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Measures how a device behaves in time: how long i requests given at once take, b(i); how
-//! long it takes to be empty, drain(q); what flows of requests move; how long others can hold up
-//! one. Writes what it found into a drive file.
+//! Measures how a device behaves in time and writes a drive file: how long i requests given at once
+//! take, b(i); how long the device takes to become empty, drain(q); how many bytes flows of requests
+//! move; how long others can hold up one request.
 //!
-//! [`profile()`] measures a block device or a file, [`profile_drive`] a simulated drive in
-//! virtual time: the same experiments, the same statistics. What the host added to the
-//! figures is never subtracted; what may have spoilt them is said.
+//! [`profile()`] measures a block device or a file, [`profile_drive`] a simulated drive in virtual
+//! time, with the same experiments and the same statistics. What the host adds to the figures is
+//! never subtracted; warnings say what may have spoilt them.
 //!
-//! [`cpu`] measures a processor instead: how much time others take from a thread.
+//! Each experiment has one file in `experiments/`; nothing else knows how it is made:
+//!
+//! ```text
+//!   profile ---> run ---> experiments ---> rounds, found ---> subject, journal
+//!      |---> plan --------^     |--------> geometry, stripe, flush_times
+//!      `---> outcome: the drive file from what was found
+//! ```
 
-mod bench;
 mod cache_fill;
+mod context;
 pub mod envelope;
 pub mod experiment;
 mod experiments;

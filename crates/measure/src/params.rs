@@ -46,7 +46,7 @@ impl ProfileParams {
     /// Whether this can be measured on a target of `capacity`, which need not exist yet.
     ///
     /// # Errors
-    /// [`ProfileError`]: what [`profile()`] would refuse before it sends a request. The
+    /// [`ProfileError`]: what [`profile()`](crate::profile()) would refuse before it sends a request. The
     /// alignment of the target is not known here.
     pub fn check(&self, capacity: Bytes) -> Result<(), ProfileError> {
         let Self { depth, samples, .. } = *self;

@@ -4,7 +4,7 @@
 
 use tidegate_model::Duration;
 
-use crate::bench::Bench;
+use crate::context::Context;
 use crate::found::Found;
 use crate::kind::Kind;
 use crate::params::ProfileParams;
@@ -24,7 +24,7 @@ pub struct Pace {
 }
 
 /// One experiment. Implementations hold no state: whatever an experiment finds goes into
-/// [`Found`], whatever it needs comes from [`Bench`].
+/// [`Found`], whatever it needs comes from [`Context`].
 pub(crate) trait Procedure: Sync {
     /// Returns why the experiment is not made; `None` if it applies.
     fn skip(&self, _params: &ProfileParams, _has_tags: bool) -> Option<Skip> {
@@ -50,7 +50,7 @@ pub(crate) trait Procedure: Sync {
     fn make(
         &self,
         kind: Kind,
-        bench: &mut Bench<'_>,
+        context: &mut Context<'_>,
         found: &mut Found,
     ) -> Result<(), SubjectError>;
 }

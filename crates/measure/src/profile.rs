@@ -11,7 +11,7 @@ use tidegate_model::{Bytes, Op, Time};
 use tidegate_platform::Clock;
 use tidegate_platform::realtime::Throttling;
 
-use crate::bench::Bench;
+use crate::context::Context;
 use crate::experiment::Experiment;
 use crate::experiments::made;
 use crate::followers::{Followers, Progress};
@@ -79,10 +79,10 @@ pub fn profile(
     let followers = Followers { progress: &mut progress, cancelled, kinds: &params.kinds, journal };
     let (capacity, begun) = (target.size(), clock.now());
     let block = target.alignment();
-    let bench = Bench { params, capacity, block, begun, followers, subject: &mut subject };
-    let mut run = Run { bench, has_tags: false, record };
+    let context = Context { params, capacity, block, begun, followers, subject: &mut subject };
+    let mut run = Run { context, has_tags: false, record };
     let found = run.make()?;
-    let load = run.bench.subject.load().unwrap_or_default();
+    let load = run.context.subject.load().unwrap_or_default();
     run.end(load.with_warmth(warmth_before, Temperature::read(facts)));
     let runs = run.runs();
     let before = warnings_of_target(target, params);
@@ -112,8 +112,8 @@ pub fn profile_drive(
     let (begun, block) = (Time::ZERO, SECTOR);
     let made = made(params, true);
     let record = RunRecord::of_options(record::options(params, &made));
-    let bench = Bench { params, capacity, block, begun, followers, subject: &mut subject };
-    let mut run = Run { bench, has_tags: true, record };
+    let context = Context { params, capacity, block, begun, followers, subject: &mut subject };
+    let mut run = Run { context, has_tags: true, record };
     let found = run.make()?;
     let identity = Identity {
         model: Some(model.to_owned()),

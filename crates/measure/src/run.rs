@@ -6,7 +6,7 @@
 
 use tidegate_model::Op;
 
-use crate::bench::Bench;
+use crate::context::Context;
 use crate::experiment::{Experiment, Scope};
 use crate::experiments::procedure;
 use crate::found::Found;
@@ -31,7 +31,7 @@ const PASSES: [(Scope, Op); 5] = [
 /// One run of a measurement.
 pub(crate) struct Run<'a> {
     /// What every experiment works with.
-    pub(crate) bench: Bench<'a>,
+    pub(crate) context: Context<'a>,
     /// Whether the device is told which requests have priority.
     pub(crate) has_tags: bool,
     /// With which options, when and where.
@@ -41,9 +41,9 @@ pub(crate) struct Run<'a> {
 impl Run<'_> {
     /// Makes all experiments.
     pub(crate) fn make(&mut self) -> Result<Found, SubjectError> {
-        let params = self.bench.params;
+        let params = self.context.params;
         let mut found = Found::new(params);
-        if let Some(journal) = self.bench.followers.journal.as_mut() {
+        if let Some(journal) = self.context.followers.journal.as_mut() {
             journal.begin(&self.record);
         }
         for (experiment, op) in passes(params) {
@@ -66,7 +66,7 @@ impl Run<'_> {
         op: Op,
         found: &mut Found,
     ) -> Result<(), SubjectError> {
-        let (procedure, params) = (procedure(experiment), self.bench.params);
+        let (procedure, params) = (procedure(experiment), self.context.params);
         let kinds: Vec<Kind> = match experiment.scope() {
             Scope::EachKind | Scope::Writes => {
                 procedure.kinds(params).into_iter().filter(|kind| kind.op == op).collect()
@@ -75,7 +75,7 @@ impl Run<'_> {
         };
         for kind in kinds {
             if !found.is_cancelled {
-                procedure.make(kind, &mut self.bench, found)?;
+                procedure.make(kind, &mut self.context, found)?;
             }
         }
         Ok(())
@@ -83,7 +83,7 @@ impl Run<'_> {
 
     /// Warns of rounds in the journal that were not asked for, and of samples that are not in it.
     fn warn_of_journal(&mut self, found: &mut Found) {
-        let Some(journal) = self.bench.followers.journal.as_mut() else { return };
+        let Some(journal) = self.context.followers.journal.as_mut() else { return };
         let of = journal.left();
         if !of.is_empty() && !found.is_cancelled {
             found.warnings.push(Warning::RoundsLeft { of });
@@ -95,7 +95,7 @@ impl Run<'_> {
     /// Records what others did until the end.
     pub(crate) fn end(&mut self, load: Load) {
         self.record.load = load;
-        if let Some(journal) = self.bench.followers.journal.as_mut() {
+        if let Some(journal) = self.context.followers.journal.as_mut() {
             journal.keep_load(load);
         }
     }
@@ -103,7 +103,7 @@ impl Run<'_> {
     /// The runs that the drive file has something of.
     pub(crate) fn runs(&self) -> Runs {
         let alone = || Runs::new(vec![self.record.clone()]);
-        self.bench.followers.journal.as_deref().map_or_else(alone, Journal::runs_in_file)
+        self.context.followers.journal.as_deref().map_or_else(alone, Journal::runs_in_file)
     }
 }
 

@@ -8,8 +8,8 @@
 
 use rand_pcg::Pcg64;
 
-use crate::bench::Bench;
-use crate::experiment::{Entry, Experiment, Facts, Scope};
+use crate::context::Context;
+use crate::experiment::{CellName, Experiment, Facts, Scope};
 use crate::found::Found;
 use crate::kind::Kind;
 use crate::params::ProfileParams;
@@ -23,7 +23,7 @@ impl Experiment {
         name: "batch",
         symbol: "b",
         scope: Scope::EachKind,
-        entry: Entry::Count(&[]),
+        cell_name: CellName::Count(&[]),
         time: "a time runs from just before one submission of the whole batch to its last completion",
         is_about_maxima: true,
         tail: Some("the largest batch"),
@@ -45,15 +45,15 @@ impl Procedure for Batch {
     fn make(
         &self,
         kind: Kind,
-        bench: &mut Bench<'_>,
+        context: &mut Context<'_>,
         found: &mut Found,
     ) -> Result<(), SubjectError> {
-        let places = bench.places(kind);
-        let rounds = bench.rounds(Experiment::BATCH, kind, self.grid(bench.params));
+        let places = context.places(kind);
+        let rounds = context.rounds(Experiment::BATCH, kind, self.grid(context.params));
         let trial = |subject: &mut dyn Subject, cell: usize, random: &mut Pcg64| {
             subject.serve(&places.different(cell + 1, random))
         };
-        let measured = bench.measure(&rounds, trial)?;
+        let measured = context.measure(&rounds, trial)?;
         let table = found.table(&rounds, &measured);
         found.file.batch.extend(table);
         Ok(())

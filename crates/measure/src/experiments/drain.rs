@@ -10,8 +10,8 @@
 use rand_pcg::Pcg64;
 use tidegate_model::drive_file::MeasuredTable;
 
-use crate::bench::Bench;
-use crate::experiment::{Entry, Experiment, Facts, Scope};
+use crate::context::Context;
+use crate::experiment::{CellName, Experiment, Facts, Scope};
 use crate::flow::{self, Flow};
 use crate::found::Found;
 use crate::kind::Kind;
@@ -28,7 +28,11 @@ impl Experiment {
         name: "drain",
         symbol: "drain",
         scope: Scope::EachKind,
-        entry: Entry::Count(&[Start::Idle.name(), Start::Steady.name(), Start::Receded.name()]),
+        cell_name: CellName::Count(&[
+            Start::Idle.name(),
+            Start::Steady.name(),
+            Start::Receded.name(),
+        ]),
         time: "a drain runs from the last submission to the last completion, after random \
                requests: so many at once, or at the end of a flow of that depth or of the full \
                depth; each figure is the greatest of the three",
@@ -54,11 +58,11 @@ impl Procedure for Drain {
     fn make(
         &self,
         kind: Kind,
-        bench: &mut Bench<'_>,
+        context: &mut Context<'_>,
         found: &mut Found,
     ) -> Result<(), SubjectError> {
-        let rounds = bench.rounds(Experiment::DRAIN, kind, self.grid(bench.params));
-        let table = drains(&STARTS, &rounds, bench, found)?;
+        let rounds = context.rounds(Experiment::DRAIN, kind, self.grid(context.params));
+        let table = drains(&STARTS, &rounds, context, found)?;
         found.file.drain.extend(table);
         Ok(())
     }
@@ -89,11 +93,11 @@ pub(super) fn grid(samples: u32, depth: u32, starts: usize) -> Grid {
 pub(super) fn drains(
     starts: &[(Start, Begin)],
     rounds: &Rounds,
-    bench: &mut Bench<'_>,
+    context: &mut Context<'_>,
     found: &mut Found,
 ) -> Result<Option<MeasuredTable>, SubjectError> {
     let (kind, ways) = (rounds.kind.expect("drains are of one kind"), starts.len());
-    let flows = FlowParams { places: bench.places(kind), depth: bench.params.depth };
+    let flows = FlowParams { places: context.places(kind), depth: context.params.depth };
     let trial = |subject: &mut dyn Subject, cell: usize, random: &mut Pcg64| {
         let (_, begin) = starts[cell % ways];
         let q = u32::try_from(cell / ways + 1).expect("at most the depth");
@@ -101,7 +105,7 @@ pub(super) fn drains(
         begin(&flows, &mut flow, q, random)?;
         flow.drain()
     };
-    let measured = bench.measure(rounds, trial)?;
+    let measured = context.measure(rounds, trial)?;
     for (way, &(start, _)) in starts.iter().enumerate() {
         let longest = measured.longest().skip(way).step_by(ways);
         let longest = longest.map_while(|longest| longest).collect();

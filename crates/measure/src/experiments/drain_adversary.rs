@@ -10,8 +10,8 @@ use tidegate_model::drive_file::MeasuredTable;
 use tidegate_model::{BatchTable, Duration, Tag};
 
 use super::drain::{self, Begin, FlowParams};
-use crate::bench::Bench;
-use crate::experiment::{Entry, Experiment, Facts, Scope};
+use crate::context::Context;
+use crate::experiment::{CellName, Experiment, Facts, Scope};
 use crate::flow::{self, Flow};
 use crate::found::Found;
 use crate::kind::Kind;
@@ -38,7 +38,7 @@ impl Experiment {
         name: "drain-adversary",
         symbol: "drain",
         scope: Scope::EachKind,
-        entry: Entry::Count(&[Start::Stranded.name(), Start::Ends.name()]),
+        cell_name: CellName::Count(&[Start::Stranded.name(), Start::Ends.name()]),
         time: "drains after requests far apart raise the table where they are longer",
         is_about_maxima: false,
         tail: None,
@@ -61,11 +61,11 @@ impl Procedure for DrainAdversary {
     fn make(
         &self,
         kind: Kind,
-        bench: &mut Bench<'_>,
+        context: &mut Context<'_>,
         found: &mut Found,
     ) -> Result<(), SubjectError> {
-        let rounds = bench.rounds(Experiment::DRAIN_ADVERSARY, kind, self.grid(bench.params));
-        if let Some(longer) = drain::drains(&STARTS, &rounds, bench, found)? {
+        let rounds = context.rounds(Experiment::DRAIN_ADVERSARY, kind, self.grid(context.params));
+        if let Some(longer) = drain::drains(&STARTS, &rounds, context, found)? {
             raise(&mut found.file.drain, &longer);
         }
         Ok(())

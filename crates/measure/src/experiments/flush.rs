@@ -17,9 +17,9 @@ use rand::SeedableRng as _;
 use rand_pcg::Pcg64;
 use tidegate_model::{Op, Time};
 
-use crate::bench::Bench;
 use crate::cache_fill::{self, CacheFill, FlushStart};
-use crate::experiment::{Entry, Experiment, Facts, Scope};
+use crate::context::Context;
+use crate::experiment::{CellName, Experiment, Facts, Scope};
 use crate::flush_times::{self, FlushTimes};
 use crate::followers::Progress;
 use crate::found::Found;
@@ -47,7 +47,7 @@ impl Experiment {
         name: "flush",
         symbol: "flush",
         scope: Scope::Writes,
-        entry: Entry::Number,
+        cell_name: CellName::Number,
         time: "a flush runs from its submission to an idle device to its completion, after one \
                write, as many as are outstanding at most, and as many as fill its cache, at \
                random and by turns at either end",
@@ -90,12 +90,12 @@ impl Procedure for Flush {
     fn make(
         &self,
         kind: Kind,
-        bench: &mut Bench<'_>,
+        context: &mut Context<'_>,
         found: &mut Found,
     ) -> Result<(), SubjectError> {
-        let (places, depth) = (bench.places(kind), bench.params.depth);
-        let rounds = bench.rounds(Experiment::FLUSH, kind, self.grid(bench.params));
-        let Some(full) = full(&rounds, places, bench)? else {
+        let (places, depth) = (context.places(kind), context.params.depth);
+        let rounds = context.rounds(Experiment::FLUSH, kind, self.grid(context.params));
+        let Some(full) = full(&rounds, places, context)? else {
             found.stop(Experiment::FLUSH);
             return Ok(());
         };
@@ -105,10 +105,10 @@ impl Procedure for Flush {
             // What was dirty before is on the medium: each trial ends with a flush.
             subject.flush()
         };
-        let measured = bench.measure(&rounds, trial)?;
+        let measured = context.measure(&rounds, trial)?;
         found.note(&rounds, &measured);
         if let Some(times) = FlushTimes::of(full, depth, &measured.cells) {
-            write(times, kind, bench.params, found);
+            write(times, kind, context.params, found);
         }
         if !full.is_level {
             found.warnings.push(Warning::FlushGrows { kind, writes: full.writes });
@@ -130,10 +130,10 @@ fn write(times: FlushTimes, kind: Kind, params: &ProfileParams, found: &mut Foun
 fn full(
     rounds: &Rounds,
     places: Places,
-    bench: &mut Bench<'_>,
+    context: &mut Context<'_>,
 ) -> Result<Option<CacheFill>, SubjectError> {
     let name = format!("cache filled by {}", places.kind);
-    let followers = &mut bench.followers;
+    let followers = &mut context.followers;
     if let Some(full) = followers.journal.as_mut().and_then(|it| it.found(&name)) {
         return Ok(Some(full));
     }
@@ -143,9 +143,9 @@ fn full(
         !followers.is_cancelled()
     };
     let random = &mut Pcg64::seed_from_u64(!rounds.seed);
-    let depth = bench.params.depth;
-    let full = cache_fill::find(bench.subject, places, depth, random, &mut go_on)?;
-    if let (Some(full), Some(journal)) = (&full, bench.followers.journal.as_mut()) {
+    let depth = context.params.depth;
+    let full = cache_fill::find(context.subject, places, depth, random, &mut go_on)?;
+    if let (Some(full), Some(journal)) = (&full, context.followers.journal.as_mut()) {
         journal.keep_found(&name, full);
     }
     Ok(full)

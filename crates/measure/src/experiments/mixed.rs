@@ -12,8 +12,8 @@ use rand_pcg::Pcg64;
 use tidegate_model::Duration;
 use tidegate_model::drive_file::{MixedBatches, MixedKind};
 
-use crate::bench::Bench;
-use crate::experiment::{Entry, Experiment, Facts, Scope};
+use crate::context::Context;
+use crate::experiment::{CellName, Experiment, Facts, Scope};
 use crate::found::Found;
 use crate::kind::Kind;
 use crate::params::ProfileParams;
@@ -32,7 +32,7 @@ impl Experiment {
         name: "mixed",
         symbol: "mixed",
         scope: Scope::AllKinds,
-        entry: Entry::Number,
+        cell_name: CellName::Number,
         time: "a mixed batch is of several kinds and measured as a batch",
         is_about_maxima: true,
         tail: None,
@@ -63,18 +63,18 @@ impl Procedure for Mixed {
     fn make(
         &self,
         first: Kind,
-        bench: &mut Bench<'_>,
+        context: &mut Context<'_>,
         found: &mut Found,
     ) -> Result<(), SubjectError> {
-        let ProfileParams { kinds, depth, .. } = bench.params;
-        let places: Vec<_> = kinds.iter().map(|&kind| bench.places(kind)).collect();
+        let ProfileParams { kinds, depth, .. } = context.params;
+        let places: Vec<_> = kinds.iter().map(|&kind| context.places(kind)).collect();
         let compositions = compositions(kinds.len(), *depth);
-        let grid = self.grid(bench.params);
-        let rounds = Rounds { kind: None, ..bench.rounds(Experiment::MIXED, first, grid) };
+        let grid = self.grid(context.params);
+        let rounds = Rounds { kind: None, ..context.rounds(Experiment::MIXED, first, grid) };
         let trial = |subject: &mut dyn Subject, cell: usize, random: &mut Pcg64| {
             sample(subject, &places, &compositions[cell], random)
         };
-        let measured = bench.measure(&rounds, trial)?;
+        let measured = context.measure(&rounds, trial)?;
         found.note(&rounds, &measured);
         let tried = compositions.into_iter().zip(measured.longest());
         let tried = tried.filter_map(|(composition, longest)| Some((composition, longest?)));

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! All experiments, in the order in which they are made: what every guarantee needs comes first.
 //!
-//! A new experiment is a file here, which states its facts and implements
-//! [`Procedure`], and a line in [`LIST`].
+//! A new experiment is a file in this folder, which states its [`Facts`](crate::experiment::Facts)
+//! and implements [`Procedure`], and a line in [`LIST`] beside its `mod`.
 
 use crate::experiment::Experiment;
 use crate::params::ProfileParams;

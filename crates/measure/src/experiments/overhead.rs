@@ -2,8 +2,8 @@
 //! What a request costs where nothing moves, on a disk that turns.
 
 use super::{probe, rotation};
-use crate::bench::Bench;
-use crate::experiment::{Entry, Experiment, Facts, Scope};
+use crate::context::Context;
+use crate::experiment::{CellName, Experiment, Facts, Scope};
 use crate::found::Found;
 use crate::geometry;
 use crate::kind::Kind;
@@ -18,7 +18,7 @@ impl Experiment {
         name: "overhead",
         symbol: "overhead",
         scope: Scope::Device,
-        entry: Entry::Number,
+        cell_name: CellName::Number,
         time: probe::TIME,
         is_about_maxima: false,
         tail: None,
@@ -40,12 +40,13 @@ impl Procedure for Overhead {
     fn make(
         &self,
         _kind: Kind,
-        bench: &mut Bench<'_>,
+        context: &mut Context<'_>,
         found: &mut Found,
     ) -> Result<(), SubjectError> {
-        let Some(rotation) = rotation::of(bench, found)? else { return Ok(()) };
+        let Some(rotation) = rotation::of(context, found)? else { return Ok(()) };
         let experiment = Experiment::OVERHEAD;
-        let seen = probe::run(experiment, bench, |probing| geometry::overhead(probing, &rotation))?;
+        let seen =
+            probe::run(experiment, context, |probing| geometry::overhead(probing, &rotation))?;
         found.geometry.overhead = probe::seen(experiment, seen, found);
         Ok(())
     }

@@ -13,8 +13,8 @@ use rand_pcg::Pcg64;
 use tidegate_model::drive_file::MeasuredTable;
 use tidegate_model::{Duration, Tag};
 
-use crate::bench::Bench;
-use crate::experiment::{Entry, Experiment, Facts, Scope};
+use crate::context::Context;
+use crate::experiment::{CellName, Experiment, Facts, Scope};
 use crate::flow::{self, Flow};
 use crate::found::Found;
 use crate::kind::Kind;
@@ -31,7 +31,7 @@ impl Experiment {
         name: "priority",
         symbol: "priority",
         scope: Scope::EachKind,
-        entry: Entry::Count(&[]),
+        cell_name: CellName::Count(&[]),
         time: "a time of priority runs from one submission of all requests of priority to their \
                last completion, while random others keep the device full",
         is_about_maxima: true,
@@ -59,16 +59,16 @@ impl Procedure for Priority {
     fn make(
         &self,
         kind: Kind,
-        bench: &mut Bench<'_>,
+        context: &mut Context<'_>,
         found: &mut Found,
     ) -> Result<(), SubjectError> {
-        let (places, depth) = (bench.places(kind), bench.params.depth);
-        let rounds = bench.rounds(Experiment::PRIORITY, kind, self.grid(bench.params));
+        let (places, depth) = (context.places(kind), context.params.depth);
+        let rounds = context.rounds(Experiment::PRIORITY, kind, self.grid(context.params));
         let trial = |subject: &mut dyn Subject, cell: usize, random: &mut Pcg64| {
             let count = u32::try_from(cell + 1).expect("at most the depth");
             sample(subject, places, depth, count, random)
         };
-        let measured = bench.measure(&rounds, trial)?;
+        let measured = context.measure(&rounds, trial)?;
         let table = found.table(&rounds, &measured);
         let table = table.map(|it| MeasuredTable { depth: Some(depth), ..it });
         found.file.priority.extend(table);

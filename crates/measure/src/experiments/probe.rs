@@ -7,7 +7,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use tidegate_model::Time;
 
-use crate::bench::Bench;
+use crate::context::Context;
 use crate::experiment::Experiment;
 use crate::followers::Progress;
 use crate::found::Found;
@@ -31,11 +31,12 @@ pub(super) fn reads(count: u64) -> Grid {
 /// Inside, why there is no result; outside, that the target failed.
 pub(super) fn run<T: Serialize + DeserializeOwned, N>(
     experiment: Experiment,
-    bench: &mut Bench<'_>,
+    context: &mut Context<'_>,
     see: impl FnOnce(&mut Probing<'_>) -> Result<Result<T, N>, SubjectError>,
 ) -> Result<Result<T, N>, SubjectError> {
-    let (name, begun, sizes) = (experiment.name(), bench.begun, (bench.capacity, bench.block));
-    let followers = &mut bench.followers;
+    let (name, begun, sizes) =
+        (experiment.name(), context.begun, (context.capacity, context.block));
+    let followers = &mut context.followers;
     if let Some(found) = followers.journal.as_mut().and_then(|it| it.found(name)) {
         return Ok(Ok(found));
     }
@@ -43,8 +44,8 @@ pub(super) fn run<T: Serialize + DeserializeOwned, N>(
     let mut told = |done, total, now: Time| {
         progress(Progress { experiment, kind: None, done, total, elapsed: now.since(begun) });
     };
-    let random = Pcg64::seed_from_u64(bench.params.seed);
-    let mut probing = Probing::new(bench.subject, sizes, random, followers.cancelled, &mut told);
+    let random = Pcg64::seed_from_u64(context.params.seed);
+    let mut probing = Probing::new(context.subject, sizes, random, followers.cancelled, &mut told);
     let seen = see(&mut probing)?;
     followers.count_this_run();
     if let (Ok(found), Some(journal)) = (&seen, followers.journal.as_mut()) {

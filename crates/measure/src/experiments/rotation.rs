@@ -2,8 +2,8 @@
 //! How long the medium takes to turn, if it turns.
 
 use super::probe;
-use crate::bench::Bench;
-use crate::experiment::{Entry, Experiment, Facts, Scope};
+use crate::context::Context;
+use crate::experiment::{CellName, Experiment, Facts, Scope};
 use crate::found::Found;
 use crate::geometry::{self, NoRotation, Rotation};
 use crate::kind::Kind;
@@ -19,7 +19,7 @@ impl Experiment {
         name: "rotation",
         symbol: "rotation",
         scope: Scope::Device,
-        entry: Entry::Number,
+        cell_name: CellName::Number,
         time: probe::TIME,
         is_about_maxima: false,
         tail: None,
@@ -41,29 +41,29 @@ impl Procedure for Turn {
     fn make(
         &self,
         _kind: Kind,
-        bench: &mut Bench<'_>,
+        context: &mut Context<'_>,
         found: &mut Found,
     ) -> Result<(), SubjectError> {
-        of(bench, found)?;
+        of(context, found)?;
         Ok(())
     }
 }
 
 /// Returns the rotation; `None` if nothing turns. The first caller measures it.
 pub(super) fn of(
-    bench: &mut Bench<'_>,
+    context: &mut Context<'_>,
     found: &mut Found,
 ) -> Result<Option<Rotation>, SubjectError> {
     if !found.is_rotation_known() {
-        see(bench, found)?;
+        see(context, found)?;
     }
     Ok(found.geometry.rotation.clone())
 }
 
-fn see(bench: &mut Bench<'_>, found: &mut Found) -> Result<(), SubjectError> {
-    match probe::run(Experiment::ROTATION, bench, geometry::rotation)? {
+fn see(context: &mut Context<'_>, found: &mut Found) -> Result<(), SubjectError> {
+    match probe::run(Experiment::ROTATION, context, geometry::rotation)? {
         Ok(rotation) => {
-            found.geometry.block = bench.block.sectors_ceil();
+            found.geometry.block = context.block.sectors_ceil();
             found.geometry.rotation = Some(rotation);
         }
         Err(NoRotation::Cancelled) => found.stop(Experiment::ROTATION),

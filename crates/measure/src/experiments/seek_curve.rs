@@ -2,8 +2,8 @@
 //! How long seeks take, on a disk that turns and whose zones are known.
 
 use super::{probe, rotation, zones};
-use crate::bench::Bench;
-use crate::experiment::{Entry, Experiment, Facts, Scope};
+use crate::context::Context;
+use crate::experiment::{CellName, Experiment, Facts, Scope};
 use crate::found::Found;
 use crate::geometry;
 use crate::kind::Kind;
@@ -19,7 +19,7 @@ impl Experiment {
         name: "seek-curve",
         symbol: "seek-curve",
         scope: Scope::Device,
-        entry: Entry::Number,
+        cell_name: CellName::Number,
         time: probe::TIME,
         is_about_maxima: false,
         tail: None,
@@ -41,18 +41,18 @@ impl Procedure for SeekCurve {
     fn make(
         &self,
         _kind: Kind,
-        bench: &mut Bench<'_>,
+        context: &mut Context<'_>,
         found: &mut Found,
     ) -> Result<(), SubjectError> {
-        let Some(rotation) = rotation::of(bench, found)? else { return Ok(()) };
-        zones::look_for(&rotation, bench, found)?;
+        let Some(rotation) = rotation::of(context, found)? else { return Ok(()) };
+        zones::look_for(&rotation, context, found)?;
         let experiment = Experiment::SEEK_CURVE;
         let Some(map) = found.geometry.zones.clone() else {
             found.warnings.push(Warning::Skipped { experiment, skip: Skip::NoZones });
             return Ok(());
         };
         let overhead = found.geometry.overhead.as_ref();
-        let seen = probe::run(experiment, bench, |probing| {
+        let seen = probe::run(experiment, context, |probing| {
             geometry::seek_curve(probing, &rotation, &map, overhead)
         })?;
         found.geometry.seek = probe::seen(experiment, seen, found);

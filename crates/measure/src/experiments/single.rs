@@ -11,8 +11,8 @@ use tidegate_model::drive_file::{SingleTimes, SlowPlace};
 use tidegate_model::{Duration, Lba};
 use tidegate_stats::order_statistics::Summary;
 
-use crate::bench::Bench;
-use crate::experiment::{Entry, Experiment, Facts, Scope};
+use crate::context::Context;
+use crate::experiment::{CellName, Experiment, Facts, Scope};
 use crate::found::Found;
 use crate::held_up::Sample;
 use crate::kind::Kind;
@@ -33,7 +33,7 @@ impl Experiment {
         name: "single",
         symbol: "single",
         scope: Scope::EachKind,
-        entry: Entry::One,
+        cell_name: CellName::One,
         time: "single: one random request on an idle device",
         is_about_maxima: true,
         tail: Some("one at a time"),
@@ -55,11 +55,11 @@ impl Procedure for Single {
     fn make(
         &self,
         kind: Kind,
-        bench: &mut Bench<'_>,
+        context: &mut Context<'_>,
         found: &mut Found,
     ) -> Result<(), SubjectError> {
-        let places = bench.places(kind);
-        let own = bench.rounds(Experiment::SINGLE, kind, self.grid(bench.params));
+        let places = context.places(kind);
+        let own = context.rounds(Experiment::SINGLE, kind, self.grid(context.params));
         // Other places than those of batches of one: a memory would answer them.
         let rounds = Rounds { seed: !own.seed, ..own };
         let trial = |subject: &mut dyn Subject, _: usize, random: &mut Pcg64| {
@@ -67,11 +67,11 @@ impl Procedure for Single {
             let took = subject.serve(&[probe])?;
             Ok(Trial { took, start: Some(probe.start.get()) })
         };
-        let measured = bench.measure(&rounds, trial)?;
+        let measured = context.measure(&rounds, trial)?;
         found.note(&rounds, &measured);
         // Each run asks again for slow places.
-        bench.followers.count_this_run();
-        found.file.single.extend(times(kind, &measured.cells[0], bench.subject)?);
+        context.followers.count_this_run();
+        found.file.single.extend(times(kind, &measured.cells[0], context.subject)?);
         Ok(())
     }
 }

@@ -10,8 +10,8 @@ use rand_pcg::Pcg64;
 use tidegate_model::drive_file::StarvedKind;
 use tidegate_model::{Duration, Tag};
 
-use crate::bench::Bench;
-use crate::experiment::{Entry, Experiment, Facts, Scope};
+use crate::context::Context;
+use crate::experiment::{CellName, Experiment, Facts, Scope};
 use crate::flow::Flow;
 use crate::found::Found;
 use crate::kind::Kind;
@@ -32,7 +32,7 @@ impl Experiment {
         name: "starvation",
         symbol: "starvation",
         scope: Scope::EachKind,
-        entry: Entry::Number,
+        cell_name: CellName::Number,
         time: "starved: one request in the highest fifth, all others in the lowest",
         is_about_maxima: true,
         tail: None,
@@ -59,15 +59,15 @@ impl Procedure for Starvation {
     fn make(
         &self,
         kind: Kind,
-        bench: &mut Bench<'_>,
+        context: &mut Context<'_>,
         found: &mut Found,
     ) -> Result<(), SubjectError> {
-        let (places, depth) = (bench.places(kind), bench.params.depth);
-        let rounds = bench.rounds(Experiment::STARVATION, kind, self.grid(bench.params));
+        let (places, depth) = (context.places(kind), context.params.depth);
+        let rounds = context.rounds(Experiment::STARVATION, kind, self.grid(context.params));
         let trial = |subject: &mut dyn Subject, cell: usize, random: &mut Pcg64| {
             sample(subject, places, depth, Others::ALL[cell], random)
         };
-        let measured = bench.measure(&rounds, trial)?;
+        let measured = context.measure(&rounds, trial)?;
         found.note(&rounds, &measured);
         if let Some(starved) = measured.longest().flatten().max() {
             write(starved, kind, depth, found);

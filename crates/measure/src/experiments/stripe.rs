@@ -9,8 +9,8 @@ use rand_pcg::Pcg64;
 use tidegate_model::{Bytes, Duration, Op, Tag};
 
 use super::rotation;
-use crate::bench::Bench;
-use crate::experiment::{Entry, Experiment, Facts, Scope};
+use crate::context::Context;
+use crate::experiment::{CellName, Experiment, Facts, Scope};
 use crate::flow::Flow;
 use crate::found::Found;
 use crate::held_up::Sample;
@@ -38,7 +38,7 @@ impl Experiment {
         name: "stripe",
         symbol: "stripe",
         scope: Scope::Device,
-        entry: Entry::Number,
+        cell_name: CellName::Number,
         time: "stripe: reads of 4KiB, several at once",
         is_about_maxima: false,
         tail: None,
@@ -61,10 +61,10 @@ impl Procedure for Stripe {
     fn make(
         &self,
         _kind: Kind,
-        bench: &mut Bench<'_>,
+        context: &mut Context<'_>,
         found: &mut Found,
     ) -> Result<(), SubjectError> {
-        if rotation::of(bench, found)?.is_some() {
+        if rotation::of(context, found)?.is_some() {
             let (experiment, skip) = (Experiment::STRIPE, Skip::Turns);
             found.warnings.push(Warning::Skipped { experiment, skip });
             return Ok(());
@@ -73,8 +73,8 @@ impl Procedure for Stripe {
             found.stop(Experiment::STRIPE);
             return Ok(());
         }
-        let writes = smallest_writes(&bench.params.kinds);
-        let made = read_all(writes, bench, found)?;
+        let writes = smallest_writes(&context.params.kinds);
+        let made = read_all(writes, context, found)?;
         if let Some(stripe) = stripe::found(&made, writes) {
             found.fit("stripe", &stripe);
         }
@@ -94,22 +94,22 @@ fn smallest_writes(kinds: &[Kind]) -> Option<Kind> {
 /// Measures all cells; reads beside writes come last, by themselves.
 fn read_all(
     writes: Option<Kind>,
-    bench: &mut Bench<'_>,
+    context: &mut Context<'_>,
     found: &mut Found,
 ) -> Result<Vec<(Cell, Vec<Sample>)>, SubjectError> {
-    let depth = bench.params.depth;
-    let reads = places(bench.capacity);
-    let places = (reads, writes.map(|kind| bench.places(kind)));
+    let depth = context.params.depth;
+    let reads = places(context.capacity);
+    let places = (reads, writes.map(|kind| context.places(kind)));
     let passes = [(reads.kind, cells(reads, depth))];
     let beside = writes.filter(|_| depth > 1).map(|kind| (kind, vec![Cell::BesideWrites]));
     let mut made = Vec::new();
     for (kind, cells) in passes.into_iter().chain(beside) {
-        let rounds = bench.rounds(Experiment::STRIPE, kind, grid(bench.params, cells.len()));
+        let rounds = context.rounds(Experiment::STRIPE, kind, grid(context.params, cells.len()));
         let trial = |subject: &mut dyn Subject, cell: usize, random: &mut Pcg64| {
             sample(subject, cells[cell], places, depth, random)
         };
         if !found.is_cancelled {
-            let measured = bench.measure(&rounds, trial)?;
+            let measured = context.measure(&rounds, trial)?;
             found.note(&rounds, &measured);
             made.extend(cells.into_iter().zip(measured.cells));
         }

@@ -13,8 +13,8 @@ use tidegate_model::drive_file::{FlowPlace, Throughput};
 use tidegate_model::{Duration, Tag};
 use tidegate_stats::order_statistics;
 
-use crate::bench::Bench;
-use crate::experiment::{Entry, Experiment, Facts, Scope};
+use crate::context::Context;
+use crate::experiment::{CellName, Experiment, Facts, Scope};
 use crate::flow::Flow;
 use crate::found::Found;
 use crate::held_up::Sample;
@@ -43,7 +43,7 @@ impl Experiment {
         name: "throughput",
         symbol: "throughput",
         scope: Scope::EachKind,
-        entry: Entry::Number,
+        cell_name: CellName::Number,
         time: "throughput: stretches of a flow that keeps so many outstanding, their median",
         is_about_maxima: false,
         tail: None,
@@ -69,17 +69,17 @@ impl Procedure for Flows {
     fn make(
         &self,
         kind: Kind,
-        bench: &mut Bench<'_>,
+        context: &mut Context<'_>,
         found: &mut Found,
     ) -> Result<(), SubjectError> {
-        let (places, depths) = (bench.places(kind), depths(bench.params.depth));
-        let rounds = bench.rounds(Experiment::THROUGHPUT, kind, self.grid(bench.params));
+        let (places, depths) = (context.places(kind), depths(context.params.depth));
+        let rounds = context.rounds(Experiment::THROUGHPUT, kind, self.grid(context.params));
         let ways = rounds.grid.ways;
         let trial = |subject: &mut dyn Subject, cell: usize, random: &mut Pcg64| {
             let (place, depth) = (FlowPlace::ALL[cell % ways], depths[cell / ways]);
             sample(subject, places, place, depth, random)
         };
-        let measured = bench.measure(&rounds, trial)?;
+        let measured = context.measure(&rounds, trial)?;
         found.note(&rounds, &measured);
         for (way, place) in FlowPlace::ALL.into_iter().enumerate() {
             let cells: Vec<_> = measured.cells.iter().skip(way).step_by(ways).collect();

@@ -2,8 +2,8 @@
 //! Where tracks are denser, on a disk that turns.
 
 use super::{probe, rotation};
-use crate::bench::Bench;
-use crate::experiment::{Entry, Experiment, Facts, Scope};
+use crate::context::Context;
+use crate::experiment::{CellName, Experiment, Facts, Scope};
 use crate::found::Found;
 use crate::geometry::{self, Rotation};
 use crate::kind::Kind;
@@ -18,7 +18,7 @@ impl Experiment {
         name: "zones",
         symbol: "zones",
         scope: Scope::Device,
-        entry: Entry::Number,
+        cell_name: CellName::Number,
         time: probe::TIME,
         is_about_maxima: false,
         tail: None,
@@ -40,23 +40,23 @@ impl Procedure for Zones {
     fn make(
         &self,
         _kind: Kind,
-        bench: &mut Bench<'_>,
+        context: &mut Context<'_>,
         found: &mut Found,
     ) -> Result<(), SubjectError> {
-        let Some(rotation) = rotation::of(bench, found)? else { return Ok(()) };
-        look_for(&rotation, bench, found)
+        let Some(rotation) = rotation::of(context, found)? else { return Ok(()) };
+        look_for(&rotation, context, found)
     }
 }
 
 /// Looks for the zones, unless they are known or the caller stopped.
 pub(super) fn look_for(
     rotation: &Rotation,
-    bench: &mut Bench<'_>,
+    context: &mut Context<'_>,
     found: &mut Found,
 ) -> Result<(), SubjectError> {
     if found.geometry.zones.is_none() && !found.is_cancelled {
         let experiment = Experiment::ZONES;
-        let seen = probe::run(experiment, bench, |probing| geometry::zones(probing, rotation))?;
+        let seen = probe::run(experiment, context, |probing| geometry::zones(probing, rotation))?;
         found.geometry.zones = probe::seen(experiment, seen, found);
     }
     Ok(())

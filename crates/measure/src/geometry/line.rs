@@ -6,7 +6,7 @@ use super::platter::Platter;
 
 /// Blocks of one track.
 #[derive(Debug, Clone)]
-pub(super) struct Line {
+pub(super) struct BlockLine {
     /// The block from which angles count.
     pub(super) from: u64,
     pub(super) angle: f64,
@@ -17,7 +17,7 @@ pub(super) struct Line {
     pub(super) read: Vec<(u64, f64)>,
 }
 
-impl Line {
+impl BlockLine {
     /// The angle of a block on it.
     pub(super) fn angle(&self, start: u64) -> f64 {
         self.angle + (float(start) - float(self.from)) * self.per_sector

@@ -63,7 +63,7 @@ pub(crate) fn overhead(
     probing.begin(REQUESTS);
     match seen(probing, rotation) {
         Ok(found) => Ok(Ok(found)),
-        Err(lost) => lost.told(probing.spent()),
+        Err(lost) => lost.report(probing.spent()),
     }
 }
 

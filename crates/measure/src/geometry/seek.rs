@@ -85,7 +85,7 @@ pub(crate) fn seek_curve(
     probing.begin(REQUESTS);
     match seen(probing, rotation, map, overhead) {
         Ok(found) => Ok(Ok(found)),
-        Err(lost) => lost.told(probing.spent()),
+        Err(lost) => lost.report(probing.spent()),
     }
 }
 

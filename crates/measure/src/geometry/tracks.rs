@@ -16,7 +16,7 @@
 //! neighbours; a block that misses it is read again beside it, because some completions are late.
 
 use super::ladder::{Edge, Ladder};
-use super::line::Line;
+use super::line::BlockLine;
 use super::number::{float, floor, median, whole};
 use super::platter::Platter;
 use super::probing::{Probing, Seen};
@@ -125,7 +125,7 @@ impl<'b, 'a> Survey<'b, 'a> {
     }
 
     /// A line from `at` backwards over half a turn.
-    fn line(&mut self, mut at: u64) -> Seen<Option<Line>> {
+    fn line(&mut self, mut at: u64) -> Seen<Option<BlockLine>> {
         let block = self.probing.block();
         let first = self.probing.at_least(FIRST);
         for _ in 0..TRIES {
@@ -134,7 +134,7 @@ impl<'b, 'a> Survey<'b, 'a> {
             let (angle, low_angle) = (self.angle(at)?, self.angle(low)?);
             let per_sector = self.platter.beyond(angle, low_angle) / float(first);
             let read = vec![(at, angle), (low, low_angle)];
-            let mut line = Line { from: at, angle, per_sector, low, read };
+            let mut line = BlockLine { from: at, angle, per_sector, low, read };
             match self.lengthened(&mut line)? {
                 Grown::Whole => return Ok(Some(line)),
                 // The track below the break is whole.
@@ -145,7 +145,7 @@ impl<'b, 'a> Survey<'b, 'a> {
         Ok(None)
     }
 
-    fn lengthened(&mut self, line: &mut Line) -> Seen<Grown> {
+    fn lengthened(&mut self, line: &mut BlockLine) -> Seen<Grown> {
         let turn = self.platter.turn;
         loop {
             let reach = line.from - line.low;
@@ -164,7 +164,7 @@ impl<'b, 'a> Survey<'b, 'a> {
 
     /// Whether a block lies on a line. A block further out than all others makes the line more
     /// exact.
-    fn is_on(&mut self, line: &mut Line, start: u64) -> Seen<bool> {
+    fn is_on(&mut self, line: &mut BlockLine, start: u64) -> Seen<bool> {
         let block = self.probing.block();
         let mut off = 0;
         for beside in [0, block, 2 * block] {
@@ -186,7 +186,7 @@ impl<'b, 'a> Survey<'b, 'a> {
 
     /// Goes down from `top` by steps until a block is not on the line any more; none if no block in
     /// so many steps is off the line, or `top` is not on it.
-    fn edge(&mut self, line: &mut Line, top: u64, step: u64, most: u64) -> Seen<Option<Edge>> {
+    fn edge(&mut self, line: &mut BlockLine, top: u64, step: u64, most: u64) -> Seen<Option<Edge>> {
         if top < line.from && top < line.low && !self.is_on(line, top)? {
             return Ok(None);
         }
@@ -205,7 +205,7 @@ impl<'b, 'a> Survey<'b, 'a> {
     /// track, so that the search never comes back to blocks it has read.
     ///
     /// It accepts one of `known` as the number of sectors when no other of them is left.
-    fn track_of(&mut self, mut line: Line, known: &[u64]) -> Seen<Option<Track>> {
+    fn track_of(&mut self, mut line: BlockLine, known: &[u64]) -> Seen<Option<Track>> {
         let block = self.probing.block();
         let part =
             self.probing.at_least((floor(self.platter.turn / line.per_sector) / PARTS).max(1));
@@ -239,7 +239,7 @@ impl<'b, 'a> Survey<'b, 'a> {
 
     /// Where the track of a line begins, which is the next one down the ladder. If it is a little
     /// shorter than expected, as the last of a cylinder with spares, the ladder begins anew.
-    fn rung(&mut self, line: &mut Line, ladder: &mut Ladder) -> Seen<Option<Edge>> {
+    fn rung(&mut self, line: &mut BlockLine, ladder: &mut Ladder) -> Seen<Option<Edge>> {
         let Some((top, bottom)) = ladder.below() else { return Ok(None) };
         let step = self.probing.at_least(((top - bottom) / STEPS).max(1));
         let most = (top - bottom) / step + 3;
@@ -252,13 +252,13 @@ impl<'b, 'a> Survey<'b, 'a> {
     }
 
     /// A line on the track below `off`, the last block that was read.
-    fn line_below(&mut self, line: &Line, off: u64) -> Seen<Option<Line>> {
+    fn line_below(&mut self, line: &BlockLine, off: u64) -> Seen<Option<BlockLine>> {
         let block = self.probing.block();
         for step in 1..5 {
             let Some(at) = off.checked_sub(6 * step * block) else { return Ok(None) };
             let angle = self.angle(at)?;
             let (from, per_sector, read) = (at, line.per_sector, vec![(at, angle)]);
-            let mut below = Line { from: at, angle, per_sector, low: at, read };
+            let mut below = BlockLine { from: at, angle, per_sector, low: at, read };
             let Some(next) = at.checked_sub(2 * block) else { return Ok(None) };
             let second = self.angle(next)?;
             let beyond = self.platter.beyond(second, below.angle(next));
@@ -273,7 +273,7 @@ impl<'b, 'a> Survey<'b, 'a> {
     }
 
     /// The track of a line that begins here and has so many sectors.
-    fn track(&self, line: &Line, begin: u64, sectors: u64) -> Track {
+    fn track(&self, line: &BlockLine, begin: u64, sectors: u64) -> Track {
         let per_sector = self.platter.turn / float(sectors);
         let to_begin =
             |&(start, angle): &(u64, f64)| angle - (float(start) - float(begin)) * per_sector;

@@ -77,7 +77,7 @@ pub(crate) fn zones(
     probing.begin(REQUESTS);
     match seen(probing, rotation) {
         Ok(map) => Ok(Ok(map)),
-        Err(lost) => lost.told(probing.spent()),
+        Err(lost) => lost.report(probing.spent()),
     }
 }
 

@@ -54,7 +54,7 @@ struct Head {
 /// Any other line: a round, or something else under a name.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Line {
+pub(super) struct JournalLine {
     /// The name of what it is about.
     pub(super) of: String,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -68,7 +68,7 @@ pub(super) struct Line {
     pub(super) found: Option<Value>,
 }
 
-impl Line {
+impl JournalLine {
     /// A complete round.
     pub(super) fn of_round(of: &str, round: &[Sample]) -> Self {
         let times = |figure: fn(&Sample) -> Duration| -> Vec<u64> {
@@ -101,13 +101,13 @@ impl Line {
 
 /// The file of a journal, open for more lines. No other process writes to it.
 #[derive(Debug)]
-pub(super) struct Lines {
+pub(super) struct JournalFile {
     file: File,
     /// The first failure to write; nothing is written after it.
     failure: Option<io::Error>,
 }
 
-impl Lines {
+impl JournalFile {
     /// Creates the file of a measurement that `measured` describes.
     ///
     /// # Errors
@@ -124,7 +124,10 @@ impl Lines {
     ///
     /// # Errors
     /// [`JournalError`].
-    pub(super) fn resume(path: &Path, measured: &str) -> Result<(Self, Vec<Line>), JournalError> {
+    pub(super) fn resume(
+        path: &Path,
+        measured: &str,
+    ) -> Result<(Self, Vec<JournalLine>), JournalError> {
         let file = OpenOptions::new().read(true).append(true).open(path)?;
         lock(&file)?;
         let texts = whole_lines(&file)?;

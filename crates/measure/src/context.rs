@@ -16,7 +16,7 @@ use crate::subject::{Subject, SubjectError};
 const SEED_SHIFT: u32 = 40;
 
 /// What every experiment works with; the same for all of a measurement.
-pub(crate) struct Bench<'a> {
+pub(crate) struct Context<'a> {
     /// What to measure.
     pub(crate) params: &'a ProfileParams,
     /// The size of the target.
@@ -31,7 +31,7 @@ pub(crate) struct Bench<'a> {
     pub(crate) subject: &'a mut dyn Subject,
 }
 
-impl Bench<'_> {
+impl Context<'_> {
     /// Where requests of this kind can lie.
     pub(crate) fn places(&self, kind: Kind) -> Places {
         Places::of(self.capacity, kind)
