@@ -253,9 +253,9 @@ impl ProfileArguments {
     /// What is measured.
     pub(crate) fn experiments(&self) -> Vec<Experiment> {
         let may_write = self.allow_writes || self.op.contains(&OpArgument::Write);
-        let is_left_out = |it: &Experiment| match it {
-            Experiment::DrainAdversary => self.samples.quick,
-            Experiment::Flush => !may_write,
+        let is_left_out = |it: &Experiment| match *it {
+            Experiment::DRAIN_ADVERSARY => self.samples.quick,
+            Experiment::FLUSH => !may_write,
             _ => false,
         };
         match &self.only[..] {
@@ -272,7 +272,7 @@ impl ProfileArguments {
 
     /// Whether data on the target is lost.
     pub(crate) fn writes(&self) -> bool {
-        self.op.contains(&OpArgument::Write) || self.experiments().contains(&Experiment::Flush)
+        self.op.contains(&OpArgument::Write) || self.experiments().contains(&Experiment::FLUSH)
     }
 }
 

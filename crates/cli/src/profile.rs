@@ -75,7 +75,7 @@ fn refuse_early(arguments: &ProfileArguments) -> Result<(), Failure> {
             "to measure the drive it describes, name it with .drive.toml at the end",
         ));
     }
-    if !arguments.experiments().contains(&Experiment::Batch) && !arguments.add {
+    if !arguments.experiments().contains(&Experiment::BATCH) && !arguments.add {
         return Err(Failure::input(
             "a drive file needs a table of batches",
             "put batch into --only, or add to a drive file that exists with --add",
@@ -184,7 +184,7 @@ pub(crate) fn print_measuring(what: &str, params: &ProfileParams) {
     eprintln!("{:<12} {what}", "Target");
     let names: Vec<_> = params.experiments.iter().map(|it| it.name()).collect();
     let kinds = match params.experiments[..] {
-        [Experiment::Flush] => tidegate_measure::flush::kinds(params),
+        [Experiment::FLUSH] => tidegate_measure::flush::kinds(params),
         _ => params.kinds.clone(),
     };
     let kinds: Vec<_> = kinds.iter().map(Kind::to_string).collect();

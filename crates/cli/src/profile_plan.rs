@@ -95,17 +95,17 @@ mod tests {
 
     #[test]
     fn time_left_follows_the_pace() {
-        let steps = vec![step(Experiment::Batch, 10), step(Experiment::Drain, 30)];
+        let steps = vec![step(Experiment::BATCH, 10), step(Experiment::DRAIN, 30)];
         let mut left = TimeLeft::of(steps);
         let mut after = |experiment, done, minutes: u64| {
             let elapsed = Duration::from_ms(minutes * 60_000);
             left.after(Progress { experiment, kind: None, done, total: 100, elapsed }).ns()
         };
         let minutes = |minutes: u64| minutes * 60_000_000_000;
-        assert_eq!(after(Experiment::Batch, 0, 0), minutes(40));
-        assert_eq!(after(Experiment::Batch, 50, 5), minutes(35));
-        assert_eq!(after(Experiment::Drain, 0, 20), minutes(60), "twice as slow as estimated");
-        assert_eq!(after(Experiment::Drain, 100, 80), 0);
+        assert_eq!(after(Experiment::BATCH, 0, 0), minutes(40));
+        assert_eq!(after(Experiment::BATCH, 50, 5), minutes(35));
+        assert_eq!(after(Experiment::DRAIN, 0, 20), minutes(60), "twice as slow as estimated");
+        assert_eq!(after(Experiment::DRAIN, 100, 80), 0);
     }
 
     #[test]

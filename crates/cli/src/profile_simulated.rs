@@ -149,12 +149,12 @@ fn drive_of(
 fn experiments(arguments: &ProfileArguments, file: &DriveFile) -> Vec<Experiment> {
     let is_asked = !arguments.only.is_empty() || honours_priority(file);
     let mut all = arguments.experiments();
-    all.retain(|it| is_asked || *it != Experiment::Priority);
+    all.retain(|it| is_asked || *it != Experiment::PRIORITY);
     // Nobody's data is lost; batches alone say nothing of flushes.
     let is_pseudo = arguments.model.map(DriveKind::from) == Some(DriveKind::Pseudo);
-    all.retain(|it| !is_pseudo || *it != Experiment::Flush);
-    if arguments.only.is_empty() && !is_pseudo && !all.contains(&Experiment::Flush) {
-        all.push(Experiment::Flush);
+    all.retain(|it| !is_pseudo || *it != Experiment::FLUSH);
+    if arguments.only.is_empty() && !is_pseudo && !all.contains(&Experiment::FLUSH) {
+        all.push(Experiment::FLUSH);
     }
     all
 }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! What a device moves when so many requests are kept outstanding: what best effort can expect.
+//! How many bytes a device moves when a number of requests is kept outstanding: what best effort
+//! can expect.
 //!
-//! A stretch of a flow is timed once its beginning is over: from a completion to a later one,
+//! A stretch of a flow is timed after the beginning of the flow: from a completion to a later one,
 //! for at least [`STRETCH_MIN`] requests and several times the depth.
 
 use std::ops::Range;
@@ -10,13 +11,19 @@ use rand::RngExt as _;
 use rand_pcg::Pcg64;
 use tidegate_model::drive_file::{FlowPlace, Throughput};
 use tidegate_model::{Duration, Tag};
+use tidegate_stats::order_statistics;
 
+use crate::context::Context;
+use crate::experiment::{CellName, Experiment, Facts, Scope};
 use crate::flow::Flow;
+use crate::found::Found;
 use crate::held_up::Sample;
 use crate::kind::Kind;
+use crate::params::ProfileParams;
 use crate::places::Places;
+use crate::procedure::{Pace, Procedure};
+use crate::rounds::Grid;
 use crate::subject::{Probe, Subject, SubjectError};
-use tidegate_stats::order_statistics;
 
 /// The least number of requests of a stretch.
 const STRETCH_MIN: u32 = 32;
@@ -27,28 +34,74 @@ const STRETCH_DEPTHS: u32 = 4;
 /// The first and the last tenth of a device are where a flow is sequential.
 const TENTH: usize = 10;
 
-/// Stretches of which one is measured for so many samples of other experiments: a stretch is
-/// long by itself.
+/// One stretch is measured for so many samples of other experiments, because a stretch is long.
 const SAMPLES_PER_STRETCH: u32 = 50;
 
-/// How many stretches of each depth.
-pub(crate) fn stretches(samples: u32) -> u32 {
-    samples.div_ceil(SAMPLES_PER_STRETCH)
+impl Experiment {
+    /// What flows of requests move.
+    pub const THROUGHPUT: Self = Self::of(&Facts {
+        name: "throughput",
+        symbol: "throughput",
+        scope: Scope::EachKind,
+        cell_name: CellName::Number,
+        time: "throughput: stretches of a flow that keeps so many outstanding, their median",
+        is_about_maxima: false,
+        tail: None,
+    });
+}
+
+/// See [`Experiment::THROUGHPUT`].
+pub(super) struct Flows;
+
+impl Procedure for Flows {
+    fn grid(&self, params: &ProfileParams) -> Grid {
+        let ways = FlowPlace::ALL.len();
+        let samples = params.samples.div_ceil(SAMPLES_PER_STRETCH);
+        Grid { samples, cells: depths(params.depth).len() * ways, ways }
+    }
+
+    fn requests(&self, params: &ProfileParams, _pace: Pace) -> u64 {
+        let depths = depths(params.depth);
+        let all: u64 = depths.iter().map(|&depth| u64::from(length(depth) + 2 * depth)).sum();
+        all / u64::try_from(depths.len()).expect("a few")
+    }
+
+    fn make(
+        &self,
+        kind: Kind,
+        context: &mut Context<'_>,
+        found: &mut Found,
+    ) -> Result<(), SubjectError> {
+        let (places, depths) = (context.places(kind), depths(context.params.depth));
+        let rounds = context.rounds(Experiment::THROUGHPUT, kind, self.grid(context.params));
+        let ways = rounds.grid.ways;
+        let trial = |subject: &mut dyn Subject, cell: usize, random: &mut Pcg64| {
+            let (place, depth) = (FlowPlace::ALL[cell % ways], depths[cell / ways]);
+            sample(subject, places, place, depth, random)
+        };
+        let measured = context.measure(&rounds, trial)?;
+        found.note(&rounds, &measured);
+        for (way, place) in FlowPlace::ALL.into_iter().enumerate() {
+            let cells: Vec<_> = measured.cells.iter().skip(way).step_by(ways).collect();
+            found.file.throughput.extend(table(kind, place, &depths, &cells));
+        }
+        Ok(())
+    }
 }
 
 /// 1, 2, 4, .. and the depth itself.
-pub(crate) fn depths(depth: u32) -> Vec<u32> {
+fn depths(depth: u32) -> Vec<u32> {
     let powers = std::iter::successors(Some(1_u32), |power| power.checked_mul(2));
     powers.take_while(|&power| power < depth).chain([depth]).collect()
 }
 
 /// How many requests a stretch has at a depth.
-pub(crate) fn length(depth: u32) -> u32 {
+fn length(depth: u32) -> u32 {
     STRETCH_MIN.max(depth.saturating_mul(STRETCH_DEPTHS))
 }
 
-/// The time of one stretch of [`length`] requests at `depth`.
-pub(crate) fn sample(
+/// Returns the time of one stretch of [`length`] requests at `depth`.
+fn sample(
     subject: &mut dyn Subject,
     places: Places,
     place: FlowPlace,
@@ -63,7 +116,8 @@ pub(crate) fn sample(
     while done < wanted {
         let returned = u32::try_from(flow.wait()?.len()).expect("a device holds few requests");
         done += returned;
-        // What came back with the last does not count: a stretch is no shorter than it says.
+        // Requests that complete together with the last do not count: a stretch is no shorter
+        // than it says.
         if done < wanted {
             flow.send(returned, Tag::Simple, || course.next(random))?;
         }
@@ -82,7 +136,7 @@ struct Course {
 }
 
 impl Course {
-    /// From anywhere in the part where requests of a flow of that depth lie.
+    /// Starts anywhere in the part of the target where such a flow lies.
     fn start(places: Places, place: FlowPlace, depth: u32, random: &mut Pcg64) -> Self {
         let needed = depth as usize + 1;
         let range = match place {
@@ -104,8 +158,8 @@ impl Course {
     }
 }
 
-/// The table of what was measured at each of `depths`; none without a sample of each.
-pub(crate) fn table(
+/// Returns the rates at each of `depths`; `None` without a sample of each.
+fn table(
     kind: Kind,
     place: FlowPlace,
     depths: &[u32],
