@@ -8,7 +8,6 @@ pub(crate) mod arguments;
 mod attach;
 mod chart;
 mod compare;
-mod comparison;
 mod detach;
 mod disk_files;
 mod facts;

@@ -4,7 +4,6 @@
 //! One file per command; everything they share to read files and to print is in `input`,
 //! `failure` and `show`. Exit codes: 0 yes, 1 no, 2 wrong input, 3 the environment failed.
 
-mod addition;
 mod arguments;
 mod broken_contract;
 mod check;
@@ -17,7 +16,6 @@ mod interrupt;
 mod machine;
 mod made_target;
 mod new_file;
-mod origin;
 mod output_file;
 mod plot;
 mod priority;

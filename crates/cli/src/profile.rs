@@ -9,7 +9,9 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use indicatif::{ProgressBar, ProgressStyle};
 use tidegate_device::{Access, DeviceFacts, RingError, Target};
-use tidegate_measure::{Experiment, Journal, Kind, Profile, ProfileError, ProfileParams, Progress};
+use tidegate_measure::{
+    Experiment, Journal, Kind, Origin, Profile, ProfileError, ProfileParams, Progress,
+};
 use tidegate_model::{Bytes, DriveFile};
 use tidegate_platform::realtime;
 
@@ -18,7 +20,6 @@ use crate::arguments::ProfileArguments;
 use crate::failure::Failure;
 use crate::interrupt;
 use crate::made_target::MadeTarget;
-use crate::origin::Origin;
 use crate::profile_output::Output;
 use crate::profile_plan::TimeLeft;
 use crate::{profile_plan, profile_simulated, text_file};

@@ -6,13 +6,12 @@
 use std::io::{self, Write as _};
 use std::path::Path;
 
-use tidegate_measure::{Journal, Profile, ProfileError};
+use tidegate_measure::{Journal, Origin, Profile, ProfileError};
 use tidegate_model::DriveFile;
 use tidegate_model::drive_file::Identity;
 
 use crate::arguments::ProfileArguments;
 use crate::failure::Failure;
-use crate::origin::Origin;
 use crate::output_file::{Expected, OutputFile};
 use crate::profile::profile_failure;
 use crate::profile_json::{self, Outcome};

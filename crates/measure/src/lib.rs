@@ -9,6 +9,7 @@
 //!
 //! [`cpu`] measures a processor instead: how much time others take from a thread.
 
+pub mod compare;
 pub mod drain;
 pub mod envelope;
 pub mod experiment;
@@ -24,7 +25,9 @@ pub mod journal;
 pub mod kind;
 mod lateness;
 mod load_meter;
+pub mod merge;
 mod mixed;
+pub mod origin;
 mod outcome;
 mod places;
 pub mod plan;
@@ -49,6 +52,7 @@ pub use flush::{FlushStart, FlushTimes};
 pub use held_up::Disturbance;
 pub use journal::{Journal, JournalError};
 pub use kind::Kind;
+pub use origin::Origin;
 pub use plan::{Pace, Step};
 pub use profile::{
     Profile, ProfileError, ProfileParams, StartTimes, plan, plan_drive, profile, profile_drive,

@@ -2,9 +2,9 @@
 //! `tidegate drive compare`: two profiles of one device, or of two, and what moved.
 
 use serde_json::{Value, json};
+use tidegate_measure::compare::{Comparison, Pair, Row, Unit};
 
 use super::arguments::CompareArguments;
-use super::comparison::{Comparison, Pair, Row, Unit};
 use crate::Answer;
 use crate::failure::Failure;
 use crate::input;

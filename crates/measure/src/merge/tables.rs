@@ -10,7 +10,7 @@
 //! A table that is measured again with fewer samples, or that was interrupted, does not make a
 //! device faster.
 
-use tidegate_measure::{Start, StartTimes};
+use crate::{Start, StartTimes};
 use tidegate_model::drive_file::MeasuredTable;
 use tidegate_model::{BatchTable, DriveFile, Duration, Op};
 
@@ -135,7 +135,7 @@ pub(super) fn is_same_kind(a: &MeasuredTable, b: &MeasuredTable) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use tidegate_measure::Kind;
+    use crate::Kind;
     use tidegate_model::Bytes;
 
     use super::*;

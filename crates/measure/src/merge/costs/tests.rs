@@ -36,7 +36,7 @@ fn measured(of: &[(&str, &str, &str)], mixed: Vec<MixedBatches>) -> DriveFile {
 }
 
 fn sum(known: &DriveFile, new: &DriveFile) -> DriveFile {
-    let sum = crate::addition::with_tables_of(known, new, &[]).0;
+    let sum = crate::merge::with_tables_of(known, new, &[]).0;
     assert_eq!(DriveFile::parse(&sum.to_toml()).unwrap(), sum, "it is read back");
     sum
 }
@@ -79,7 +79,7 @@ fn batches_that_are_charged_as_larger_ones_are_covered() {
     );
     let small = measured(&[READS, WRITES], vec![mixed(4, [500, 600, 700])]);
     for (known, new) in [(&large, &small), (&small, &large)] {
-        let (sum, said) = crate::addition::with_tables_of(known, new, &[]);
+        let (sum, said) = crate::merge::with_tables_of(known, new, &[]);
         assert_eq!(DriveFile::parse(&sum.to_toml()).unwrap(), sum);
         let costs = sum.cost.as_ref().unwrap();
         for (batch, took) in sum.mixed.iter().flat_map(MixedBatches::batches) {

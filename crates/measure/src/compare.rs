@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! What differs between two profiles, figure by figure.
+//! Compares two drive files, figure by figure.
 //!
 //! A figure has moved when it changed by more than the tolerance and by more than its sampling
 //! error explains ([`sampling`]); where nothing is known of that error, the tolerance alone
@@ -15,26 +15,28 @@ use tidegate_model::DriveFile;
 use tidegate_model::drive_file::Identity;
 
 use figures::Figures;
-pub(super) use figures::Unit;
+pub use figures::Unit;
 use sampling::{Chance, Figure, Sampling};
 
 /// A change in parts per million of what was.
-pub(super) type ChangePpm = i64;
+pub type ChangePpm = i64;
 
 /// One figure of a table, in both profiles.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Pair {
+pub struct Pair {
     /// Of how many requests, over how many cylinders; 1 where there is only one figure.
-    pub(super) entry: u32,
-    pub(super) first: u64,
-    pub(super) second: u64,
+    pub entry: u32,
+    /// The figure in the first profile.
+    pub first: u64,
+    /// The figure in the second profile.
+    pub second: u64,
     /// Sampling explains that they differ.
-    pub(super) is_chance: bool,
+    pub is_chance: bool,
 }
 
 impl Pair {
     /// By how much the second is larger.
-    pub(super) fn change_ppm(&self) -> ChangePpm {
+    pub fn change_ppm(&self) -> ChangePpm {
         let difference = i128::from(self.second) - i128::from(self.first);
         let ppm = difference * 1_000_000 / i128::from(self.first.max(1));
         i64::try_from(ppm).unwrap_or(if ppm < 0 { i64::MIN } else { i64::MAX })
@@ -47,29 +49,29 @@ impl Pair {
 
 /// What one table says in both profiles.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Row {
+pub struct Row {
     /// `batch of reads of 128KiB`.
-    pub(super) name: String,
+    pub name: String,
     /// What its figures count.
-    pub(super) unit: Unit,
+    pub unit: Unit,
     /// How many figures both have.
-    pub(super) entries: usize,
+    pub entries: usize,
     /// The median that changed most; of those that chance does not explain, if there are any.
-    pub(super) median: Option<Pair>,
+    pub median: Option<Pair>,
     /// The same of the 99 % quantiles; of rates the slowest stretch, of limits the longest.
-    pub(super) tail: Option<Pair>,
+    pub tail: Option<Pair>,
     /// The longest time that lies furthest above the first table.
-    pub(super) exceeded: Option<Pair>,
+    pub exceeded: Option<Pair>,
 }
 
 impl Row {
     /// Whether a median or a tail changed by more than `tolerance_ppm` and than chance explains.
-    pub(super) fn has_moved(&self, tolerance_ppm: u32) -> bool {
+    pub fn has_moved(&self, tolerance_ppm: u32) -> bool {
         self.decisive().any(|pair| !pair.is_chance && pair.is_beyond(tolerance_ppm))
     }
 
     /// Whether one changed by more than `tolerance_ppm`, and chance explains all of it.
-    pub(super) fn is_unsure(&self, tolerance_ppm: u32) -> bool {
+    pub fn is_unsure(&self, tolerance_ppm: u32) -> bool {
         let is_beyond = self.decisive().any(|pair| pair.is_beyond(tolerance_ppm));
         is_beyond && !self.has_moved(tolerance_ppm)
     }
@@ -81,20 +83,20 @@ impl Row {
 
 /// Two profiles beside each other.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Comparison {
+pub struct Comparison {
     /// What, first, second: facts about the devices that are not the same.
-    pub(super) facts: Vec<(String, String, String)>,
+    pub facts: Vec<(String, String, String)>,
     /// What both measured, and what both are made of.
-    pub(super) rows: Vec<Row>,
+    pub rows: Vec<Row>,
     /// What only the first has.
-    pub(super) only_first: Vec<String>,
+    pub only_first: Vec<String>,
     /// What only the second has.
-    pub(super) only_second: Vec<String>,
+    pub only_second: Vec<String>,
 }
 
 impl Comparison {
     /// Of all that both files have.
-    pub(super) fn of(first: &DriveFile, second: &DriveFile) -> Self {
+    pub fn of(first: &DriveFile, second: &DriveFile) -> Self {
         let [a, b] = all_figures(first, second);
         let is_in = |list: &[Figures], name: &str| list.iter().any(|it| it.name == name);
         let names = |of: &[Figures], other: &[Figures]| {
@@ -114,7 +116,7 @@ impl Comparison {
     }
 
     /// Whether anything moved.
-    pub(super) fn has_moved(&self, tolerance_ppm: u32) -> bool {
+    pub fn has_moved(&self, tolerance_ppm: u32) -> bool {
         self.rows.iter().any(|row| row.has_moved(tolerance_ppm))
     }
 }

@@ -9,49 +9,56 @@ mod costs;
 mod starvation;
 mod tables;
 
-use std::path::Path;
-
-use tidegate_measure::StartTimes;
 use tidegate_model::DriveFile;
-use tidegate_model::drive_file::{Identity, Throughput};
+use tidegate_model::drive_file::{Identity, MeasuredTable, Throughput};
 
-use crate::failure::Failure;
+use crate::StartTimes;
+use crate::origin::Origin;
 
-/// Refuses to add to the file at `path`, about `existing`, what is measured on `measured`.
-pub(crate) fn check_device(
-    path: &Path,
-    existing: &Identity,
-    measured: &Identity,
-) -> Result<(), Failure> {
+/// Refuses to add what is measured on `measured` to a file about `existing`.
+///
+/// # Errors
+/// The file is about another device.
+pub fn check_device(existing: &Identity, measured: &Identity) -> Result<(), OtherDevice> {
     let facts = [
         ("model", &existing.model, &measured.model),
         ("firmware", &existing.firmware, &measured.firmware),
         ("serial_hash", &existing.serial_hash, &measured.serial_hash),
         ("where", &existing.place, &measured.place),
     ];
-    let Some((what, known, now)) = facts.into_iter().find(|(_, known, now)| known != now) else {
-        return Ok(());
-    };
-    let said = |value: &Option<String>| {
-        value.as_ref().map_or_else(|| "unknown".to_owned(), |text| format!("`{text}`"))
-    };
-    Err(Failure::input(
-        format!(
-            "{} is about another device: its {what} is {}, here it is {}",
-            path.display(),
-            said(known),
-            said(now)
-        ),
-        format!(
-            "write to a new file; if it is the same device all the same, correct `{what}` under \
-             [identity] in the file first"
-        ),
-    ))
+    match facts.into_iter().find(|(_, known, here)| known != here) {
+        Some((fact, known, here)) => {
+            Err(OtherDevice { fact, known: known.clone(), here: here.clone() })
+        }
+        None => Ok(()),
+    }
+}
+
+/// The first fact by which the device of a file differs from the measured one.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "is about another device: its {fact} is {}, here it is {}",
+    OtherDevice::said(.known.as_deref()),
+    OtherDevice::said(.here.as_deref())
+)]
+pub struct OtherDevice {
+    /// The key under `[identity]`.
+    pub fact: &'static str,
+    /// What the file says; none where it says nothing.
+    pub known: Option<String>,
+    /// What the measured device says.
+    pub here: Option<String>,
+}
+
+impl OtherDevice {
+    fn said(value: Option<&str>) -> String {
+        value.map_or_else(|| "unknown".to_owned(), |text| format!("`{text}`"))
+    }
 }
 
 /// `existing` with what was `measured`, drains from these `starts` among it; and what is to be said
 /// of what became of both.
-pub(crate) fn with_tables_of(
+pub fn with_tables_of(
     existing: &DriveFile,
     measured: &DriveFile,
     starts: &[StartTimes],
@@ -132,18 +139,48 @@ pub(crate) fn with_tables_of(
 
 /// A new file of what was `measured`, its drains raised to those from `starts`: they may come from
 /// the file of a simulated drive; and what is to be said where it has none.
-pub(crate) fn with_drains_of(
-    measured: &DriveFile,
-    starts: &[StartTimes],
-) -> (DriveFile, Option<String>) {
+pub fn with_drains_of(measured: &DriveFile, starts: &[StartTimes]) -> (DriveFile, Option<String>) {
     let mut file = measured.clone();
     let raised = tables::raise_drains(&mut file.drain, starts);
     let said: Vec<String> = raised.into_iter().filter_map(Result::err).collect();
     (file, (!said.is_empty()).then(|| said.join("; ")))
 }
 
+/// Returns the simulated drive `file` with the tables that were `measured` in place of its own of
+/// the same section.
+pub fn replaced(file: DriveFile, measured: DriveFile) -> DriveFile {
+    let is_endless = file.is_starvation_endless || measured.is_starvation_endless;
+    let or = |new: Vec<MeasuredTable>, old| if new.is_empty() { old } else { new };
+    let is_of_device = Origin::of(&file.identity) == Origin::Simulation;
+    let said = if is_of_device { "simulated: " } else { "" };
+    let new = measured.identity.how.map(|how| format!("{said}{how}"));
+    let hows = [file.identity.how, new];
+    let how = hows.into_iter().flatten().collect::<Vec<_>>().join("; ");
+    DriveFile {
+        identity: Identity { how: Some(how), ..file.identity },
+        batch: or(measured.batch.clone(), file.batch),
+        drain: or(measured.drain, file.drain),
+        priority: or(measured.priority, file.priority),
+        single: measured.single,
+        throughput: measured.throughput,
+        // Costs are of the batches that they were fitted to.
+        mixed: if measured.batch.is_empty() { file.mixed } else { measured.mixed },
+        cost: if measured.batch.is_empty() { file.cost } else { measured.cost },
+        fit: joined(file.fit, measured.fit),
+        starvation_of: if measured.starvation_max.is_some() {
+            measured.starvation_of
+        } else {
+            file.starvation_of
+        },
+        starvation_max: measured.starvation_max.or(file.starvation_max).filter(|_| !is_endless),
+        flush_max: measured.flush_max.or(file.flush_max),
+        is_starvation_endless: is_endless,
+        ..file
+    }
+}
+
 /// What was fitted before and now, table by table; what is in both is as it is now.
-pub(crate) fn joined(known: Option<toml::Table>, new: Option<toml::Table>) -> Option<toml::Table> {
+fn joined(known: Option<toml::Table>, new: Option<toml::Table>) -> Option<toml::Table> {
     let (Some(mut known), Some(new)) = (known.clone(), new.clone()) else { return new.or(known) };
     for (name, value) in new {
         match (known.get_mut(&name), value) {
@@ -209,7 +246,7 @@ mod tests {
         let check = |change: fn(&mut Identity)| {
             let mut measured = drive("write", "[1]", "June").identity;
             change(&mut measured);
-            check_device(Path::new("d.toml"), &known, &measured)
+            check_device(&known, &measured)
         };
         assert!(check(|_| ()).is_ok());
         for change in [
@@ -218,7 +255,7 @@ mod tests {
             |it| it.firmware = Some("2".to_owned()),
             |it| it.place = Some("sdb".to_owned()),
         ] {
-            assert!(matches!(check(change), Err(Failure::Input(_))));
+            assert!(check(change).is_err());
         }
     }
 }

@@ -4,11 +4,7 @@
 //! A file that was measured on a device bounds that device. Simulated times, even of a drive that
 //! was made from that file, bound nothing of it: both never stand in one file under one name.
 
-use std::path::Path;
-
 use tidegate_model::drive_file::Identity;
-
-use crate::failure::Failure;
 
 /// How `where` begins in a file of simulated times that were made from a measured one.
 const SIMULATED: &str = "simulated from what was measured on ";
@@ -18,7 +14,7 @@ const KERNEL: &str = "kernel ";
 
 /// Where the times of a file come from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Origin {
+pub enum Origin {
     /// A device.
     Device,
     /// A simulated drive that was made from the file of a device.
@@ -29,7 +25,7 @@ pub(crate) enum Origin {
 
 impl Origin {
     /// Of the file that this identity is of.
-    pub(crate) fn of(identity: &Identity) -> Self {
+    pub fn of(identity: &Identity) -> Self {
         let is_simulated = identity.place.as_ref().is_some_and(|it| it.starts_with(SIMULATED));
         // Where runs had different kernels each line names its run.
         let is_kernel = |line: &String| line.split(": ").any(|part| part.starts_with(KERNEL));
@@ -41,24 +37,32 @@ impl Origin {
         }
     }
 
-    /// Refuses to put times of this origin into the file at `path`, about `existing`.
-    pub(crate) fn check(self, path: &Path, existing: &Identity) -> Result<(), Failure> {
-        let (new, known) = match (self, Self::of(existing)) {
-            (Self::Simulation | Self::Other, Self::Device) => {
-                ("simulated times", "was measured on a device")
-            }
-            (Self::Device, Self::Simulation) => ("times of a device", "has simulated times"),
-            _ => return Ok(()),
-        };
-        Err(Failure::input(
-            format!("{} {known}: {new} are not added to it", path.display()),
-            "leave --add out and name a new file",
-        ))
+    /// Refuses to put times of this origin into the file about `existing`.
+    ///
+    /// # Errors
+    /// Times of a device and simulated times never stand in one file.
+    pub fn check(self, existing: &Identity) -> Result<(), MixedOrigins> {
+        match (self, Self::of(existing)) {
+            (Self::Simulation | Self::Other, Self::Device) => Err(MixedOrigins::IntoMeasured),
+            (Self::Device, Self::Simulation) => Err(MixedOrigins::IntoSimulated),
+            _ => Ok(()),
+        }
     }
 }
 
+/// Times of two origins that would come into one file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum MixedOrigins {
+    /// Simulated times, into the file of a device.
+    #[error("was measured on a device: simulated times are not added to it")]
+    IntoMeasured,
+    /// Times of a device, into a file of simulated times.
+    #[error("has simulated times: times of a device are not added to it")]
+    IntoSimulated,
+}
+
 /// The identity of a file of simulated times that were made from a file of `target`.
-pub(crate) fn simulated(target: Identity) -> Identity {
+pub fn simulated(target: Identity) -> Identity {
     if Origin::of(&target) != Origin::Device {
         return target;
     }
@@ -95,7 +99,7 @@ mod tests {
             (Origin::Other, &device, false),
             (Origin::Other, &published, true),
         ] {
-            let checked = origin.check(Path::new("d.toml"), existing);
+            let checked = origin.check(existing);
             assert_eq!(checked.is_ok(), is_right, "{origin:?}, {existing:?}");
         }
     }

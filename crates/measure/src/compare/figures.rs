@@ -8,7 +8,7 @@ use super::sampling::Sampling;
 
 /// What a figure counts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(in crate::drive) enum Unit {
+pub enum Unit {
     /// In ns.
     Time,
     /// In bytes per second.
@@ -19,7 +19,7 @@ pub(in crate::drive) enum Unit {
 
 impl Unit {
     /// The name for programs.
-    pub(in crate::drive) const fn name(self) -> &'static str {
+    pub const fn name(self) -> &'static str {
         match self {
             Self::Time => "ns",
             Self::Rate => "bytes_per_s",

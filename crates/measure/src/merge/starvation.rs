@@ -58,7 +58,7 @@ mod tests {
     }
 
     fn sum(known: &DriveFile, new: &DriveFile) -> (DriveFile, Option<String>) {
-        let (sum, said) = crate::addition::with_tables_of(known, new, &[]);
+        let (sum, said) = crate::merge::with_tables_of(known, new, &[]);
         assert_eq!(DriveFile::parse(&sum.to_toml()).unwrap(), sum, "it is read back");
         (sum, said)
     }

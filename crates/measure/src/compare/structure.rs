@@ -9,10 +9,10 @@
 //! may be wrong by chance no file says: the tolerance alone decides; but of stripes, that are
 //! medians of so many samples, and of costs, that follow the longest times and decide nothing.
 
+use crate::Stripe;
+use crate::geometry::{Geometry, SeekSeen};
 use serde::Deserialize;
 use tidegate_drive::mechanical::{Layout, SeekCurve};
-use tidegate_measure::Stripe;
-use tidegate_measure::geometry::{Geometry, SeekSeen};
 use tidegate_model::mechanics::Mechanics;
 use tidegate_model::{CostModel, DriveFile};
 
@@ -59,7 +59,7 @@ impl Structure {
         let geometry: Geometry = fitted(file, "geometry").unwrap_or_default();
         let fitted_mechanics: Option<Mechanics> = fitted(file, "mechanics");
         let mechanics = fitted_mechanics.as_ref().or(file.mechanics.as_deref());
-        let turn_ns = |rotation: tidegate_measure::geometry::Rotation| rotation.turn_ps / 1000;
+        let turn_ns = |rotation: crate::geometry::Rotation| rotation.turn_ps / 1000;
         let (zones, sectors) = zones(&geometry, mechanics);
         Self {
             turn_ns: geometry.rotation.map(turn_ns).or_else(|| {
