@@ -8,7 +8,7 @@ use tidegate_analysis::{
 };
 use tidegate_model::{BatchChoice, Duration, PolicyName, Sending, Task, Workload};
 
-use crate::Answer;
+use crate::answer::Answer;
 use crate::arguments::CheckArguments;
 use crate::cpu::CpuReport;
 use crate::failure::Failure;

@@ -19,7 +19,7 @@ mod results;
 mod serve;
 mod sim;
 
-use crate::Answer;
+use crate::answer::Answer;
 use crate::failure::Failure;
 use arguments::{CpuArguments, CpuCommand};
 pub(crate) use check::CpuReport;

@@ -18,7 +18,7 @@ mod replay;
 mod seek_facts;
 mod show;
 
-use crate::Answer;
+use crate::answer::Answer;
 use crate::failure::Failure;
 use arguments::{DriveArguments, DriveCommand};
 

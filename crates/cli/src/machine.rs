@@ -3,7 +3,7 @@
 
 use serde_json::{Value, json};
 
-use crate::Answer;
+use crate::answer::Answer;
 use crate::check::Report;
 use crate::cpu::CpuReport;
 use crate::show::{self, outln};

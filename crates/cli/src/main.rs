@@ -4,6 +4,7 @@
 //! One file per command; everything they share to read files and to print is in `input`,
 //! `failure` and `show`. Exit codes: 0 yes, 1 no, 2 wrong input, 3 the environment failed.
 
+mod answer;
 mod arguments;
 mod broken_contract;
 mod check;
@@ -58,26 +59,5 @@ fn main() -> ExitCode {
     match outcome {
         Ok(answer) => answer.exit_code(),
         Err(failure) => failure.report(),
-    }
-}
-
-/// What a command answers, as its exit code tells scripts.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Answer {
-    /// Proven; no deadline missed.
-    Yes,
-    /// Not proven, not applicable, or deadlines missed.
-    No,
-    /// A promise of ours did not hold: the run cannot be trusted.
-    Broken,
-}
-
-impl Answer {
-    fn exit_code(self) -> ExitCode {
-        match self {
-            Self::Yes => ExitCode::SUCCESS,
-            Self::No => ExitCode::from(1),
-            Self::Broken => ExitCode::from(3),
-        }
     }
 }

@@ -15,7 +15,7 @@ use tidegate_measure::{
 use tidegate_model::{Bytes, DriveFile};
 use tidegate_platform::realtime;
 
-use crate::Answer;
+use crate::answer::Answer;
 use crate::arguments::ProfileArguments;
 use crate::failure::Failure;
 use crate::interrupt;

@@ -7,7 +7,7 @@ use tidegate_host::{Run, RunEnd, SourceMetrics, Totals};
 use tidegate_model::{Duration, PolicyName, Sending, Task, Workload};
 use tidegate_stats::Distribution;
 
-use crate::Answer;
+use crate::answer::Answer;
 use crate::show::{self, out, outln};
 
 /// What one policy did to the workload, beside what was proved of it.

@@ -10,7 +10,7 @@ use tidegate_model::{Contracts, DriveFile, Duration, Plan, PolicyName, Time, Wor
 use tidegate_platform::realtime::{self, RealTime};
 use tidegate_stats::Distribution;
 
-use crate::Answer;
+use crate::answer::Answer;
 use crate::arguments::{LengthArguments, RunArguments};
 use crate::failure::Failure;
 use crate::input::{self, Input};

@@ -12,7 +12,7 @@ use std::os::unix::process::CommandExt as _;
 
 use tidegate_engine::serve::{Prepared, ServeError};
 
-use crate::Answer;
+use crate::answer::Answer;
 use crate::arguments::ServeArguments;
 use crate::check;
 use crate::failure::Failure;

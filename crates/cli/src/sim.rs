@@ -10,7 +10,7 @@ use tidegate_model::{Class, DriveKind, Duration, Plan, PolicyName, Task, TaskInd
 use tidegate_sim::SimParams;
 use tidegate_sim::checkers::{Checkers, Violation};
 
-use crate::Answer;
+use crate::answer::Answer;
 use crate::arguments::{LengthArguments, SimArguments};
 use crate::broken_contract::DriveRecord;
 use crate::failure::Failure;

@@ -5,7 +5,7 @@ use tidegate_cpu_analysis::{CpuAnswer, CpuAssessment, assess};
 
 use super::arguments::CpuCheckArguments;
 use super::input::{self, Processor};
-use crate::Answer;
+use crate::answer::Answer;
 use crate::failure::Failure;
 use crate::show::outln;
 

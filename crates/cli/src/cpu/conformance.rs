@@ -11,7 +11,7 @@ use tidegate_cpu_servers::{self, Server};
 use super::arguments::ConformanceArguments;
 use super::conformance_text as text;
 use super::program::Program;
-use crate::Answer;
+use crate::answer::Answer;
 use crate::failure::Failure;
 use crate::show::outln;
 

@@ -16,7 +16,7 @@ use tidegate_platform::affinity::Affinity;
 use super::arguments::CpuProfileArguments;
 use super::calibration::Calibration;
 use super::{calibration, profile_charts, profile_json, profile_text};
-use crate::Answer;
+use crate::answer::Answer;
 use crate::failure::Failure;
 use crate::interrupt;
 use crate::new_file::NewFile;

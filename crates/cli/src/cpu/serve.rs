@@ -16,7 +16,7 @@ use tidegate_platform::affinity::Affinity;
 use tidegate_platform::{Scheduling, ThreadId, threads};
 
 use super::arguments::CpuServeArguments;
-use crate::Answer;
+use crate::answer::Answer;
 use crate::failure::Failure;
 use crate::interrupt::Patience;
 use crate::show::{labelled, ms_ceil, outln};

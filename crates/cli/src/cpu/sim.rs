@@ -11,7 +11,7 @@ use tidegate_model::Duration;
 use super::arguments::{CpuSimArguments, Disturb};
 use super::input::{self, Processor};
 use super::results::{self, CpuResult};
-use crate::Answer;
+use crate::answer::Answer;
 use crate::failure::Failure;
 use crate::show::{self, outln};
 

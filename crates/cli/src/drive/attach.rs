@@ -15,7 +15,7 @@ use tidegate_attach::{AttachError, AttachParams, Attachment, DetachError, Place}
 
 use super::arguments::AttachArguments;
 use super::facts;
-use crate::Answer;
+use crate::answer::Answer;
 use crate::failure::Failure;
 use crate::show::{self, outln};
 use crate::{input, interrupt};

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use tidegate_measure::compare::{Comparison, Pair, Row, Unit};
 
 use super::arguments::CompareArguments;
-use crate::Answer;
+use crate::answer::Answer;
 use crate::failure::Failure;
 use crate::input;
 use crate::show::{self, out, outln};

@@ -12,7 +12,7 @@ use tidegate_model::Bytes;
 use super::arguments::DetachArguments;
 use super::attach::detach_failure;
 use super::facts;
-use crate::Answer;
+use crate::answer::Answer;
 use crate::failure::Failure;
 use crate::show::{self, out, outln};
 
