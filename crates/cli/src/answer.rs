@@ -15,6 +15,11 @@ pub(crate) enum Answer {
 }
 
 impl Answer {
+    /// Returns the answer of a command that asks whether something holds.
+    pub(crate) const fn of(holds: bool) -> Self {
+        if holds { Self::Yes } else { Self::No }
+    }
+
     /// Returns the exit code that scripts see.
     pub(crate) fn exit_code(self) -> ExitCode {
         match self {

@@ -8,6 +8,7 @@ mod text;
 
 use serde::de::DeserializeOwned;
 use tidegate_engine::control::wire::{self, Asked, Noted};
+use tidegate_report::Page;
 
 pub(crate) use self::client::Client;
 pub(crate) use self::tables::{drive, elapsed, time, tokens};
@@ -16,7 +17,7 @@ pub(crate) use self::text::text;
 use crate::answer::Answer;
 use crate::arguments::{CtlArguments, CtlVerb};
 use crate::failure::Failure;
-use crate::show::outln;
+use crate::show::{self, outln};
 
 /// Runs the command.
 pub(crate) fn ctl(arguments: &CtlArguments) -> Result<Answer, Failure> {
@@ -40,26 +41,28 @@ pub(crate) fn ctl(arguments: &CtlArguments) -> Result<Answer, Failure> {
     let shown = Shown { client: &client, line: &line, is_json: arguments.json };
     match arguments.verb {
         CtlVerb::Status => {
-            let status = shown.reply(tables::print_status)?;
+            let status = shown.reply(tables::write_status)?;
             return Ok(if tables::is_guaranteed(&status) { Answer::Yes } else { Answer::No });
         }
         CtlVerb::Statistics => {
-            shown.reply(tables::print_statistics)?;
+            shown.reply(tables::write_statistics)?;
         }
         CtlVerb::Missed | CtlVerb::Ended => {
-            shown.reply(tables::print_heard)?;
+            shown.reply(tables::write_heard)?;
         }
         CtlVerb::Check => {
-            shown.reply(|found| tables::print_admitted(found, "would be admitted"))?;
+            shown.reply(|found, page| tables::write_admitted(found, "would be admitted", page))?;
         }
         CtlVerb::Admit => {
-            shown.reply(|found| tables::print_admitted(found, "is admitted"))?;
+            shown.reply(|found, page| tables::write_admitted(found, "is admitted", page))?;
         }
         CtlVerb::Remove => {
-            shown.reply(tables::print_removed)?;
+            shown.reply(tables::write_removed)?;
         }
         CtlVerb::Stop => {
-            shown.reply(|_: &Noted| outln!("It answers what is outstanding, and ends."))?;
+            shown.reply(|_: &Noted, page| {
+                writeln!(page, "It answers what is outstanding, and ends.");
+            })?;
         }
     }
     Ok(Answer::Yes)
@@ -73,10 +76,10 @@ struct Shown<'a> {
 }
 
 impl Shown<'_> {
-    fn reply<T: DeserializeOwned>(&self, print: impl Fn(&T)) -> Result<T, Failure> {
+    fn reply<T: DeserializeOwned>(&self, write: impl Fn(&T, &mut Page)) -> Result<T, Failure> {
         let reply = self.client.understand(self.line)?;
         if !self.is_json {
-            print(&reply);
+            show::page(|page| write(&reply, page));
         }
         Ok(reply)
     }

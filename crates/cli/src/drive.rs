@@ -1,21 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! `tidegate drive`: the drives that come with Tidegate, those of drive files, and those of
 //! other simulators; one file per sub-command.
-//!
-//! What is drawn of a drive is made in `chart`.
 
 pub(crate) mod arguments;
 mod attach;
-mod chart;
 mod compare;
 mod detach;
 mod disk_files;
-mod facts;
 mod import;
 mod list;
-mod paragraph;
 mod replay;
-mod seek_facts;
 mod show;
 
 use crate::answer::Answer;

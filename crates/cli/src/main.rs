@@ -6,7 +6,6 @@
 
 mod answer;
 mod arguments;
-mod broken_contract;
 mod check;
 mod cpu;
 mod ctl;
@@ -14,26 +13,18 @@ mod drive;
 mod failure;
 mod input;
 mod interrupt;
-mod machine;
 mod made_target;
 mod new_file;
 mod output_file;
-mod plot;
-mod priority;
 mod profile;
-mod profile_json;
 mod profile_output;
-mod profile_plan;
 mod profile_simulated;
-mod profile_tables;
-mod results;
+mod progress;
 mod run;
 mod samples_file;
 mod serve;
 mod show;
 mod sim;
-mod soft;
-mod structure_text;
 mod text_file;
 mod top;
 

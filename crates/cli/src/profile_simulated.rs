@@ -9,18 +9,18 @@ use std::time::Instant;
 use tidegate_drive::{Drive, PseudoDisk};
 use tidegate_measure::{
     Experiment, Journal, Kind, Origin, Profile, ProfileError, ProfileParams, Progress, Step,
-    Warning, merge, origin,
+    TimeLeft, Warning, merge, origin,
 };
 use tidegate_model::drive_file::Identity;
 use tidegate_model::{Bytes, DriveFile, DriveKind, Duration};
+use tidegate_report::PlanReport;
 
 use crate::arguments::ProfileArguments;
 use crate::failure::Failure;
 use crate::output_file::OutputFile;
 use crate::profile_output::Output;
-use crate::profile_plan::TimeLeft;
 use crate::show;
-use crate::{input, interrupt, profile, profile_plan};
+use crate::{input, interrupt, progress};
 
 /// Of a drive of which only times are known: places do not matter to it.
 const ANY_CAPACITY: Bytes = Bytes::from_kib(1 << 30);
@@ -44,13 +44,13 @@ pub(crate) fn run(arguments: &ProfileArguments) -> Result<(), Failure> {
     let output = Output::prepare(arguments, Path::new(""))?;
     let params = params(arguments, &file)?;
     let (kind, mut drive) = drive_of(arguments, &file, params.seed)?;
-    profile::print_measuring(&format!("{} as {}", file.name, kind.name()), &params);
+    progress::print_measuring(&format!("{} as {}", file.name, kind.name()), &params);
     // Its pace is found on a drive of its own: one that has served is not as it was.
     let (_, mut other) = drive_of(arguments, &file, params.seed)?;
     let steps = tidegate_measure::plan_drive(&mut *other, capacity(&file), &params);
-    let steps = steps.map_err(profile::profile_failure)?;
+    let steps = steps.map_err(progress::profile_failure)?;
     if arguments.plan {
-        profile_plan::print(&steps, arguments.json);
+        show::report(&PlanReport::of(&steps), arguments.json);
         if !arguments.json {
             show::labelled(
                 "Time",
@@ -176,10 +176,10 @@ fn measure(
     (interrupted, journal): (&AtomicBool, Option<&mut Journal>),
 ) -> Result<Profile, ProfileError> {
     let mut left = TimeLeft::of(steps);
-    let bar = profile::bar("trials");
+    let bar = progress::bar("trials");
     let begun = Instant::now();
     let progress = |progress: Progress| {
-        profile::show_progress(&bar, progress, &mut left);
+        progress::show_progress(&bar, progress, &mut left);
         let is_over =
             |limit: Duration| begun.elapsed() >= std::time::Duration::from_nanos(limit.ns());
         if arguments.time_limit.is_some_and(is_over) {

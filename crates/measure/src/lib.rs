@@ -43,6 +43,7 @@ pub mod stripe;
 mod structure;
 mod subject;
 mod throughput;
+pub mod time_left;
 pub mod warning;
 
 pub use drain::Start;
@@ -61,4 +62,5 @@ pub use record::device_identity;
 pub use rounds::Progress;
 pub use stripe::Stripe;
 pub use subject::SubjectError;
+pub use time_left::TimeLeft;
 pub use warning::{Entries, Skip, Warning};

@@ -9,11 +9,11 @@ use tidegate_model::{Bytes, Duration};
 
 use super::text::text;
 use crate::arguments::CtlVerb;
-use crate::show::{self, labelled, out, outln};
+use tidegate_report::{Page, figures};
 
 /// A time of so many nanoseconds, `-` where there is none.
 pub(crate) fn time(ns: Option<u64>) -> String {
-    show::bound(ns.map(Duration::from_ns))
+    figures::bound(ns.map(Duration::from_ns))
 }
 
 /// Whether everything that was agreed is proved, still stands, and was answered.
@@ -35,12 +35,12 @@ fn failed(status: &Status) -> u64 {
     with_contract(status).map(|export| export.failed).sum()
 }
 
-pub(super) fn print_status(status: &Status) {
-    labelled("Policy", &text(&status.policy));
-    labelled("Running for", &elapsed(status.uptime_ns));
-    labelled("Host", &text(&status.real_time.text));
-    labelled("Guarantee", &guarantee(status));
-    outln!();
+pub(super) fn write_status(status: &Status, page: &mut Page) {
+    page.labelled("Policy", text(&status.policy));
+    page.labelled("Running for", elapsed(status.uptime_ns));
+    page.labelled("Host", text(&status.real_time.text));
+    page.labelled("Guarantee", guarantee(status));
+    writeln!(page);
     let exports = &status.exports;
     let cells = |of: fn(&ExportStatus) -> String| exports.iter().map(of).collect::<Vec<_>>();
     let columns = [
@@ -51,7 +51,7 @@ pub(super) fn print_status(status: &Status) {
         ("deadline", cells(|export| time(export.contract.as_ref().map(|it| it.deadline_ns)))),
         ("bound", cells(|export| time(export.bound_ns))),
     ];
-    out!("{}", show::columns(&columns, 3));
+    page.columns(&columns, 3);
 }
 
 fn guarantee(status: &Status) -> String {
@@ -59,7 +59,7 @@ fn guarantee(status: &Status) -> String {
         _ if with_contract(status).next().is_none() => "none was asked for",
         (true, 0) => "stands: no response takes longer than its bound",
         (true, count) => {
-            let requests = show::count(usize::try_from(count).unwrap_or(usize::MAX), "request");
+            let requests = figures::count(usize::try_from(count).unwrap_or(usize::MAX), "request");
             return format!(
                 "stands for what was answered; {requests} with a contract failed: see the log"
             );
@@ -89,7 +89,7 @@ fn beyond(export: &ExportStatus) -> String {
     export.contract.as_ref().map_or_else(|| "-".to_owned(), |terms| text(&terms.beyond))
 }
 
-pub(super) fn print_statistics(seen: &Statistics) {
+pub(super) fn write_statistics(seen: &Statistics, page: &mut Page) {
     let exports = &seen.exports;
     let cells = |of: fn(&ExportFigures) -> String| exports.iter().map(of).collect::<Vec<_>>();
     let columns = [
@@ -108,11 +108,11 @@ pub(super) fn print_statistics(seen: &Statistics) {
         ("data", cells(|export| megabytes(export.transferred_bytes))),
         ("flushes", cells(|export| export.flushes.to_string())),
     ];
-    outln!("In {}:", elapsed(seen.uptime_ns));
-    outln!();
-    out!("{}", show::columns(&columns, 1));
-    outln!();
-    labelled("Drive", &drive(&seen.drive));
+    writeln!(page, "In {}:", elapsed(seen.uptime_ns));
+    writeln!(page);
+    page.columns(&columns, 1);
+    writeln!(page);
+    page.labelled("Drive", drive(&seen.drive));
 }
 
 /// `3 of 4`.
@@ -142,11 +142,14 @@ pub(crate) fn drive(drive: &DriveFigures) -> String {
     )
 }
 
-pub(super) fn print_heard(answer: &Heard) {
+pub(super) fn write_heard(answer: &Heard, page: &mut Page) {
     if answer.is_heard {
-        outln!("It is heard by the regulator of best effort.");
+        writeln!(page, "It is heard by the regulator of best effort.");
     } else {
-        outln!("It changes nothing: no regulator of this service is steered by notices (mdn is).");
+        writeln!(
+            page,
+            "It changes nothing: no regulator of this service is steered by notices (mdn is)."
+        );
     }
 }
 
@@ -173,41 +176,42 @@ pub(super) fn refusal(refused: &Failed, verb: CtlVerb) -> String {
     format!("{what}: {}.{instead}", text(&refused.error))
 }
 
-pub(super) fn print_admitted(answer: &AdmittedExport, what: &str) {
+pub(super) fn write_admitted(answer: &AdmittedExport, what: &str, page: &mut Page) {
     let (size, offset) = (answer.size_bytes, answer.offset_bytes);
-    outln!(
+    writeln!(
+        page,
         "`{}` {what}: {} of the store, from {} on, under `{}`.",
         text(&answer.export),
         Bytes::new(size),
         Bytes::new(offset),
         text(&answer.policy)
     );
-    print_bounds(&answer.bounds, &answer.note);
+    write_bounds(&answer.bounds, &answer.note, page);
 }
 
-pub(super) fn print_removed(answer: &RemovedExport) {
+pub(super) fn write_removed(answer: &RemovedExport, page: &mut Page) {
     let free = if answer.is_free {
         "its place and its share of the drive are free"
     } else {
         "its place and its share of the drive are free after the next change: the others left no \
          quiet instant"
     };
-    outln!("`{}` is removed; {free}.", text(&answer.export));
-    print_bounds(&answer.bounds, &answer.note);
+    writeln!(page, "`{}` is removed; {free}.", text(&answer.export));
+    write_bounds(&answer.bounds, &answer.note, page);
 }
 
 /// What each export is promised now.
-fn print_bounds(exports: &[ExportBound], note: &str) {
+fn write_bounds(exports: &[ExportBound], note: &str, page: &mut Page) {
     let cells = |of: fn(&ExportBound) -> String| exports.iter().map(of).collect::<Vec<_>>();
     let columns = [
         ("export", cells(|export| text(&export.name))),
         ("deadline", cells(|export| time(export.deadline_ns))),
         ("bound", cells(|export| time(export.bound_ns))),
     ];
-    outln!();
-    out!("{}", show::columns(&columns, 1));
-    outln!();
-    outln!("This holds {}.", text(note));
+    writeln!(page);
+    page.columns(&columns, 1);
+    writeln!(page);
+    writeln!(page, "This holds {}.", text(note));
 }
 
 #[cfg(test)]

@@ -7,9 +7,9 @@ use ratatui::style::{Style, Stylize as _};
 use ratatui::text::Line;
 use ratatui::widgets::{Cell, Row, Table};
 use tidegate_engine::control::wire::{ExportFigures, Statistics, Status};
+use tidegate_report::figures;
 
 use crate::ctl::{drive, elapsed, text, time, tokens};
-use crate::show;
 
 /// Titles and widths of the columns.
 const COLUMNS: [(&str, u16); 11] = [
@@ -88,7 +88,7 @@ impl Screen {
         let cells = [
             text(&export.name),
             rate(|it| it.requests).map_or_else(|| "-".to_owned(), |rate| rate.to_string()),
-            rate(|it| it.transferred_bytes).map_or_else(|| "-".to_owned(), show::throughput),
+            rate(|it| it.transferred_bytes).map_or_else(|| "-".to_owned(), figures::throughput),
             export.outstanding.to_string(),
             tokens(export),
             export.misses.to_string(),
