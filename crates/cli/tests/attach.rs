@@ -346,15 +346,3 @@ fn in_the_background_it_returns_with_the_device_or_the_fault() {
     let (code, said, error) = folder.run(&["drive", "detach", &name]);
     assert!(code == 0 && said.contains("Outstanding"), "{said}{error}");
 }
-
-/// Neither root nor a device is needed to be told what is wrong.
-#[test]
-fn what_cannot_be_is_said_by_name() {
-    let folder = Folder::new();
-    let (code, _, error) = folder.run(&["drive", "attach", "nonesuch"]);
-    assert!(code == 2 && error.contains("neither a built-in drive nor a drive file"), "{error}");
-    let (code, _, error) = folder.run(&["drive", "attach", "nvme-ssd", "--name", "../x"]);
-    assert!(code == 2 && error.contains("letters, digits"), "{error}");
-    let (code, _, error) = folder.run(&["drive", "detach", "nonesuch"]);
-    assert!(code == 2 && error.contains("no attached drive is called `nonesuch`"), "{error}");
-}

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! `tidegate profile` that is told to stop: by one request that comes twice, and by a second one of
-//! somebody who will not wait. Of a simulated drive: needs no disk.
+//! `tidegate profile` of a simulated drive that is told to stop: by a signal that comes twice, by a
+//! second one of a user who does not wait, and by its time limit.
 
 mod common;
 
@@ -98,4 +98,39 @@ fn a_later_request_quits_at_once_and_names_the_samples() {
     let again = ["--samples=5", "--resume"];
     let (code, _, stderr) = folder.run(&[&LONG[..4], &again, &LONG[5..]].concat());
     assert_eq!(code, 0, "what was kept can be gone on with: {stderr}");
+}
+
+/// Goal: what was measured before an interruption is not measured again, and the result is as
+/// large as if there had been none. Method: the first run is told to stop at once; the samples
+/// that the second has beside it are counted.
+#[test]
+fn an_interrupted_profile_goes_on() {
+    let folder = Folder::new();
+    let profile = |more: &[&str]| folder.run(&[&LONG[..2], &["--depth=4"], more].concat());
+    let only = ["--only=batch,single", "-o", "d.toml"];
+    let stopped = [&only[..], &["--samples=400000", "--time-limit=500ms"]].concat();
+    // On a busy machine the time may be over before the first sample: that leaves nothing behind.
+    let mut tries = (0..20).map(|_| profile(&stopped));
+    let is_measured = |(_, _, stderr): &(i32, String, String)| !stderr.contains("allow more time");
+    let (code, _, stderr) = tries.find(is_measured).expect("some time for it");
+    assert_eq!(code, 0, "{stderr}");
+    assert!(stderr.contains("go on with --resume"), "{stderr}");
+    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 2, "d.toml and its samples");
+    let rounds = count_of_batches(&folder);
+    assert!(rounds > 0);
+
+    let samples = format!("--samples={}", rounds + 3);
+    let (code, _, stderr) = profile(&[&only[..], &[&samples]].concat());
+    assert_eq!(code, 2, "neither the file nor its samples are overwritten: {stderr}");
+    let again = [&only[..], &[&samples, "--resume", "--keep-samples"]].concat();
+    let (code, _, stderr) = profile(&again);
+    assert_eq!(code, 0, "{stderr}");
+    assert_eq!(count_of_batches(&folder), rounds + 3);
+    let text = std::fs::read_to_string(folder.path().join("d.toml")).unwrap();
+    assert!(text.contains(&format!("samples = {}\n", rounds + 3)), "{stderr}");
+}
+
+fn count_of_batches(folder: &Folder) -> usize {
+    let text = std::fs::read_to_string(folder.path().join("d.toml.samples")).unwrap();
+    text.lines().filter(|line| line.contains("\"of\":\"batch of ")).count()
 }

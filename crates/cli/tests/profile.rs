@@ -48,36 +48,13 @@ fn names(folder: &Folder) -> Vec<String> {
     names
 }
 
-/// Goal: whatever has the name of the output is not touched, whether it is a drive file,
-/// text, or can be read at all. Method: no target exists, so the output must be refused
-/// before it.
+/// Other outputs that cannot be are in `screens`; what this one is refused with is the system's.
 #[test]
-fn an_output_that_cannot_be_is_refused_before_the_target_is_opened() {
+fn an_output_in_a_folder_of_the_system_is_refused() {
     let folder = Folder::new();
-    let path = folder.path().join("bytes");
-    std::fs::write(&path, b"\xff precious").unwrap();
-    folder.file("text", "precious");
-    for (output, add, said) in [
-        ("bytes", false, "nothing that exists is overwritten"),
-        ("bytes", true, "it is not text"),
-        ("text", true, "text, line 1"),
-        (".", false, "is a directory"),
-        ("new/", false, "is a directory"),
-        ("missing/d.toml", false, "cannot write"),
-        ("/proc/d.toml", false, "cannot write"),
-        ("/dev/full", false, "nothing that exists is overwritten"),
-        ("/dev/full", true, "not a regular file"),
-        ("disk.img", false, "what is to be measured"),
-        ("./disk.img", false, "what is to be measured"),
-        ("none", true, "to add to"),
-    ] {
-        let add: &[&str] = if add { &["--add"] } else { &[] };
-        let (code, stdout, stderr) = profile(&folder, &[&["-o", output], add].concat());
-        assert_eq!((code, stdout.as_str()), (2, ""), "{output}: {stderr}");
-        assert!(stderr.contains(said), "{output}: {stderr}");
-    }
-    assert_eq!(std::fs::read(&path).unwrap(), b"\xff precious");
-    assert_eq!(names(&folder), ["bytes", "text"]);
+    let (code, stdout, stderr) = profile(&folder, &["-o", "/proc/d.toml"]);
+    assert_eq!((code, stdout.as_str()), (2, ""), "{stderr}");
+    assert!(stderr.contains("cannot write"), "{stderr}");
 }
 
 #[test]
@@ -222,42 +199,19 @@ fn a_table_of_another_device_is_not_added() {
     assert_eq!((kernels(&own), kernels(&both)), (1, 1), "{both}");
 }
 
-/// Goal: a slip in one option does not leave a file that makes the corrected command fail.
+/// Goal: a slip in one option does not leave a file that makes the corrected command fail. Method: a
+/// depth that only the target decides, and it has no room for it.
 #[test]
 fn a_refused_profile_leaves_no_file_of_its_own() {
     let folder = Folder::new();
-    let create =
-        |more: &[&str]| folder.run(&[&["profile", "new.img", "--create", "64KiB"], more].concat());
-    for (more, said) in [
-        (&["--size", "1000B"][..], "multiple of 512"),
-        (&["--size", "64KiB", "--depth", "2"], "no room for 2 requests"),
-        (&["--size", "128KiB"], "no room for 1 requests"),
-    ] {
-        let (code, _, stderr) = create(more);
-        assert_eq!(code, 2, "{stderr}");
-        assert!(stderr.contains(said), "{stderr}");
-        assert!(!stderr.contains("Creating"), "it was made for nothing: {stderr}");
-    }
-    assert!(names(&folder).is_empty());
     if !is_measurable(&folder) {
         return;
     }
-    // A depth that only the target decides, and it has no room for it.
-    let (code, _, stderr) = create(&["--size", "64KiB"]);
+    let create = ["profile", "new.img", "--create", "64KiB", "--size", "64KiB"];
+    let (code, _, stderr) = folder.run(&create);
     assert_eq!(code, 2, "{stderr}");
     assert!(stderr.contains("Removed      new.img"), "{stderr}");
     assert_eq!(names(&folder), ["disk.img"]);
-}
-
-/// Goal: no measurement ends in a drive file that cannot be read for its name.
-#[test]
-fn a_name_that_cannot_be_printed_is_refused() {
-    let folder = Folder::new();
-    for name in ["", "a\nb"] {
-        let (code, _, stderr) = profile(&folder, &["--name", name]);
-        assert_eq!(code, 2);
-        assert!(stderr.contains("can be printed"), "{stderr}");
-    }
 }
 
 #[test]
@@ -282,13 +236,4 @@ fn the_table_says_what_a_batch_gains() {
     let (code, stdout, _) = profile(&folder, &["-o", "d.toml"]);
     assert_eq!(code, 0);
     assert!(stdout.contains("gain over one at a time") && stdout.contains("1.00x"), "{stdout}");
-}
-
-#[test]
-fn flushes_are_measured_only_where_writing_is_allowed() {
-    let folder = Folder::new();
-    let only = ["profile", "disk.img", "--only=flush", "--add", "-o", "d.toml"];
-    let (code, _, stderr) = folder.run(&only);
-    assert_eq!(code, 2);
-    assert!(stderr.contains("add --allow-writes if that is meant"), "{stderr}");
 }

@@ -98,3 +98,40 @@ fn costs_cover_smaller_requests_that_are_added() {
         assert!(costs.batch_of(batch).expect("4KiB are charged as 8KiB") >= took);
     }
 }
+
+/// Goal: a starvation that was seen is not forgotten for a shorter one.
+#[test]
+fn starvation_that_is_added_does_not_fall() {
+    let folder = Folder::new();
+    let drive = "fujitsu-max3036rc";
+    profile(&folder, drive, "--depth 4 --only batch,starvation --samples 5");
+    let before = read(&folder).starvation_max;
+    profile(&folder, drive, "--depth 2 --only starvation --samples 1 --add");
+    assert!(before.is_some() && read(&folder).starvation_max >= before);
+}
+
+/// Goal: the last column of drains is drain(q) of the file. Method: drains after requests far apart,
+/// which raise it above those from random places.
+#[test]
+fn drains_are_shown_as_the_file_has_them() {
+    let folder = Folder::new();
+    let only = "--only=batch,drain,drain-adversary";
+    let line = ["profile", "fujitsu-max3036rc", "--depth=4", only, "--samples=12", "-o"];
+    let (code, stdout, stderr) = folder.run(&[&line[..], &["d.drive.toml"]].concat());
+    assert_eq!(code, 0, "{stderr}");
+    let drain = &read(&folder).drain[0].ns_max;
+    let rows = stdout.split("Drains, ").nth(1).expect("the drains").lines().skip(2);
+    let mut is_raised = false;
+    for (row, q) in rows.zip([1, 2, 4]) {
+        let us: Vec<u64> = row
+            .split_whitespace()
+            .skip(1)
+            .map(|cell| cell.trim_end_matches("ms").replace('.', "").parse().unwrap())
+            .collect();
+        let (shown, starts) = us.split_last().unwrap();
+        let longest = drain[..q].iter().max().unwrap().div_ceil(1_000);
+        assert_eq!(*shown, longest, "drain({q}): {stdout}");
+        is_raised |= starts[3..].iter().any(|us| us > starts[..3].iter().max().unwrap());
+    }
+    assert!(is_raised, "no drain after requests far apart is longer: {stdout}");
+}

@@ -121,6 +121,8 @@ fn cell(index: usize, text: &str) -> Cell<'static> {
 
 #[cfg(test)]
 mod tests {
+    use std::fmt::Write as _;
+
     use ratatui::Terminal;
     use ratatui::backend::TestBackend;
     use ratatui::buffer::Cell as Place;
@@ -166,38 +168,31 @@ mod tests {
         Screen::new(Status { policy: "dqf".to_owned(), ..Status::default() })
     }
 
+    /// `tests/screens/main.rs` says how to accept a change.
     #[test]
-    fn rates_are_of_the_last_second_and_figures_stand_under_their_titles() {
+    fn live_view() {
         let mut screen = screen();
-        screen.update(seen(100, 1000, false));
-        assert!(drawn(&screen, 120)[3].contains(" - "), "nothing to compare with");
-        screen.update(seen(102, 1500, false));
-        let lines = drawn(&screen, 120);
-        assert_eq!(lines[0], "tidegate dqf, running for 0:01:42: guarantee stands");
-        let words = |line: &str| line.split_whitespace().map(str::to_owned).collect::<Vec<_>>();
-        assert_eq!(words(&lines[2]).len(), COLUMNS.len());
-        assert_eq!(
-            words(&lines[3]).join(" "),
-            "camera-1?[2J 250 25.0MB/s 3 1 of 4 0 7 1.500ms 2.000ms 9.001ms 12.000ms"
-        );
-        assert_eq!(lines[2].find("bound").map(|at| at + 5), Some(lines[3].len()));
-        assert_eq!(
-            lines[5],
-            "2 in flight; 40 batches, longest 5.000ms; 0 longer than its table says"
-        );
-        assert_eq!(lines[6], "q quits");
-    }
-
-    #[test]
-    fn a_broken_guarantee_is_the_first_thing_that_is_seen() {
-        let mut screen = screen();
-        screen.update(seen(1, 1, true));
-        let lines = drawn(&screen, 100);
-        assert!(lines[0].ends_with("guarantee DEGRADED until the next start"), "{lines:?}");
-        assert!(
-            lines[5].ends_with("1 longer than its table says, by at most 1.000ms"),
-            "{lines:?}"
-        );
+        let looks = [
+            ("before the first look", None),
+            ("after one look", Some(seen(100, 1000, false))),
+            ("after two", Some(seen(102, 1500, false))),
+            ("a bound was exceeded", Some(seen(103, 1501, true))),
+        ];
+        let mut text = String::new();
+        for (state, seen) in looks {
+            if let Some(seen) = seen {
+                screen.update(seen);
+            }
+            for width in [80, 120] {
+                let lines = drawn(&screen, width).join("\n");
+                let _ = writeln!(text, "# {state}, {width} columns\n{lines}\n");
+            }
+        }
+        let mut settings = insta::Settings::clone_current();
+        settings.set_snapshot_path("../../tests/snapshots");
+        settings.set_prepend_module_to_snapshot(false);
+        settings.set_omit_expression(true);
+        settings.bind(|| insta::assert_snapshot!("live_view", text));
     }
 
     #[test]

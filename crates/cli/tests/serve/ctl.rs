@@ -104,27 +104,6 @@ fn exports_come_and_go() {
     assert_eq!(names(), ["camera", "rest"]);
 }
 
-#[test]
-fn what_cannot_be_asked_is_said() {
-    let folder = Folder::new();
-    for (arguments, code, said) in [
-        (&["ctl", "s.ctl", "status"][..], 3, "no service listens there"),
-        (&["ctl", "s.ctl", "missed"], 2, "about one export"),
-        (&["ctl", "s.ctl", "stop", "camera"], 2, "about all exports"),
-        (&["ctl", "s.ctl", "dance"], 2, "possible values"),
-        (&["ctl", "plain.toml", "status"], 2, "names no control socket"),
-        (&["ctl", "faulty.toml", "status"], 2, "nothing is exported"),
-        (&["top", "s.ctl"], 3, "no service listens there"),
-        (&["top", "plain.toml"], 2, "names no control socket"),
-    ] {
-        folder.file("plain.toml", &SERVE.replace("control = \"s.ctl\"\n", "").replace("PORT", "1"));
-        folder.file("faulty.toml", "control = \"s.ctl\"\n");
-        let (found, _, stderr) = folder.run(arguments);
-        assert_eq!(found, code, "{arguments:?}: {stderr}");
-        assert!(stderr.contains(said), "{arguments:?}: {stderr}");
-    }
-}
-
 /// Goal: the live view gives the terminal back, whatever ends it. Method: `script` makes a
 /// terminal; its last bytes leave the other screen and show the cursor.
 #[test]

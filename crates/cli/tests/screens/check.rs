@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! `tidegate check`: disks, and whole machines.
+
+use crate::screens;
+
+screens! {
+    check_verdicts: [
+        "tidegate check inline.toml",
+        "tidegate check inline.toml --policy noop",
+        "tidegate check inline.toml --policy fifo",
+        "tidegate check inline.toml --policy gated-drain",
+        "tidegate check tight.toml",
+        "tidegate check best-effort.toml",
+        "tidegate check cameras.toml",
+        "tidegate check inline.toml --json",
+        "tidegate check inline.toml --policy noop --json",
+        "tidegate check depth.toml --policy rtio-limit --json",
+    ];
+    check_examples: [
+        "tidegate check workloads/cameras.workload.toml",
+        "tidegate check workloads/cameras-24.workload.toml",
+        "tidegate check workloads/recorder.workload.toml",
+        "tidegate check workloads/queries.workload.toml",
+        "tidegate check workloads/throttling.workload.toml",
+        "tidegate check workloads/machine.workload.toml",
+        "tidegate cpu check workloads/network.workload.toml",
+    ];
+    check_soft: [
+        "tidegate check soft.toml --batch 2",
+        "sed '/samples/d' soft.drive.toml > t && mv t soft.drive.toml",
+        "tidegate check soft.toml",
+    ];
+    /// Requests that differ are charged their own cost, and the reader is told on what ground.
+    check_costs: [
+        "tidegate check sizes.toml --batch 3",
+        "tidegate check cost.toml",
+        "sed 's/# batch_cost/batch_cost/' cost.toml > limit.toml",
+        "tidegate check limit.toml",
+        "sed 's/24ms/20ms/' limit.toml > cuts.toml",
+        "tidegate check cuts.toml",
+        "sed 's/24ms/100ms/; s/# best_effort/[[best_effort]]/; s/# load//' limit.toml > load.toml",
+        "tidegate check load.toml",
+        // Without a limit the tighter bound is by costs too.
+        "sed 's/# deadline/deadline/' cost.toml > late.toml",
+        "tidegate check late.toml",
+        "tidegate check late.toml --policy edf",
+    ];
+    check_published_depths: [
+        "tidegate check depth.toml --policy rtio-limit",
+        "sed 's/75ms/160ms/' depth.toml > later.toml",
+        "tidegate check later.toml --policy rtio-limit",
+    ];
+    /// A drain table below the batch table of the same drive proves nothing and is named.
+    check_drains: [
+        "tidegate check drain.toml --policy gated-drain",
+        "sed 's/8ms/9ms/' drain.toml > later.toml",
+        "tidegate check later.toml --policy gated-drain",
+        "tidegate check later.toml --policy dqf",
+    ];
+    /// What a disk with a write cache does to reads beside writes stands in none of its tables.
+    check_write_cache: [
+        "tidegate check cache.toml",
+        "sed 's/op = \"write\"//' cache.toml > reads.toml",
+        "tidegate check reads.toml",
+        "tidegate check cache.toml --drive fujitsu-max3036rc",
+        "tidegate sim cache.toml --jobs 100",
+    ];
+    check_faults: [
+        "sed 's/\"100ms\"/100/' inline.toml > w.toml",
+        "tidegate check w.toml",
+        "sed 's/\"inline.drive.toml\"/\"sata\"/' paths.toml > w.toml",
+        "tidegate check w.toml",
+        "sed 's/\"inline.drive.toml\"/\"none.toml\"/' paths.toml > w.toml",
+        "tidegate check w.toml",
+        "sed 's/size = \"4KiB\"/size = 4/' inline.drive.toml > faulty.drive.toml",
+        "tidegate check paths.toml --drive faulty.drive.toml",
+        "sed 's/inline.drive/faulty.drive/' paths.toml > w.toml",
+        "tidegate check w.toml",
+        "tidegate check nowhere.toml",
+        "tidegate check inline.toml --batch 8",
+        "tidegate check paths.toml --batch 3",
+        "tidegate check inline.toml --batch 0",
+        "sed 's/# policy/[policy]\\nname = \"dqf\"\\nbatch = 9/' inline.toml > w.toml",
+        "tidegate check w.toml",
+        "tidegate check w.toml --batch 2",
+        "tidegate check inline.toml --policy list",
+        "tidegate check",
+    ];
+    check_faulty_costs: [
+        "sed 's/# batch_cost/batch_cost/; s/24ms/19ms/' cost.toml > w.toml",
+        "tidegate check w.toml",
+        "sed 's/# batch_cost = \"24ms\"/batch_cost = 60/' cost.toml > w.toml",
+        "tidegate check w.toml",
+        "sed 's/# batch_cost/batch/' cost.toml > w.toml",
+        "tidegate check w.toml",
+    ];
+    /// What never ends, or fills the memory, is refused by name and not read.
+    check_no_files: [
+        "truncate -s 16777217 large",
+        "tidegate check /dev/zero",
+        "tidegate check .",
+        "tidegate check large",
+        "tidegate check inline.toml --drive /dev/zero",
+        "tidegate check inline.toml --drive .",
+        "tidegate check inline.toml --drive large",
+    ];
+    /// One command answers for the whole machine: yes only when both are proven.
+    check_machines: [
+        "cat inline.toml processor.toml > both.toml",
+        "tidegate check both.toml",
+        "cat inline.toml overload.toml > disk.toml",
+        "tidegate check disk.toml",
+        "tidegate check disk.toml --policy noop",
+        "cat tight.toml processor.toml > cpu.toml",
+        "tidegate check cpu.toml",
+        "cat tight.toml overload.toml > none.toml",
+        "tidegate check none.toml",
+        // A file without a disk is for `check` what it is for `cpu check`.
+        "tidegate check processor.toml",
+        "tidegate check processor.toml --policy dqf",
+    ];
+}

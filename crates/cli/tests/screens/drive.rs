@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! `tidegate drive`: lists, pictures, imports, comparisons and replays.
+
+use crate::screens;
+
+screens! {
+    drive_list: ["tidegate drive list"];
+    drive_show_built_in: [
+        "tidegate drive show fujitsu-max3036rc",
+        "tidegate drive show ibm-36z15",
+        "tidegate drive show ibm-40k1044",
+        "tidegate drive show maxtor-atlas-10k-v",
+        "tidegate drive show nearline-7200",
+        "tidegate drive show nvme-ssd",
+        "tidegate drive show sata-ssd",
+        "tidegate drive show seagate-36es2",
+        "tidegate drive show seagate-st340810a",
+    ];
+    /// An import says what it used, left out and did not find.
+    drive_import: [
+        "tidegate drive import disk -o d.drive.toml",
+        "cat d.drive.toml",
+        "tidegate drive show d.drive.toml",
+        // One file is enough, and the name is the user's.
+        "tidegate drive import disk/d.diskspecs -o n.drive.toml --name 'my disk'",
+        "tidegate drive show d.drive.toml --svg d.svg",
+        "cat d.svg",
+        "tidegate drive show sizes.drive.toml --svg t.svg",
+        "cat t.svg",
+        // The picture goes into a new file.
+        "tidegate drive show d.drive.toml --svg t.svg",
+    ];
+    drive_import_faults: [
+        "tidegate drive import disk -o d.drive.toml > said",
+        "cp -R disk before && cp d.drive.toml before",
+        "tidegate drive import disk -o d.drive.toml",
+        "tidegate drive import disk -o disk/d.model",
+        "cmp d.drive.toml before/d.drive.toml && cmp disk/d.model before/d.model",
+        "tidegate drive import nowhere -o o.toml",
+        "tidegate drive import /dev/zero -o o.toml",
+        "tidegate drive import disk -o o.toml --name ''",
+        "mv disk/d.seek seek && tidegate drive import disk -o o.toml",
+        "printf '1, 1.0\\n99, soon\\n' > disk/d.seek",
+        "tidegate drive import disk -o o.toml",
+        "test ! -e o.toml",
+    ];
+    drive_show_faults: [
+        "(cat chips.head; sed -n '/^\\[ssd\\]/,$p' drives/sata-ssd.drive.toml) > s.toml",
+        "tidegate drive show s.toml",
+        "tidegate drive show s.toml --svg s.svg",
+        "tidegate drive show nowhere",
+        "test ! -e s.svg",
+    ];
+    drive_compare: [
+        "tidegate drive compare fujitsu-max3036rc fujitsu-max3036rc",
+        "tidegate drive compare fujitsu-max3036rc ibm-36z15",
+        "tidegate drive compare sata-ssd nvme-ssd",
+        "tidegate drive compare sata-ssd nvme-ssd --tolerance 1000%",
+        "tidegate drive compare sata-ssd nowhere",
+        "tidegate drive compare sata-ssd nvme-ssd --tolerance 5",
+    ];
+    drive_replay: [
+        "tidegate drive import disk -o d.drive.toml > said",
+        "tidegate drive replay d.drive.toml --trace d.trace",
+        "tidegate drive replay fujitsu-max3036rc --trace d.trace --seed 3",
+        "tidegate drive replay d.drive.toml --trace d.trace --json",
+    ];
+    drive_replay_faults: [
+        "tidegate drive import disk -o d.drive.toml > said",
+        "echo 'R Hit 19999 8 7000.0 1000.0' > beyond.trace",
+        "tidegate drive replay d.drive.toml --trace beyond.trace",
+        "sed '2s/W/X/' d.trace > broken.trace",
+        "tidegate drive replay d.drive.toml --trace broken.trace",
+        "echo '# nothing' > empty.trace",
+        "tidegate drive replay d.drive.toml --trace empty.trace",
+        "tidegate drive replay d.drive.toml --trace no.trace",
+        "tidegate drive replay inline.drive.toml --trace d.trace",
+    ];
+    /// Neither root nor a device is needed to be told what is wrong.
+    drive_attach_faults: [
+        "tidegate drive attach nonesuch",
+        "tidegate drive attach nvme-ssd --name ../x",
+        "tidegate drive detach nonesuch",
+        "tidegate drive detach --all nonesuch",
+    ];
+}

@@ -1,0 +1,1 @@
+read question; echo hello; cat

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! The help of every command, short and long, and of command lines that are none.
+
+use crate::screens;
+
+screens! {
+    help: ["tidegate --help", "tidegate -h", "tidegate", "tidegate --version"];
+    help_check: ["tidegate check -h", "tidegate check --help"];
+    help_sim: ["tidegate sim -h", "tidegate sim --help"];
+    help_profile: ["tidegate profile -h", "tidegate profile --help"];
+    help_run: ["tidegate run -h", "tidegate run --help"];
+    help_serve: ["tidegate serve -h", "tidegate serve --help"];
+    help_ctl: ["tidegate ctl -h", "tidegate ctl --help"];
+    help_top: ["tidegate top -h", "tidegate top --help"];
+    help_drive: [
+        "tidegate drive --help",
+        "tidegate drive list --help",
+        "tidegate drive show --help",
+        "tidegate drive compare --help",
+        "tidegate drive import --help",
+        "tidegate drive replay --help",
+        "tidegate drive attach --help",
+        "tidegate drive detach --help",
+    ];
+    help_cpu: [
+        "tidegate cpu --help",
+        "tidegate cpu check --help",
+        "tidegate cpu sim --help",
+        "tidegate cpu conformance --help",
+        "tidegate cpu profile --help",
+        "tidegate cpu serve --help",
+    ];
+    no_commands: [
+        "tidegate dance",
+        "tidegate chekc inline.toml",
+        "tidegate check inline.toml --polcy dqf",
+        "tidegate check inline.toml tight.toml",
+        "tidegate drive",
+        "tidegate cpu dance",
+    ];
+}

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! Screens of measurements and runs on this machine, without what it decides: each figure is `#`,
+//! plots and lines about the host are left out. Where the build output has no direct I/O, the test of
+//! `profile` and `run` says so and passes.
+
+use std::path::Path;
+
+use crate::{COLUMNS, assert_snapshot, folder, run};
+
+/// Labels of lines that only some machines have.
+const OF_THE_HOST: [&str; 9] =
+    ["Drained", "Exceeded", "Host", "Hyperbola", "Line", "Note", "Processor", "Samples", "Tail"];
+
+/// What a line prints to standard output; `None`, with its reason, where it fails.
+fn printed(line: &str, folder: &Path) -> Option<String> {
+    let output = run(line, folder, COLUMNS[0]);
+    // A deadline may be missed here.
+    if output.status.code().is_none_or(|code| code > 1) {
+        println!("skipped: {}", String::from_utf8_lossy(&output.stderr));
+        return None;
+    }
+    let text = String::from_utf8(output.stdout).unwrap();
+    Some(format!("$ {line}\n{}\n", text.lines().filter_map(without_figures).collect::<String>()))
+}
+
+/// A line with `#` for each figure; none of plots, rows of figures, and lines about the host.
+fn without_figures(line: &str) -> Option<String> {
+    let is_figure = |word: &str| word == "-" || word.contains(|c: char| c.is_ascii_digit());
+    let words = line.split_whitespace().filter(|word| *word != "EXCEEDED");
+    let words: Vec<&str> = words.map(|word| if is_figure(word) { "#" } else { word }).collect();
+    let is_of_figures = words.iter().all(|word| ["#", "%", "ms"].contains(word));
+    let is_of_host = OF_THE_HOST.iter().any(|label| line.starts_with(&format!("{label:<12} ")));
+    let is_left_out = is_of_figures || is_of_host || !line.is_ascii();
+    (!is_left_out).then(|| words.join(" ") + "\n")
+}
+
+#[test]
+fn measured_profile_and_run() {
+    let folder = folder();
+    let lines = [
+        "tidegate profile disk.img --create 8MiB --size 64KiB --depth 4 --samples 20 --seed 1 \
+         --only batch,drain,throughput --name here -o d.toml",
+        "tidegate run run.toml --device disk.img --policy noop,fifo --jobs 3",
+    ];
+    let screens: Option<String> = lines.iter().map(|line| printed(line, folder.path())).collect();
+    if let Some(screens) = screens {
+        assert_snapshot("measured_profile_and_run", &screens);
+    }
+}
+
+#[test]
+fn measured_cpu_profile() {
+    let line = "tidegate cpu profile --trials 20 --longest 5ms --lengths 10 --seed 1 -o a.cpu.toml";
+    if let Some(screen) = printed(line, folder().path()) {
+        assert_snapshot("measured_cpu_profile", &screen);
+    }
+}

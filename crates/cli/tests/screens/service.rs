@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! `tidegate serve`, `ctl` and `top`. Nothing is served: `ctl` asks a listener of this test, which
+//! reads its answers from `files/services`.
+
+use std::io::{BufRead as _, BufReader, Write as _};
+use std::os::unix::net::{UnixListener, UnixStream};
+use std::path::Path;
+use std::thread;
+
+use serde_json::Value;
+
+use crate::{compare_in, folders, screens};
+
+screens! {
+    serve_proves_first: [
+        "tidegate serve workloads/media.serve.toml --print",
+        "sed 's/250ms/10ms/' workloads/media.serve.toml > fast.toml",
+        "tidegate serve fast.toml",
+        "tidegate serve fast.toml --force --print",
+        "sed 's/^socket.*/listen = \"127.0.0.1:10809\"/' workloads/media.serve.toml > tcp.toml",
+        "printf '[tls]\\ncertificates = \"ours\"\\n' >> tcp.toml",
+        "tidegate serve tcp.toml --print",
+    ];
+    serve_faults: [
+        "sed '0,/size = \"4GiB\"/s//size = 7/' workloads/media.serve.toml > s.toml",
+        "tidegate serve s.toml",
+        // The largest that fits is 27497236KiB.
+        "sed 's/12GiB/27497237KiB/' workloads/media.serve.toml > s.toml",
+        "tidegate serve s.toml",
+        "sed 's/media.sock/a/; /^socket/a control = \"./a\"' workloads/media.serve.toml > s.toml",
+        "tidegate serve s.toml",
+        "tidegate serve flushes.serve.toml",
+        "tidegate serve many.serve.toml",
+        // Canary: with one fewer, all of them are read at once.
+        "sed 's/513/512/' many.serve.toml > s.toml && tidegate serve s.toml --print",
+        "tidegate serve gone.serve.toml --print",
+        "tidegate serve gone.serve.toml",
+        "tidegate serve missing.toml",
+        "tidegate serve inline.toml",
+    ];
+    ctl_faults: [
+        "tidegate ctl s.ctl status",
+        "tidegate ctl s.ctl missed",
+        "tidegate ctl s.ctl stop camera",
+        "tidegate ctl s.ctl dance",
+        "tidegate ctl s.ctl admit nowhere",
+        "tidegate ctl workloads/media.serve.toml status",
+        "tidegate ctl inline.toml status",
+        "tidegate ctl nosuch.toml status",
+        "echo 'control = \"s.ctl\"' > empty.toml && tidegate ctl empty.toml status",
+        "tidegate top s.ctl",
+        "tidegate top workloads/media.serve.toml",
+    ];
+}
+
+#[test]
+fn ctl_tables() {
+    let folders = folders();
+    for folder in &folders {
+        listen(folder.path(), "good");
+        listen(folder.path(), "bad");
+    }
+    let lines = [
+        "tidegate ctl good.ctl status",
+        "tidegate ctl good.ctl statistics",
+        "tidegate ctl good.ctl status --json",
+        "tidegate ctl good.ctl missed camera",
+        "tidegate ctl good.ctl ended camera",
+        "tidegate ctl good.ctl check second.export.toml",
+        "tidegate ctl good.ctl admit second.export.toml",
+        "tidegate ctl good.ctl admit - < second.export.toml",
+        "tidegate ctl good.ctl remove second",
+        "tidegate ctl good.ctl stop",
+        "tidegate ctl bad.ctl status",
+        "tidegate ctl bad.ctl statistics",
+        "tidegate ctl bad.ctl missed camera",
+        "tidegate ctl bad.ctl check second.export.toml",
+        "tidegate ctl bad.ctl admit second.export.toml",
+        "tidegate ctl bad.ctl remove second",
+        "tidegate ctl bad.ctl ended nobody",
+        "tidegate ctl bad.ctl stop",
+        "tidegate top good.ctl",
+    ];
+    compare_in("ctl_tables", &lines, &folders);
+}
+
+/// Listens as a service that has an answer for each verb, until the test ends.
+fn listen(folder: &Path, service: &str) {
+    let listener = UnixListener::bind(folder.join(format!("{service}.ctl"))).unwrap();
+    let text = std::fs::read_to_string(folder.join(format!("services/{service}.json"))).unwrap();
+    let answers: Value = serde_json::from_str(&text).unwrap();
+    thread::spawn(move || {
+        for stream in listener.incoming() {
+            // The client may close its end before it reads an answer.
+            let _ = answer(&stream.unwrap(), &answers);
+        }
+    });
+}
+
+fn answer(stream: &UnixStream, answers: &Value) -> std::io::Result<()> {
+    for line in BufReader::new(stream).lines() {
+        let question: Value = serde_json::from_str(&line?)?;
+        let verb = question["do"].as_str().unwrap();
+        let mut stream = stream;
+        writeln!(stream, "{}", answers[verb])?;
+    }
+    Ok(())
+}

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! `tidegate sim`, and the refusals of `tidegate run`, whose results depend on the device.
+
+use crate::screens;
+
+screens! {
+    sim_side_by_side: [
+        "tidegate sim recorder.toml --policy noop,fifo,dqf --jobs 200",
+        "tidegate sim recorder.toml --duration 3s --seed 7",
+        "tidegate sim recorder.toml --policy rtio,rtio-limit,edf --jobs 50",
+        "tidegate sim recorder.toml --model mechanical --jobs 50",
+        "sed 's/# batch_cost/batch_cost/' cost.toml > limit.toml",
+        "tidegate sim limit.toml --jobs 50",
+        "tidegate sim recorded.toml --jobs 500",
+        "tidegate sim recorded.toml --jobs 500 --model pseudo",
+    ];
+    /// The drive breaks the contract that a bound rests on: that is said, and nobody calls it a
+    /// defect; a contract that it keeps is not spoken of.
+    sim_broken_contract: [
+        "sed -n '/^\\[mechanics\\]/,$p' drives/fujitsu-max3036rc.drive.toml > mechanics",
+        "cat optimist.head mechanics > d.drive.toml",
+        "tidegate sim optimist.toml --jobs 300",
+        "sed 's/1_500_000, 2_800_000, 4_100_000/30_000_000, 55_000_000, 80_000_000/' d.drive.toml > t",
+        "mv t d.drive.toml",
+        "tidegate sim optimist.toml --jobs 300",
+    ];
+    sim_soft: [
+        "tidegate sim cheats.toml --policy mdn --jobs 50",
+        "tidegate sim cheats.toml --policy mdn --jobs 50 --cheat camera",
+        "tidegate sim cheats.toml --policy mdn --jobs 50 --cheat backup",
+    ];
+    sim_faults: [
+        "tidegate sim recorder.toml --duration 3",
+        "tidegate sim recorder.toml --duration 0s",
+        "tidegate sim recorder.toml --duration 3s --jobs 3",
+        "tidegate sim recorder.toml --model recorded",
+        "tidegate sim recorder.toml --policy list",
+        "tidegate sim recorder.toml --jobs 0",
+        "tidegate sim processor.toml",
+    ];
+    run_faults: [
+        "tidegate run recorder.toml",
+        "tidegate run recorder.toml --device missing.img",
+        "tidegate run recorder.toml --device .",
+        "tidegate run recorder.toml --device /dev/null",
+        "tidegate run nowhere.toml --device missing.img",
+    ];
+}
