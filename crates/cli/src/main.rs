@@ -27,6 +27,7 @@ mod show;
 mod sim;
 mod text_file;
 mod top;
+mod values;
 
 use std::process::ExitCode;
 

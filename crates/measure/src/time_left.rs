@@ -3,7 +3,8 @@
 
 use tidegate_model::Duration;
 
-use crate::{Progress, Step};
+use crate::plan::Step;
+use crate::rounds::Progress;
 
 /// How much is left of a measurement: the estimate, corrected by how it went so far.
 #[derive(Debug)]
@@ -51,7 +52,7 @@ pub fn total(steps: &[Step]) -> Duration {
 
 #[cfg(test)]
 mod tests {
-    use crate::Experiment;
+    use crate::experiment::Experiment;
 
     use super::*;
 

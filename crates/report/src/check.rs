@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! The report of `tidegate check`: what can be proved of a disk's workload.
 
+mod limit;
 mod text;
 
 use serde::Serialize;
@@ -9,7 +10,6 @@ use tidegate_model::{Duration, PolicyName, Task, Workload};
 
 use crate::figures;
 use crate::ns::Ns;
-use crate::page::{Page, Report};
 use crate::soft::{Soft, SoftBound};
 
 /// What can be proved of a workload under a policy.
@@ -134,7 +134,7 @@ impl<'a> CheckReport<'a> {
             reason,
             schedulable: verdict == Verdict::Proven,
             tasks: tasks(workload, &assessment, &soft),
-            limited_by: text::limited_by(workload, &assessment),
+            limited_by: limit::limited_by(workload, &assessment),
             best_effort_fill: assessment.best_effort_fill,
             batch_cost_ns: cost.map(|cost| cost.cost_max.into()),
             best_effort_fill_cost_ns: cost.map(|cost| cost.best_effort_fill.into()),
@@ -165,12 +165,6 @@ impl<'a> CheckReport<'a> {
 
     pub(crate) fn verdict(&self) -> Verdict {
         self.verdict
-    }
-}
-
-impl Report for CheckReport<'_> {
-    fn write(&self, page: &mut Page) {
-        self.write_text(page);
     }
 }
 

@@ -142,7 +142,7 @@ impl Report for RunReport<'_> {
     fn write(&self, page: &mut Page) {
         let ran = self.ran();
         let results: Vec<_> = ran.iter().map(|ran| &ran.result).collect();
-        runs::write(&results, page);
+        runs::text::write(&results, page);
         write_host(&ran, page);
         for policy in &self.policies {
             if let DevicePolicy::NotRun { policy, .. } = policy {

@@ -2,7 +2,7 @@
 //! What one policy did to a workload, beside what was proved of it: the common part of the
 //! reports of `tidegate sim` and `tidegate run`.
 
-mod text;
+pub(crate) mod text;
 
 use serde::Serialize;
 use tidegate_analysis::Assessment;
@@ -12,8 +12,6 @@ use tidegate_stats::Distribution;
 
 use crate::figures;
 use crate::ns::Ns;
-
-pub(crate) use text::write;
 
 /// Shares in parts per million.
 pub(crate) const P50: u32 = 500_000;

@@ -119,7 +119,7 @@ impl Report for SimReport<'_> {
         }
         writeln!(page);
         let results: Vec<_> = self.policies.iter().map(|policy| &policy.result).collect();
-        runs::write(&results, page);
+        runs::text::write(&results, page);
         for sentence in self.policies.iter().filter_map(|policy| policy.overruns.as_ref()) {
             page.labelled("Overruns", sentence);
         }

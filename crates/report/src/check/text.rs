@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! The text of `tidegate check`.
 
-use tidegate_analysis::{Answer as Proof, Assessment, Limit};
-use tidegate_model::{BatchChoice, Duration, Sending, Workload};
+use tidegate_analysis::{Answer as Proof, Assessment};
+use tidegate_model::{BatchChoice, Sending, Workload};
 
 use super::{CheckReport, HeadroomReport, TaskReport};
 use crate::figures;
 use crate::ns::Ns;
-use crate::page::Page;
+use crate::page::{Page, Report};
 use crate::soft::Soft;
 
 /// Neighbours that differ in nothing but their number, and the name of them all.
@@ -16,8 +16,8 @@ struct Row<'a> {
     task: &'a TaskReport<'a>,
 }
 
-impl CheckReport<'_> {
-    pub(super) fn write_text(&self, page: &mut Page) {
+impl Report for CheckReport<'_> {
+    fn write(&self, page: &mut Page) {
         let Self { workload, assessment, .. } = self;
         write_head(page, workload, assessment);
         writeln!(page);
@@ -40,7 +40,9 @@ impl CheckReport<'_> {
             page.labelled("Best effort", figures::best_effort(assessment));
         }
     }
+}
 
+impl CheckReport<'_> {
     fn write_tasks(&self, page: &mut Page) {
         let rows = self.rows();
         let bound = |pick: fn(&TaskReport<'_>) -> Option<Ns>| -> Vec<String> {
@@ -190,42 +192,6 @@ fn bounds_used(assessment: &Assessment) -> String {
     names.dedup();
     let plural = if names.len() == 1 { "" } else { "s" };
     format!("the bound{plural} `{}`", names.join("`, `"))
-}
-
-pub(super) fn limited_by(workload: &Workload, assessment: &Assessment) -> Option<String> {
-    let bound_of =
-        |task: usize| assessment.tasks[task].response_max.map_or(Duration::ZERO, |b| b.0);
-    let sentence = match assessment.limit? {
-        Limit::NoBound { task } if assessment.policy.sending() == Sending::BestEffortDepth => {
-            format!("{}: no bound holds for it", workload.tasks[task].name)
-        }
-        Limit::NoBound { task } if assessment.batch_cost.is_some() => format!(
-            "{}: the bound for batches limited by cost would not be below every period, and says \
-             nothing then",
-            workload.tasks[task].name
-        ),
-        Limit::NoBound { task } => format!(
-            "{}: no bound was found before the search was given up",
-            workload.tasks[task].name
-        ),
-        Limit::Capacity => format!(
-            "capacity: more requests come in the long run than batches of {} serve",
-            assessment.batch_max
-        ),
-        Limit::Margin { task } => format!(
-            "{}: {} of its deadline of {} are left",
-            workload.tasks[task].name,
-            figures::ms_floor(workload.tasks[task].deadline - bound_of(task)),
-            workload.tasks[task].deadline
-        ),
-        Limit::Deadline { task } => format!(
-            "{}: it may take {}, its deadline is {}",
-            workload.tasks[task].name,
-            figures::ms_ceil(bound_of(task)),
-            workload.tasks[task].deadline
-        ),
-    };
-    Some(sentence)
 }
 
 fn headroom_sentence(headroom: &HeadroomReport<'_>) -> String {

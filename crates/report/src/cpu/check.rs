@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! The report of `tidegate cpu check`: what can be proved of a processor.
 
+mod limit;
 mod text;
 
 use serde::Serialize;
@@ -11,7 +12,6 @@ use tidegate_cpu_model::{CpuServer, CpuTask, CpuWork, CpuWorkload};
 
 use crate::check::Verdict;
 use crate::ns::Ns;
-use crate::page::{Page, Report};
 
 /// What can be proved of a processor.
 #[derive(Debug, Serialize)]
@@ -131,7 +131,7 @@ impl<'a> CpuReport<'a> {
             servers: servers.collect(),
             work: work.collect(),
             interference: interference.collect(),
-            limited_by: text::limited_by(workload, &assessment),
+            limited_by: limit::limited_by(workload, &assessment),
             assumptions: assessment.assumptions.clone(),
             workload,
             measured,
@@ -146,12 +146,6 @@ impl<'a> CpuReport<'a> {
 
     pub(crate) fn verdict(&self) -> Verdict {
         self.verdict
-    }
-}
-
-impl Report for CpuReport<'_> {
-    fn write(&self, page: &mut Page) {
-        self.write_text(page);
     }
 }
 

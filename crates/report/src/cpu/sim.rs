@@ -9,7 +9,6 @@ use tidegate_cpu_sim::{CpuRun, JobMetrics, ServerMetrics, Timing};
 use tidegate_model::Duration;
 
 use crate::ns::Ns;
-use crate::page::{Page, Report};
 use crate::runs::ResponseTimes;
 
 /// What a processor with servers of one kind did.
@@ -108,12 +107,6 @@ impl<'a> CpuSimReport<'a> {
     /// Returns a sentence for each server that took more than its kind may.
     pub fn defects(&self) -> Vec<String> {
         self.results.iter().flat_map(CpuResult::defects).collect()
-    }
-}
-
-impl Report for CpuSimReport<'_> {
-    fn write(&self, page: &mut Page) {
-        self.write_text(page);
     }
 }
 

@@ -1,15 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! The text of `tidegate cpu check`.
 
-use tidegate_cpu_analysis::{
-    CpuAnswer, CpuAssessment, CpuBound, CpuLimit, CpuThread, CpuThreadAssessment, Load,
-};
-use tidegate_cpu_model::{CpuTask, CpuWorkload, Priority, Scheduling};
+use tidegate_cpu_analysis::{CpuAnswer, CpuBound, CpuThreadAssessment, Load};
+use tidegate_cpu_model::{CpuTask, Priority, Scheduling};
 use tidegate_model::Duration;
 
 use super::CpuReport;
 use crate::figures;
-use crate::page::Page;
+use crate::page::{Page, Report};
 
 /// A row of the table.
 struct Row<'a> {
@@ -19,8 +17,8 @@ struct Row<'a> {
     assessed: &'a CpuThreadAssessment,
 }
 
-impl CpuReport<'_> {
-    pub(super) fn write_text(&self, page: &mut Page) {
+impl Report for CpuReport<'_> {
+    fn write(&self, page: &mut Page) {
         self.write_head(page);
         writeln!(page);
         self.write_threads(page);
@@ -33,7 +31,9 @@ impl CpuReport<'_> {
             page.labelled("No bound", format!("{name}: {reason}"));
         }
     }
+}
 
+impl CpuReport<'_> {
     fn write_head(&self, page: &mut Page) {
         let workload = self.workload;
         let order = match workload.scheduling {
@@ -181,44 +181,6 @@ impl CpuReport<'_> {
         }
         objections
     }
-}
-
-/// What stands in the way of more, in a sentence without its full stop.
-pub(super) fn limited_by(workload: &CpuWorkload, assessment: &CpuAssessment) -> Option<String> {
-    let of = |thread| {
-        let (name, row) = match thread {
-            CpuThread::Task(index) => (&workload.tasks[index].name, &assessment.tasks[index]),
-            CpuThread::Work(index) => (&workload.work[index].name, &assessment.work[index]),
-        };
-        let response = row.response_max().unwrap_or_default();
-        (name, response, row.deadline.unwrap_or_default())
-    };
-    let is_edf = workload.scheduling == Scheduling::Edf;
-    Some(match assessment.limit? {
-        // The bound is the deadline itself.
-        CpuLimit::Margin(CpuThread::Task(_)) if is_edf => return None,
-        CpuLimit::Margin(thread) => {
-            let (name, response, deadline) = of(thread);
-            let left = figures::ms_floor(deadline - response);
-            format!("{name}: {left} of its deadline of {deadline} are left")
-        }
-        CpuLimit::Deadline(thread) => {
-            let (name, response, deadline) = of(thread);
-            format!(
-                "{name}: it may take {}, its deadline is {deadline}",
-                figures::ms_ceil(response)
-            )
-        }
-        CpuLimit::NoBound(thread) => {
-            format!(
-                "{}: the processor may have no time for it, and no bound was found",
-                of(thread).0
-            )
-        }
-        CpuLimit::Window(window) => {
-            format!("a window of {window}: more may be due in it than the processor executes")
-        }
-    })
 }
 
 /// Whether two tasks are of one entry with a `count`.

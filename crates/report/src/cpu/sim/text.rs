@@ -8,11 +8,11 @@ use tidegate_stats::Distribution;
 
 use super::{CpuResult, CpuSimReport};
 use crate::figures;
-use crate::page::Page;
+use crate::page::{Page, Report};
 use crate::runs::{P99, P999};
 
-impl CpuSimReport<'_> {
-    pub(super) fn write_text(&self, page: &mut Page) {
+impl Report for CpuSimReport<'_> {
+    fn write(&self, page: &mut Page) {
         self.write_head(page);
         let results = self.results;
         let rows = results.iter().flat_map(|result| {
@@ -72,7 +72,9 @@ impl CpuSimReport<'_> {
         );
         }
     }
+}
 
+impl CpuSimReport<'_> {
     fn write_head(&self, page: &mut Page) {
         let workload = &self.results[0].workload;
         let what = match workload.scheduling {
