@@ -8,7 +8,7 @@ use tidegate_model::workload_file::{DriveReference, WorkloadFile};
 use tidegate_model::{BatchChoice, DriveFile, FileError, PolicyName, Workload};
 
 use crate::arguments::WorkloadArguments;
-use crate::cpu::{self, input::Processor};
+use crate::cpu::input::{Processor, with_profiles};
 use crate::failure::Failure;
 use crate::text_file;
 
@@ -28,7 +28,7 @@ pub(crate) struct Machine {
 /// policies that the command line names.
 pub(crate) fn read(arguments: &WorkloadArguments, asked: &[PolicyName]) -> Result<Input, Failure> {
     let path = &arguments.workload;
-    let text = read_text(path, "workload file")?;
+    let text = text_file::read_named(path, "workload file")?;
     let file =
         WorkloadFile::parse(&text).map_err(|error| Failure::in_file(path, text.clone(), &error))?;
     bind(file, &text, arguments, asked)
@@ -40,7 +40,7 @@ pub(crate) fn read_machine(
     asked: &[PolicyName],
 ) -> Result<Machine, Failure> {
     let path = &arguments.workload;
-    let text = read_text(path, "workload file")?;
+    let text = text_file::read_named(path, "workload file")?;
     let file =
         MachineFile::parse(&text).map_err(|error| Failure::in_file(path, text.clone(), &error))?;
     let is_about_disk = arguments.drive.is_some() || arguments.batch.is_some() || !asked.is_empty();
@@ -51,7 +51,7 @@ pub(crate) fn read_machine(
         ));
     }
     let disk = file.disk.map(|disk| bind(disk, &text, arguments, asked)).transpose()?;
-    let cpu = file.cpu.map(|cpu| cpu::input::with_profiles(cpu, path, &text)).transpose()?;
+    let cpu = file.cpu.map(|cpu| with_profiles(cpu, path, &text)).transpose()?;
     Ok(Machine { disk, cpu })
 }
 
@@ -164,14 +164,4 @@ fn read_drive(name: &str, folder: &Path) -> Result<DriveFile, DriveFault> {
 
 fn parse_drive(path: &Path, text: String) -> Result<DriveFile, Failure> {
     DriveFile::parse(&text).map_err(|error| Failure::in_file(path, text, &error))
-}
-
-/// The text of a file that the user named.
-pub(crate) fn read_text(path: &Path, what: &str) -> Result<String, Failure> {
-    text_file::read(path).map_err(|error| {
-        Failure::input(
-            format!("cannot read the {what} {}: {error}", path.display()),
-            "name a file that exists and may be read",
-        )
-    })
 }

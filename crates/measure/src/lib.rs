@@ -16,6 +16,7 @@
 //! ```
 
 mod cache_fill;
+pub mod compare;
 mod context;
 pub mod envelope;
 pub mod experiment;
@@ -34,6 +35,8 @@ pub mod journal;
 pub mod kind;
 mod lateness;
 mod load;
+pub mod merge;
+pub mod origin;
 mod outcome;
 mod params;
 mod places;
@@ -48,6 +51,7 @@ mod start;
 pub mod stripe;
 mod subject;
 mod table;
+pub mod time_left;
 pub mod warning;
 
 pub use cache_fill::FlushStart;
@@ -59,6 +63,7 @@ pub use followers::Progress;
 pub use held_up::Disturbance;
 pub use journal::{Journal, JournalError};
 pub use kind::Kind;
+pub use origin::Origin;
 pub use outcome::Profile;
 pub use params::{ProfileError, ProfileParams};
 pub use plan::Step;
@@ -68,4 +73,5 @@ pub use record::device_identity;
 pub use start::{Start, StartTimes};
 pub use stripe::Stripe;
 pub use subject::SubjectError;
+pub use time_left::TimeLeft;
 pub use warning::{Entries, Skip, Warning};
