@@ -4,7 +4,7 @@
 use rustix::io::Errno;
 use tidegate_model::Bytes;
 
-use crate::ring::{SIZE_MAX, SLOTS_MAX};
+use crate::ring_core::{SIZE_MAX, SLOTS_MAX};
 use crate::uring::errno_of;
 
 /// Why a request failed.
