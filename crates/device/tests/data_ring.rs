@@ -87,7 +87,7 @@ fn write_and_read(mut bench: Bench) {
     assert_eq!(bench.ring.in_flight_count(), 0);
 }
 
-/// Goal: no ring is missed, whenever it comes, and none is heard twice. Method: a thread rings
+/// Goal: no wake-up is missed, whenever it comes, and none counts twice. Method: a thread wakes
 /// after each answer; each wait must end long before its time-out.
 #[test]
 fn every_wake_up_wakes_the_sleeper_once() {
