@@ -179,6 +179,14 @@ impl Ring {
         self.core.push_flush(token, ());
     }
 
+    /// Puts a deallocation into the next batch: the device may forget what these blocks hold.
+    ///
+    /// # Panics
+    /// When no slot is free; when the target was opened read-only.
+    pub fn push_trim(&mut self, token: u64, start: Lba, size: Bytes) {
+        self.core.push_trim(token, start, size, ());
+    }
+
     /// Gives all pushed requests to the kernel, as one batch; nothing pushed, nothing done.
     ///
     /// # Errors

@@ -9,6 +9,7 @@
 
 pub mod amortised;
 pub mod builtin;
+mod drive_queue;
 mod make;
 pub mod mechanical;
 mod named;
@@ -20,6 +21,7 @@ pub mod ssd;
 use tidegate_model::{Outcome, Request, RequestId, Time};
 
 pub use amortised::Amortised;
+pub use drive_queue::{Done, DriveQueue, Work};
 pub use make::{
     AnyRequests, BuildError, access_time, build, for_any_requests, from_parts, measured_table,
     parts_of,

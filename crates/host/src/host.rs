@@ -5,7 +5,7 @@
 //!           +--> completions --> held requests --> releases --> decide ... decide --+
 //!   next    |                                                     | batch           |
 //!   instant +                                                     v                 |
-//!           |                                                  executor             |
+//!           |                                                  back end             |
 //!           +-------------------------------------------------- settled <-----------+
 //! ```
 //!
@@ -16,7 +16,7 @@
 use tidegate_model::{Class, Outcome, Request, RequestId, TaskIndex, Time};
 use tidegate_policy::{Decision, Event, Full, NoticeKind, Policy};
 
-use crate::executor::{Completion, Executor};
+use crate::backend::{Backend, Completion};
 use crate::held::Held;
 use crate::ledger::Ledger;
 use crate::metrics::RunMetrics;
@@ -29,15 +29,14 @@ use tidegate_stats::Memory;
 /// A run under way.
 ///
 /// # Panics
-/// In all its methods when policy and executor break their protocol with the host, or a run
+/// In all its methods when policy and back end break their protocol with the host, or a run
 /// exceeds what can be counted (584 years, 2^38 requests).
 ///
 /// # Complexity
 /// O(log n) for each release of one of n sources, O(1) for everything else.
-#[derive(Debug)]
-pub struct Host<'a, E, P, O> {
+pub struct Host<'a, B: Backend, P, O> {
     policy: P,
-    executor: &'a mut E,
+    backend: &'a mut B,
     observer: &'a mut O,
     /// K of the drive.
     depth: u32,
@@ -46,9 +45,11 @@ pub struct Host<'a, E, P, O> {
     held: Held,
     metrics: RunMetrics,
     /// Scratch, empty between instants.
-    completions: Vec<Completion>,
+    completions: Vec<Completion<(), B::Fault>>,
     /// Scratch, empty between rounds.
     batch: Vec<Request>,
+    /// Scratch, as `batch`.
+    payloads: Vec<()>,
     /// Streams whose last job was dropped in this round: a policy is told of nothing while it
     /// decides.
     ended_by_drop: Vec<TaskIndex>,
@@ -66,12 +67,12 @@ pub struct Host<'a, E, P, O> {
     end: Option<RunEnd>,
 }
 
-impl<'a, E: Executor, P: Policy, O: Observer> Host<'a, E, P, O> {
-    /// The host of a run of `policy` on `executor`, watched by `observer`, before it begins.
+impl<'a, B: Backend<Payload = ()>, P: Policy, O: Observer> Host<'a, B, P, O> {
+    /// Makes the host of a run of `policy` on `backend`, watched by `observer`, before it begins.
     pub fn new(
         params: &HostParams<'a>,
         policy: P,
-        executor: &'a mut E,
+        backend: &'a mut B,
         observer: &'a mut O,
     ) -> Self {
         let (expected, depth) = match params.memory {
@@ -80,7 +81,7 @@ impl<'a, E: Executor, P: Policy, O: Observer> Host<'a, E, P, O> {
         };
         Self {
             policy,
-            executor,
+            backend,
             observer,
             depth: params.workload.depth,
             sources: Sources::new(params),
@@ -89,6 +90,7 @@ impl<'a, E: Executor, P: Policy, O: Observer> Host<'a, E, P, O> {
             metrics: RunMetrics::new(params.workload, params.memory),
             completions: Vec::with_capacity(depth),
             batch: Vec::with_capacity(depth),
+            payloads: Vec::new(),
             ended_by_drop: Vec::new(),
             cheats: params.cheats,
             not_before: None,
@@ -109,8 +111,8 @@ impl<'a, E: Executor, P: Policy, O: Observer> Host<'a, E, P, O> {
     ///
     /// # Errors
     /// When execution itself fails.
-    pub fn run(&mut self, is_cancelled: impl Fn() -> bool) -> Result<(), E::Error> {
-        self.executor.begin();
+    pub fn run(&mut self, is_cancelled: impl Fn() -> bool) -> Result<(), B::Error> {
+        self.backend.begin();
         loop {
             if is_cancelled() {
                 self.end = Some(RunEnd::Interrupted);
@@ -120,7 +122,7 @@ impl<'a, E: Executor, P: Policy, O: Observer> Host<'a, E, P, O> {
             if self.end.is_some() {
                 return Ok(());
             }
-            self.executor.wait(self.next_instant())?;
+            self.backend.wait(self.next_instant())?;
         }
     }
 
@@ -129,13 +131,13 @@ impl<'a, E: Executor, P: Policy, O: Observer> Host<'a, E, P, O> {
     ///
     /// # Errors
     /// When execution itself fails.
-    pub fn drain(&mut self) -> Result<(), E::Error> {
+    pub fn drain(&mut self) -> Result<(), B::Error> {
         loop {
             self.observe_completions()?;
             if self.in_flight_count == 0 {
                 return Ok(());
             }
-            self.executor.wait(None)?;
+            self.backend.wait(None)?;
         }
     }
 
@@ -144,7 +146,7 @@ impl<'a, E: Executor, P: Policy, O: Observer> Host<'a, E, P, O> {
     /// # Panics
     /// When [`Self::run`] did not come to its end: there is nothing to tell.
     pub fn finish(mut self) -> Run {
-        let ended = self.executor.now();
+        let ended = self.backend.now();
         self.observer.ended(ended);
         for job in self.ledger.unfinished_jobs() {
             self.metrics.abandon_job(ended, &job);
@@ -166,7 +168,7 @@ impl<'a, E: Executor, P: Policy, O: Observer> Host<'a, E, P, O> {
     }
 
     /// Everything that happens at one instant.
-    fn settle(&mut self) -> Result<(), E::Error> {
+    fn settle(&mut self) -> Result<(), B::Error> {
         let now = self.observe_completions()?;
         if self.not_before.is_some_and(|at| at <= now) {
             self.events += 1;
@@ -189,13 +191,14 @@ impl<'a, E: Executor, P: Policy, O: Observer> Host<'a, E, P, O> {
     }
 
     /// Takes note of what came back; the instant at which that was.
-    fn observe_completions(&mut self) -> Result<Time, E::Error> {
+    fn observe_completions(&mut self) -> Result<Time, B::Error> {
         let mut completions = std::mem::take(&mut self.completions);
-        self.executor.reap(&mut completions)?;
+        self.backend.reap(&mut completions)?;
         // Read after reaping: what came back did so before this instant.
-        let now = self.executor.now();
+        let now = self.backend.now();
         for completion in completions.drain(..) {
-            self.complete(now, completion.id, completion.outcome);
+            let outcome = completion.result.map_or(Outcome::Failed, |()| Outcome::Done);
+            self.complete(now, completion.id, outcome);
         }
         self.completions = completions;
         Ok(now)
@@ -305,7 +308,7 @@ impl<'a, E: Executor, P: Policy, O: Observer> Host<'a, E, P, O> {
         held.offer(|id| policy.observe(now, Event::Release(ledger.queued(id))).is_ok())
     }
 
-    fn dispatch(&mut self, now: Time) -> Result<(), E::Error> {
+    fn dispatch(&mut self, now: Time) -> Result<(), B::Error> {
         self.decide(now)?;
         // What the policy just sent made room for what it had none for.
         while self.offer_held(now) {
@@ -315,7 +318,7 @@ impl<'a, E: Executor, P: Policy, O: Observer> Host<'a, E, P, O> {
     }
 
     /// One round: asks until the policy has no more to dispatch, then submits it all.
-    fn decide(&mut self, now: Time) -> Result<(), E::Error> {
+    fn decide(&mut self, now: Time) -> Result<(), B::Error> {
         self.not_before = loop {
             match self.policy.decide(now) {
                 Decision::Dispatch { id, tag } => {
@@ -338,12 +341,13 @@ impl<'a, E: Executor, P: Policy, O: Observer> Host<'a, E, P, O> {
         Ok(())
     }
 
-    fn submit(&mut self) -> Result<(), E::Error> {
+    fn submit(&mut self) -> Result<(), B::Error> {
         let count = u32::try_from(self.batch.len()).expect("fewer requests than 2^32");
         self.in_flight_count += count;
         assert!(self.in_flight_count <= self.depth, "more in flight than the drive accepts");
-        self.observer.dispatched(self.executor.now(), &self.batch);
-        self.executor.submit(&self.batch)?;
+        self.observer.dispatched(self.backend.now(), &self.batch);
+        self.payloads.resize(self.batch.len(), ());
+        self.backend.submit(&self.batch, &mut self.payloads)?;
         self.batch.clear();
         Ok(())
     }

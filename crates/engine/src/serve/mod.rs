@@ -31,7 +31,7 @@ use tidegate_model::{Bytes, DriveFile, DriveKind, ExportSpec, FileError, ServeFi
 
 use prover::FileProver;
 
-use crate::service::{Arrangement, DeviceBacking, Service, ServiceError, ServiceParams};
+use crate::service::{Arrangement, DeviceStore, Service, ServiceError, ServiceParams};
 
 pub use crate::service::outstanding_max;
 #[cfg(any(test, feature = "harness"))]
@@ -39,7 +39,7 @@ pub(crate) use prover::arrangement;
 
 pub use places::{Crowded, PLACES_PER_EXPORT, PlaceTaken, Places};
 pub use sidelines::Sidelines;
-pub use simulated::SimulatedBacking;
+pub use simulated::SimulatedStore;
 
 const _: () = assert!(Layout::REQUEST_MAX.get() <= tidegate_device::ring::SIZE_MAX.get());
 
@@ -285,7 +285,7 @@ impl Prepared {
         params.can_trim = is_written && target.can_deallocate();
         let depth = params.arrangement.plan.depth;
         let busy_poll = self.file.busy_poll;
-        let make = move |clock, waker| DeviceBacking::new(target, depth, busy_poll, clock, waker);
+        let make = move |clock, waker| DeviceStore::new(target, depth, busy_poll, clock, waker);
         Ok(Service::start(params, make)?)
     }
 
@@ -298,7 +298,7 @@ impl Prepared {
             None => memory_file(size).map_err(|source| ServeError::Memory { source })?,
             Some(path) => store_lock::open_store(&path)?,
         };
-        let make = |clock, waker| Ok(SimulatedBacking::new(drive, store, clock, waker));
+        let make = |clock, waker| Ok(SimulatedStore::new(drive, store, clock, waker));
         Ok(Service::start(params, make)?)
     }
 

@@ -18,12 +18,17 @@ mod trims;
 
 use std::collections::{BTreeMap, HashMap, VecDeque};
 
+#[cfg(any(test, feature = "harness"))]
+use std::convert::Infallible;
+
 use tidegate_device::{IoBuffer, IoError};
+#[cfg(any(test, feature = "harness"))]
+use tidegate_host::Backend;
 use tidegate_model::{Request, RequestId, Time};
 use tidegate_policy::{Decision, Event, NoticeKind, Policy};
 
-use super::backing::{Backing, Move, Moved};
 use super::call::{Answered, Call, CallError, CallPart};
+use super::data_backend::{DataBackend, Moved};
 use super::offer::{ExportId, Member};
 use super::rounds::Rounds;
 use super::shares::Shares;
@@ -32,9 +37,9 @@ use super::tenant::{Admission, Tenant};
 
 pub(crate) use self::switch::{GivenUp, Successor, Switch};
 
-/// Parts of exports without a contract that a turn begins with: the call that reaches so many is
-/// the last.
-pub(crate) const TURN_PARTS: usize = 64;
+/// Parts of exports without a contract after which an iteration takes no more calls of such
+/// exports.
+pub(crate) const ITERATION_PARTS: usize = 64;
 
 /// One request of a call.
 #[derive(Debug)]
@@ -62,10 +67,10 @@ struct OpenCall {
 
 /// The service; see the module's text.
 pub(crate) struct Core<B> {
-    backing: B,
+    backend: B,
     policy: Box<dyn Policy>,
     tenants: BTreeMap<ExportId, Tenant>,
-    /// Calls of exports without a contract that no turn has come to.
+    /// Calls of exports without a contract that no iteration has come to.
     unread: VecDeque<Call>,
     calls: Vec<Option<OpenCall>>,
     free_calls: Vec<usize>,
@@ -91,10 +96,10 @@ pub(crate) struct Core<B> {
     is_winding_down: bool,
     is_flush_broken: bool,
     watch: Watch,
-    /// Scratch, empty between turns.
+    /// Scratch, empty between iterations.
     moved: Vec<Moved>,
-    batch: Vec<Move>,
-    dispatched: Vec<Request>,
+    batch: Vec<Request>,
+    payloads: Vec<IoBuffer>,
     /// Requests that nothing overlaps any more, with their exports.
     freed: Vec<(RequestId, ExportId)>,
     /// Switches between two batches, for tests that must notice it.
@@ -102,16 +107,16 @@ pub(crate) struct Core<B> {
     is_hasty: bool,
 }
 
-impl<B: Backing> Core<B> {
+impl<B: DataBackend> Core<B> {
     pub(crate) fn new(
-        backing: B,
+        backend: B,
         policy: Box<dyn Policy>,
         members: &[Member],
         window: usize,
         watch: Watch,
     ) -> Self {
         let mut core = Self {
-            backing,
+            backend,
             policy,
             tenants: BTreeMap::new(),
             unread: VecDeque::new(),
@@ -134,7 +139,7 @@ impl<B: Backing> Core<B> {
             watch,
             moved: Vec::new(),
             batch: Vec::new(),
-            dispatched: Vec::new(),
+            payloads: Vec::new(),
             freed: Vec::new(),
             #[cfg(test)]
             is_hasty: false,
@@ -146,11 +151,11 @@ impl<B: Backing> Core<B> {
     /// Everything that happens now: what came back first, then what was asked for.
     ///
     /// Exports without a contract come last, and not all of theirs: what contracts wait for is
-    /// dispatched first ([`TURN_PARTS`]). Gives the instant. Contracts count in the order of
+    /// dispatched first ([`ITERATION_PARTS`]). Gives the instant. Contracts count in the order of
     /// arrival: what came before it and is not among `calls` is to be taken as if it had come then.
-    pub(crate) fn turn(&mut self, calls: impl Iterator<Item = Call>) -> Time {
+    pub(crate) fn iterate(&mut self, calls: impl Iterator<Item = Call>) -> Result<Time, B::Error> {
         // A policy observes what came back before what is new.
-        let now = self.take_back();
+        let now = self.take_back()?;
         self.watch.turned(now, self.not_before);
         self.read(now, calls);
         // What nothing overlaps any more counts from now, and so after those calls.
@@ -167,22 +172,22 @@ impl<B: Backing> Core<B> {
         self.switch_if_quiet(now);
         loop {
             self.show(now);
-            if !self.decide(now) {
-                return now;
+            if !self.decide(now)? {
+                return Ok(now);
             }
         }
     }
 
-    /// Blocks until the next turn.
+    /// Blocks until the next iteration.
     ///
     /// # Errors
     /// When the means of waiting fail.
-    pub(crate) fn wait(&mut self) -> Result<(), tidegate_device::RingError> {
-        self.backing.wait(self.next_turn())
+    pub(crate) fn wait(&mut self) -> Result<(), B::Error> {
+        self.backend.wait(self.next_iteration())
     }
 
     /// When there is something to do though nothing happens.
-    fn next_turn(&self) -> Option<Time> {
+    fn next_iteration(&self) -> Option<Time> {
         if !self.unread.is_empty() {
             return Some(Time::ZERO);
         }
@@ -202,7 +207,7 @@ impl<B: Backing> Core<B> {
 
     /// What a client says about its own service.
     pub(crate) fn notice(&mut self, export: ExportId, kind: NoticeKind) {
-        let now = self.backing.now();
+        let now = self.backend.now();
         // It may be gone since.
         let Some(task) = self.tenants.get(&export).map(|tenant| tenant.task) else { return };
         self.tell(now, Event::Notice { task, kind });
@@ -217,7 +222,7 @@ impl<B: Backing> Core<B> {
 
     /// What was seen so far, of these exports; nothing of those that are gone.
     pub(crate) fn statistics_of(&self, exports: &[ExportId]) -> ServiceStatistics {
-        let now = self.backing.now();
+        let now = self.backend.now();
         let seen = |id: &ExportId| self.tenants.get(id).map(|tenant| tenant.seen(now));
         let exports = exports.iter().map(|id| seen(id).unwrap_or_default()).collect();
         self.watch.statistics(now, exports)
@@ -242,13 +247,13 @@ impl<B: Backing> Core<B> {
 
     /// One round: asks until the policy has no more to dispatch, then submits it all; whether
     /// it dispatched anything.
-    fn decide(&mut self, now: Time) -> bool {
+    fn decide(&mut self, now: Time) -> Result<bool, B::Error> {
         self.not_before = loop {
             match self.policy.decide(now) {
                 Decision::Dispatch { id, tag } => {
                     let part = self.parts.get_mut(&id).expect("the policy names what it was given");
                     part.request.tag = tag;
-                    self.dispatched.push(part.request);
+                    self.batch.push(part.request);
                 }
                 Decision::Drop(id) => panic!("{id:?} was dropped, and no export allows it"),
                 Decision::NotBefore(at) => {
@@ -258,28 +263,32 @@ impl<B: Backing> Core<B> {
                 Decision::AwaitEvent => break None,
             }
         };
-        if self.dispatched.is_empty() {
-            return false;
+        if self.batch.is_empty() {
+            return Ok(false);
         }
-        self.submit();
-        true
+        self.submit()?;
+        Ok(true)
     }
 
-    fn submit(&mut self) {
-        self.watch.dispatched(self.backing.now(), &self.dispatched);
-        for request in self.dispatched.drain(..) {
-            let part = self.parts.get_mut(&request.id).expect("just dispatched");
+    fn submit(&mut self) -> Result<(), B::Error> {
+        let Self { backend, batch, payloads, parts, rounds, watch, .. } = self;
+        watch.dispatched(backend.now(), batch);
+        batch.retain(|request| {
+            let part = parts.get_mut(&request.id).expect("just dispatched");
             if request.fua {
-                self.rounds.add(request.id, part.is_flush);
+                rounds.add(request.id, part.is_flush);
             }
-            if let Some(data) = part.data.take() {
-                self.batch.push(Move { request, data });
-            }
+            let data = part.data.take();
+            let moves_data = data.is_some();
+            payloads.extend(data);
+            moves_data
+        });
+        backend.submit(batch, payloads)?;
+        batch.clear();
+        if let Some(flush) = rounds.close() {
+            backend.flush(flush);
         }
-        self.backing.submit(&mut self.batch);
-        if let Some(flush) = self.rounds.close() {
-            self.backing.flush(flush);
-        }
+        Ok(())
     }
 
     fn tell(&mut self, now: Time, event: Event) {
@@ -289,23 +298,32 @@ impl<B: Backing> Core<B> {
 
 /// For tests in virtual time.
 #[cfg(any(test, feature = "harness"))]
-impl<B: Backing> Core<B> {
+impl<B: DataBackend> Core<B> {
     pub(crate) fn statistics(&self) -> ServiceStatistics {
         self.statistics_of(&self.tenants.keys().copied().collect::<Vec<_>>())
     }
 
-    pub(crate) fn backing(&self) -> &B {
-        &self.backing
+    /// [`Self::iterate`] on a store that cannot fail.
+    pub(crate) fn run_iteration(&mut self, calls: impl Iterator<Item = Call>) -> Time
+    where
+        B: Backend<Error = Infallible>,
+    {
+        let Ok(now) = self.iterate(calls);
+        now
     }
 
-    pub(crate) fn backing_mut(&mut self) -> &mut B {
-        &mut self.backing
+    pub(crate) fn backend(&self) -> &B {
+        &self.backend
+    }
+
+    pub(crate) fn backend_mut(&mut self) -> &mut B {
+        &mut self.backend
     }
 
     /// [`Self::wait`], no longer than until `sooner`.
     pub(crate) fn wait_until(&mut self, sooner: Option<Time>) {
-        let until = [self.next_turn(), sooner].into_iter().flatten().min();
-        self.backing.wait(until).expect("waiting cannot fail here");
+        let until = [self.next_iteration(), sooner].into_iter().flatten().min();
+        assert!(self.backend.wait(until).is_ok(), "waiting cannot fail here");
     }
 
     /// Parts opened so far.

@@ -5,19 +5,19 @@ use tidegate_device::IoError;
 use tidegate_model::{Class, Duration, Outcome, RequestId, Time};
 use tidegate_policy::Event;
 
-use super::super::backing::{Backing, Moved};
 use super::super::call::{Answered, CallError};
+use super::super::data_backend::{DataBackend, Moved};
 use super::super::offer::ExportId;
 use super::{Core, OpenCall, Part};
 
-impl<B: Backing> Core<B> {
+impl<B: DataBackend> Core<B> {
     /// Takes note of what came back; the instant at which that was.
-    pub(super) fn take_back(&mut self) -> Time {
+    pub(super) fn take_back(&mut self) -> Result<Time, B::Error> {
         let mut moved = std::mem::take(&mut self.moved);
-        self.backing.reap(&mut moved);
+        self.backend.reap(&mut moved)?;
         // Read after reaping: what came back did so before this instant.
-        let now = self.backing.now();
-        for Moved { id, data, result } in moved.drain(..) {
+        let now = self.backend.now();
+        for Moved { id, payload, result } in moved.drain(..) {
             if let Some(members) = self.rounds.flushed(id) {
                 let result = self.settle_flush(now, result);
                 for id in members {
@@ -30,11 +30,11 @@ impl<B: Backing> Core<B> {
                 continue;
             }
             let part = self.parts.get_mut(&id).expect("the store returns what it was given");
-            part.data = data;
+            part.data = payload;
             part.result = result;
             if part.request.fua {
                 if let Some(flush) = self.rounds.written(id) {
-                    self.backing.flush(flush);
+                    self.backend.flush(flush);
                 }
             } else {
                 self.complete(now, id, Ok(()));
@@ -42,7 +42,7 @@ impl<B: Backing> Core<B> {
         }
         self.moved = moved;
         self.watch.look(now);
-        now
+        Ok(now)
     }
 
     /// What came of a flush. None is good after one that failed, also if it was asked for or sent

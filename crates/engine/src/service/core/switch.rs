@@ -28,7 +28,7 @@ use oneshot::{Sender, channel};
 use tidegate_model::{Plan, Time};
 use tidegate_policy::Policy;
 
-use super::{Backing, CallError, Core, Part, RequestId};
+use super::{CallError, Core, DataBackend, Part, RequestId};
 use crate::service::offer::{ExportId, Member};
 use crate::service::tenant::Tenant;
 use tidegate_model::Class;
@@ -64,7 +64,7 @@ pub(crate) struct Successor {
     pub(crate) window: usize,
 }
 
-impl<B: Backing> Core<B> {
+impl<B: DataBackend> Core<B> {
     /// Nothing new is to come: from the next quiet instant on `policy`, which knows of no
     /// contracts, carries out what is left. One that keeps the drive free for what contracts may
     /// ask next would never come to an end with it.
@@ -186,7 +186,7 @@ impl<B: Backing> Core<B> {
             let call = self.calls[part.call].as_ref().expect("a call outlives its parts");
             call.call.export == export
         };
-        let now = self.backing.now();
+        let now = self.backend.now();
         let parts = self.parts.iter().filter(|(_, part)| is_of_it(part));
         let ids: Vec<RequestId> = parts.map(|(&id, _)| id).collect();
         for id in ids {
