@@ -17,9 +17,11 @@ pub mod metrics;
 mod observer;
 mod params;
 mod positions;
+mod round;
 mod run;
 mod source;
 mod sources;
+mod under_way;
 
 pub use backend::{Backend, Completion};
 pub use batch_watch::BatchWatch;
@@ -30,4 +32,5 @@ pub use metrics::{RunMetrics, SourceMetrics, Totals};
 pub use observer::Observer;
 pub use params::{HostParams, Length, Releases};
 pub use positions::has_room;
+pub use round::{Requests, Round};
 pub use run::{Run, RunEnd};

@@ -24,13 +24,14 @@ use std::convert::Infallible;
 use tidegate_device::{IoBuffer, IoError};
 #[cfg(any(test, feature = "harness"))]
 use tidegate_host::Backend;
-use tidegate_model::{Request, RequestId, Time};
-use tidegate_policy::{Decision, Event, NoticeKind, Policy};
+use tidegate_host::{Requests, Round};
+use tidegate_model::{Request, RequestId, Tag, TaskIndex, Time};
+use tidegate_policy::{Event, NoticeKind, Policy};
 
 use super::call::{Answered, Call, CallError, CallPart};
 use super::data_backend::{DataBackend, Moved};
+use super::flush_groups::FlushGroups;
 use super::offer::{ExportId, Member};
-use super::rounds::Rounds;
 use super::shares::Shares;
 use super::statistics::{ServiceStatistics, Watch};
 use super::tenant::{Admission, Tenant};
@@ -40,6 +41,10 @@ pub(crate) use self::switch::{GivenUp, Successor, Switch};
 /// Parts of exports without a contract after which an iteration takes no more calls of such
 /// exports.
 pub(crate) const ITERATION_PARTS: usize = 64;
+
+/// All requests wait for room in one line: they are offered in the order in which they were
+/// numbered.
+const LINE: TaskIndex = TaskIndex(0);
 
 /// One request of a call.
 #[derive(Debug)]
@@ -68,7 +73,7 @@ struct OpenCall {
 /// The service; see the module's text.
 pub(crate) struct Core<B> {
     backend: B,
-    policy: Box<dyn Policy>,
+    round: Round<Box<dyn Policy>, IoBuffer>,
     tenants: BTreeMap<ExportId, Tenant>,
     /// Calls of exports without a contract that no iteration has come to.
     unread: VecDeque<Call>,
@@ -82,15 +87,12 @@ pub(crate) struct Core<B> {
     /// Requests of a contract that the policy may know of at once: its room, shared evenly, so
     /// that no tenant's line keeps another's requests from it.
     room: usize,
-    /// What is to be offered and was not, or had no room, oldest first.
-    held: VecDeque<RequestId>,
-    rounds: Rounds,
+    flushes: FlushGroups,
     /// Trims that nothing overlaps; the first of them is on its way.
     trims: VecDeque<RequestId>,
     next_id: u64,
     /// Requests that the policy was offered.
     offers: u64,
-    not_before: Option<Time>,
     /// Another set of exports that waits for its instant.
     switch: Option<Switch>,
     is_winding_down: bool,
@@ -98,8 +100,6 @@ pub(crate) struct Core<B> {
     watch: Watch,
     /// Scratch, empty between iterations.
     moved: Vec<Moved>,
-    batch: Vec<Request>,
-    payloads: Vec<IoBuffer>,
     /// Requests that nothing overlaps any more, with their exports.
     freed: Vec<(RequestId, ExportId)>,
     /// Switches between two batches, for tests that must notice it.
@@ -117,7 +117,7 @@ impl<B: DataBackend> Core<B> {
     ) -> Self {
         let mut core = Self {
             backend,
-            policy,
+            round: Round::new(policy, 0),
             tenants: BTreeMap::new(),
             unread: VecDeque::new(),
             calls: Vec::new(),
@@ -127,19 +127,15 @@ impl<B: DataBackend> Core<B> {
             window,
             shown: 0,
             room: 0,
-            held: VecDeque::new(),
-            rounds: Rounds::default(),
+            flushes: FlushGroups::default(),
             trims: VecDeque::new(),
             next_id: 0,
             offers: 0,
-            not_before: None,
             switch: None,
             is_winding_down: false,
             is_flush_broken: false,
             watch,
             moved: Vec::new(),
-            batch: Vec::new(),
-            payloads: Vec::new(),
             freed: Vec::new(),
             #[cfg(test)]
             is_hasty: false,
@@ -156,7 +152,7 @@ impl<B: DataBackend> Core<B> {
     pub(crate) fn iterate(&mut self, calls: impl Iterator<Item = Call>) -> Result<Time, B::Error> {
         // A policy observes what came back before what is new.
         let now = self.take_back()?;
-        self.watch.turned(now, self.not_before);
+        self.watch.turned(now, self.round.not_before());
         self.read(now, calls);
         // What nothing overlaps any more counts from now, and so after those calls.
         while !self.freed.is_empty() {
@@ -192,9 +188,10 @@ impl<B: DataBackend> Core<B> {
             return Some(Time::ZERO);
         }
         // Behind what had no room nothing is offered before something is complete.
-        let is_shown = self.shown < self.window && self.held.is_empty() && !self.is_holding_back();
+        let is_shown =
+            self.shown < self.window && !self.round.is_holding() && !self.is_holding_back();
         let opens = self.shares.opens().filter(|_| is_shown);
-        [self.not_before, opens, self.switch_until(), self.watch.stalls_at()]
+        [self.round.not_before(), opens, self.switch_until(), self.watch.stalls_at()]
             .into_iter()
             .flatten()
             .min()
@@ -202,7 +199,7 @@ impl<B: DataBackend> Core<B> {
 
     /// Whether everything is answered.
     pub(crate) fn is_idle(&self) -> bool {
-        self.unread.is_empty() && self.parts.is_empty() && self.rounds.is_empty()
+        self.unread.is_empty() && self.parts.is_empty() && self.flushes.is_empty()
     }
 
     /// What a client says about its own service.
@@ -210,7 +207,7 @@ impl<B: DataBackend> Core<B> {
         let now = self.backend.now();
         // It may be gone since.
         let Some(task) = self.tenants.get(&export).map(|tenant| tenant.task) else { return };
-        self.tell(now, Event::Notice { task, kind });
+        self.round.tell(now, Event::Notice { task, kind });
     }
 
     /// An export takes no more calls.
@@ -230,11 +227,10 @@ impl<B: DataBackend> Core<B> {
 
     /// Fills the window with best effort, and offers again what there was no room for.
     fn show(&mut self, now: Time) {
-        while let Some(&id) = self.held.front() {
-            if self.policy.observe(now, Event::Release(self.parts[&id].request)).is_err() {
-                return;
-            }
-            self.held.pop_front();
+        let Self { round, parts, flushes, watch, .. } = self;
+        round.offer_held(now, &mut Outgoing { parts, flushes, watch });
+        if self.round.is_holding() {
+            return;
         }
         while self.shown < self.window
             && !self.is_holding_back()
@@ -245,54 +241,61 @@ impl<B: DataBackend> Core<B> {
         }
     }
 
-    /// One round: asks until the policy has no more to dispatch, then submits it all; whether
-    /// it dispatched anything.
+    /// One round, with the flush of its batch; whether the policy dispatched anything.
     fn decide(&mut self, now: Time) -> Result<bool, B::Error> {
-        self.not_before = loop {
-            match self.policy.decide(now) {
-                Decision::Dispatch { id, tag } => {
-                    let part = self.parts.get_mut(&id).expect("the policy names what it was given");
-                    part.request.tag = tag;
-                    self.batch.push(part.request);
-                }
-                Decision::Drop(id) => panic!("{id:?} was dropped, and no export allows it"),
-                Decision::NotBefore(at) => {
-                    assert!(at > now, "the policy asks to be asked in the past");
-                    break Some(at);
-                }
-                Decision::AwaitEvent => break None,
-            }
-        };
-        if self.batch.is_empty() {
-            return Ok(false);
+        let Self { backend, round, parts, flushes, watch, .. } = self;
+        let is_any = round.decide(now, backend, &mut Outgoing { parts, flushes, watch })?;
+        if let Some(flush) = self.flushes.close() {
+            self.backend.flush(flush);
         }
-        self.submit()?;
-        Ok(true)
+        Ok(is_any)
+    }
+}
+
+/// The requests of a service, as its rounds ask for them.
+struct Outgoing<'a> {
+    parts: &'a mut HashMap<RequestId, Part>,
+    flushes: &'a mut FlushGroups,
+    watch: &'a mut Watch,
+}
+
+impl Outgoing<'_> {
+    fn part(&mut self, id: RequestId) -> &mut Part {
+        self.parts.get_mut(&id).expect("the policy names what it was given")
+    }
+}
+
+impl Requests for Outgoing<'_> {
+    type Payload = IoBuffer;
+
+    fn released(&mut self, id: RequestId) -> Request {
+        self.part(id).request
     }
 
-    fn submit(&mut self) -> Result<(), B::Error> {
-        let Self { backend, batch, payloads, parts, rounds, watch, .. } = self;
-        watch.dispatched(backend.now(), batch);
+    fn dispatch(&mut self, id: RequestId, tag: Tag) -> Request {
+        let part = self.part(id);
+        part.request.tag = tag;
+        part.request
+    }
+
+    fn drop_queued(&mut self, _now: Time, id: RequestId) {
+        panic!("{id:?} was dropped, and no export allows it");
+    }
+
+    /// A flush moves no data: the drive gets one for the whole batch, when the batch's writes are
+    /// done.
+    fn submitted(&mut self, now: Time, batch: &mut Vec<Request>, payloads: &mut Vec<IoBuffer>) {
+        self.watch.dispatched(now, batch);
         batch.retain(|request| {
-            let part = parts.get_mut(&request.id).expect("just dispatched");
+            let part = self.part(request.id);
+            let (is_flush, data) = (part.is_flush, part.data.take());
             if request.fua {
-                rounds.add(request.id, part.is_flush);
+                self.flushes.add(request.id, is_flush);
             }
-            let data = part.data.take();
             let moves_data = data.is_some();
             payloads.extend(data);
             moves_data
         });
-        backend.submit(batch, payloads)?;
-        batch.clear();
-        if let Some(flush) = rounds.close() {
-            backend.flush(flush);
-        }
-        Ok(())
-    }
-
-    fn tell(&mut self, now: Time, event: Event) {
-        assert_eq!(self.policy.observe(now, event), Ok(()), "a policy is full to releases only");
     }
 }
 

@@ -22,6 +22,7 @@ mod core;
 mod data_backend;
 mod device_store;
 mod export;
+mod flush_groups;
 mod gate;
 #[cfg(any(test, feature = "harness"))]
 pub(crate) mod harness;
@@ -30,7 +31,6 @@ mod offer;
 mod ordering;
 mod pool;
 mod response_counts;
-mod rounds;
 mod shares;
 mod statistics;
 mod summary;

@@ -3,13 +3,12 @@
 
 use tidegate_device::IoBuffer;
 use tidegate_model::{Class, Lba, Op, Request, RequestId, Tag, Time};
-use tidegate_policy::Event;
 
 use super::super::call::{Answered, Call, CallError, CallKind};
 use super::super::data_backend::DataBackend;
 use super::super::offer::ExportId;
 use super::super::tenant::{Admission, Tenant};
-use super::{Core, ITERATION_PARTS, OpenCall, Part};
+use super::{Core, ITERATION_PARTS, LINE, OpenCall, Part};
 
 impl<B: DataBackend> Core<B> {
     /// New calls: those of contracts, then of the others as many as one iteration begins with.
@@ -122,10 +121,7 @@ impl<B: DataBackend> Core<B> {
 
     pub(super) fn offer(&mut self, now: Time, id: RequestId) {
         let request = self.number(id);
-        let is_behind = !self.held.is_empty();
-        if is_behind || self.policy.observe(now, Event::Release(request)).is_err() {
-            self.held.push_back(id);
-        }
+        self.round.release(now, LINE, &request);
     }
 
     /// Gives a request its place among those that are offered.

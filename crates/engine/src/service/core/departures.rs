@@ -8,7 +8,7 @@ use tidegate_policy::Event;
 use super::super::call::{Answered, CallError};
 use super::super::data_backend::{DataBackend, Moved};
 use super::super::offer::ExportId;
-use super::{Core, OpenCall, Part};
+use super::{Core, LINE, OpenCall, Part};
 
 impl<B: DataBackend> Core<B> {
     /// Takes note of what came back; the instant at which that was.
@@ -18,7 +18,7 @@ impl<B: DataBackend> Core<B> {
         // Read after reaping: what came back did so before this instant.
         let now = self.backend.now();
         for Moved { id, payload, result } in moved.drain(..) {
-            if let Some(members) = self.rounds.flushed(id) {
+            if let Some(members) = self.flushes.flushed(id) {
                 let result = self.settle_flush(now, result);
                 for id in members {
                     self.complete(now, id, result);
@@ -33,7 +33,7 @@ impl<B: DataBackend> Core<B> {
             part.data = payload;
             part.result = result;
             if part.request.fua {
-                if let Some(flush) = self.rounds.written(id) {
+                if let Some(flush) = self.flushes.written(id) {
                     self.backend.flush(flush);
                 }
             } else {
@@ -64,7 +64,7 @@ impl<B: DataBackend> Core<B> {
         let result = part.result.map_err(CallError::from).and(also);
         let outcome = if result.is_ok() { Outcome::Done } else { Outcome::Failed };
         self.watch.completed(now, &part.request, outcome);
-        self.tell(now, Event::Complete { id, outcome });
+        self.round.tell(now, Event::Complete { id, outcome });
         let export = self.calls[part.call].as_ref().expect("a call outlives its parts").call.export;
         let mut late = Duration::ZERO;
         if part.request.class == Class::BestEffort {
@@ -118,7 +118,7 @@ impl<B: DataBackend> Core<B> {
         let room = self.room;
         while let Some(next) = self.tenants.get_mut(&export).and_then(|it| it.next_in_line(room)) {
             self.number(next);
-            self.held.push_back(next);
+            self.round.hold(LINE, next);
         }
     }
 }

@@ -137,13 +137,13 @@ impl<B: DataBackend> Core<B> {
     fn is_quiet(&self, now: Time) -> bool {
         #[cfg(test)]
         if self.is_hasty {
-            return self.watch.in_flight() == 0 && self.rounds.is_empty();
+            return self.watch.in_flight() == 0 && self.flushes.is_empty();
         }
         let is_past =
             |part: &Part| part.request.class != Class::BestEffort && part.admission.eligible < now;
         self.watch.in_flight() == 0
             && self.trims.is_empty()
-            && self.rounds.is_empty()
+            && self.flushes.is_empty()
             && !self.parts.values().any(is_past)
     }
 
@@ -203,13 +203,11 @@ impl<B: DataBackend> Core<B> {
     /// The new policy gets what the old one had, in the order in which it did.
     fn succeed(&mut self, now: Time, successor: Successor) {
         let Successor { policy, plan, window } = successor;
-        self.policy = policy;
+        self.round.succeed(policy);
         self.window = window;
-        self.not_before = None;
         if let Some(plan) = plan {
             self.watch.compare_with(&plan);
         }
-        self.held.clear();
         let mut offered: Vec<(u64, RequestId)> = self
             .parts
             .iter()
