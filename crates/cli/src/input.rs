@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Reads a workload and the drive it is for.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use tidegate_cpu_model::MachineFile;
+use tidegate_drive::NamedError;
 use tidegate_model::workload_file::{DriveReference, WorkloadFile};
 use tidegate_model::{BatchChoice, DriveFile, FileError, PolicyName, Workload};
 
@@ -138,30 +139,21 @@ pub(crate) fn drive_named(name: &str) -> Result<DriveFile, Failure> {
     read_drive(name, Path::new("")).map_err(DriveFault::on_command_line)
 }
 
-/// The drive of that name: built in, or a file relative to `folder`.
+/// Returns the drive of that name: built in, or a file relative to `folder`.
 fn read_drive(name: &str, folder: &Path) -> Result<DriveFile, DriveFault> {
-    if tidegate_drive::builtin::is_name(name) {
-        return tidegate_drive::builtin::load(name).map_err(|error| DriveFault::Missing {
-            message: error.to_string(),
-            help: "name another drive, or measure one with `tidegate profile`".to_owned(),
-        });
-    }
-    let path: PathBuf = folder.join(name);
-    match text_file::read(&path) {
-        Ok(text) => parse_drive(&path, text).map_err(DriveFault::Faulty),
-        Err(error) => Err(DriveFault::Missing {
+    tidegate_drive::named(name, folder, text_file::read).map_err(|error| match error {
+        NamedError::Unreadable { path, source } => DriveFault::Missing {
             message: format!(
-                "`{name}` is neither a built-in drive nor a drive file that can be read ({}: {error})",
+                "`{name}` is neither a built-in drive nor a drive file that can be read ({}: {source})",
                 path.display()
             ),
             help: format!(
                 "write one of {}, or the path of a file that `tidegate profile -o` wrote",
                 tidegate_drive::builtin::names().collect::<Vec<_>>().join(", ")
             ),
-        }),
-    }
-}
-
-fn parse_drive(path: &Path, text: String) -> Result<DriveFile, Failure> {
-    DriveFile::parse(&text).map_err(|error| Failure::in_file(path, text, &error))
+        },
+        NamedError::Faulty { path, text, error } => {
+            DriveFault::Faulty(Failure::in_file(&path, text, &error))
+        }
+    })
 }

@@ -91,7 +91,8 @@ fn drive_of(
     file: &DriveFile,
     seed: u64,
 ) -> Result<(DriveKind, Box<dyn Drive + Send>), Failure> {
-    let parts = if file.ssd.is_some() { DriveKind::Ssd } else { DriveKind::Mechanical };
+    // Tables alone are not measured again unless asked: that returns the tables.
+    let parts = tidegate_drive::parts_of(file).unwrap_or(DriveKind::Mechanical);
     let kind = arguments.model.map_or(parts, DriveKind::from);
     if kind != DriveKind::Pseudo {
         let drive =

@@ -3,7 +3,7 @@
 
 use tidegate_analysis::assess;
 use tidegate_device::{Access, Target};
-use tidegate_engine::{DeviceRun, Priority, RingExecutor, RunParams};
+use tidegate_engine::{DeviceBackend, DeviceRun, Priority, RunParams};
 use tidegate_host::Length;
 use tidegate_model::{Contracts, DriveFile, Duration, Plan, PolicyName, Time, Workload};
 use tidegate_platform::realtime::{self, RealTime};
@@ -38,7 +38,7 @@ pub(crate) fn run(arguments: &RunArguments) -> Result<Answer, Failure> {
     if !arguments.json {
         show::page(|page| head.write(page));
     }
-    let mut executor = RingExecutor::new(&target, workload.depth, workload.size_max())
+    let mut backend = DeviceBackend::new(&target, workload.depth, workload.size_max())
         .map_err(|error| Failure::environment(&error))?;
     let length = length(&arguments.length);
     let mut ran: Vec<run::DeviceRun<'_>> = Vec::new();
@@ -49,7 +49,7 @@ pub(crate) fn run(arguments: &RunArguments) -> Result<Answer, Failure> {
             continue;
         }
         let is_ranking = policy == PolicyName::RtioPriority;
-        executor.rank(is_ranking && priority.is_sent());
+        backend.rank(is_ranking && priority.is_sent());
         let assessment = if is_ranking && !priority.is_honoured() {
             assess(&without_priority(&workload), policy)
         } else {
@@ -62,7 +62,7 @@ pub(crate) fn run(arguments: &RunArguments) -> Result<Answer, Failure> {
             policy,
             length,
             seed: arguments.seed,
-            limits: executor.limits(),
+            limits: backend.limits(),
         };
         if !arguments.json {
             eprintln!("running {policy} ..");
@@ -70,7 +70,7 @@ pub(crate) fn run(arguments: &RunArguments) -> Result<Answer, Failure> {
         let DeviceRun { run, watch } = tidegate_engine::run(
             &params,
             tidegate_drive::access_time(&drive),
-            &mut executor,
+            &mut backend,
             &interrupted,
         )
         .map_err(run_failure)?;
@@ -104,7 +104,7 @@ fn length(arguments: &LengthArguments) -> Length {
 #[expect(clippy::needless_pass_by_value, reason = "the shape that map_err wants")]
 fn run_failure(error: tidegate_engine::RunError) -> Failure {
     match error {
-        tidegate_engine::RunError::Executor(_) => Failure::environment(&error),
+        tidegate_engine::RunError::Backend(_) => Failure::environment(&error),
         _ => Failure::unusable(&error),
     }
 }

@@ -3,8 +3,8 @@
 
 use tidegate_model::Duration;
 
-use crate::plan::Step;
 use crate::followers::Progress;
+use crate::plan::Step;
 
 /// How much is left of a measurement: the estimate, corrected by how it went so far.
 #[derive(Debug)]

@@ -167,7 +167,6 @@ fn attach_failure(error: &AttachError) -> Failure {
         | AttachError::NameTaken { .. }
         | AttachError::Store(_)
         | AttachError::StoreInUse { .. }
-        | AttachError::NothingKnown { .. }
         | AttachError::Drive(_) => Failure::unusable(error),
         _ => Failure::environment(error),
     }

@@ -3,7 +3,7 @@
 
 use std::path::Path;
 
-use tidegate_model::{DriveFile, DriveKind, Duration, FileError};
+use tidegate_model::{DriveFile, Duration, FileError};
 use tidegate_report::drive::ReplayReport;
 use tidegate_sim::replay::{TraceError, TraceRequest, demerit, read_trace};
 
@@ -53,13 +53,12 @@ fn compare<'a>(
     trace: &[TraceRequest],
     arguments: &ReplayArguments,
 ) -> Result<ReplayReport<'a>, Failure> {
-    let kind = if file.mechanics.is_some() { DriveKind::Mechanical } else { DriveKind::Ssd };
-    if file.mechanics.is_none() && file.ssd.is_none() {
+    let Some(kind) = tidegate_drive::parts_of(file) else {
         return Err(Failure::input(
             format!("`{}` has tables only: nothing says where its sectors lie", file.name),
             "name a drive with [mechanics] or [ssd], for example one that `tidegate drive import` made",
         ));
-    }
+    };
     let mut drive = tidegate_drive::from_parts(kind, file, arguments.seed)
         .map_err(|error| Failure::unusable(&error))?;
     let simulated = tidegate_sim::replay::replay(&mut *drive, trace)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! How ordinary threads hand something to a real-time thread: it waits for none of them.
+//! A stack through which ordinary threads hand items to a real-time thread that waits for none of
+//! them: many producers, one consumer.
 //!
 //! With a lock between them, a thread of low priority that holds it and is not running holds up
 //! the real-time thread for as long as the host pleases. Queues without locks do too where a
@@ -15,12 +16,12 @@
 use std::ptr;
 use std::sync::atomic::{AtomicPtr, Ordering};
 
-/// Items that were put and not taken, of any threads.
+/// A lock-free stack of items that were put and not taken.
 ///
 /// # Invariants
-/// - `top` is null or heads a list of boxes whose only owner is the pile.
+/// - `top` is null or heads a list of boxes whose only owner is the stack.
 #[derive(Debug)]
-pub struct Pile<T> {
+pub struct MpscStack<T> {
     top: AtomicPtr<Node<T>>,
 }
 
@@ -31,8 +32,8 @@ struct Node<T> {
     below: *mut Node<T>,
 }
 
-impl<T> Pile<T> {
-    /// Nothing.
+impl<T> MpscStack<T> {
+    /// Makes an empty stack.
     pub const fn new() -> Self {
         Self { top: AtomicPtr::new(ptr::null_mut()) }
     }
@@ -70,17 +71,17 @@ impl<T> Pile<T> {
 #[expect(unsafe_code, reason = "the list is made of raw links")]
 fn owned<T>(link: *mut Node<T>) -> Option<Box<Node<T>>> {
     // SAFETY: the link came from `Box::into_raw` in `put`, out of a list that a single exchange
-    // took from the pile: nobody else has it, and each link is followed once.
+    // took from the stack: nobody else has it, and each link is followed once.
     (!link.is_null()).then(|| unsafe { Box::from_raw(link) })
 }
 
-impl<T> Default for Pile<T> {
+impl<T> Default for MpscStack<T> {
     fn default() -> Self {
         Self::new()
     }
 }
 
-impl<T> Drop for Pile<T> {
+impl<T> Drop for MpscStack<T> {
     fn drop(&mut self) {
         self.take(&mut Vec::new());
     }
@@ -88,10 +89,10 @@ impl<T> Drop for Pile<T> {
 
 // SAFETY: items move from the thread that puts to the one that takes; no reference is shared.
 #[expect(unsafe_code, reason = "raw links have no owner that the compiler sees")]
-unsafe impl<T: Send> Send for Pile<T> {}
+unsafe impl<T: Send> Send for MpscStack<T> {}
 // SAFETY: as for `Send`.
 #[expect(unsafe_code, reason = "raw links have no owner that the compiler sees")]
-unsafe impl<T: Send> Sync for Pile<T> {}
+unsafe impl<T: Send> Sync for MpscStack<T> {}
 
 #[cfg(test)]
 mod tests {
@@ -101,28 +102,28 @@ mod tests {
 
     #[test]
     fn comes_back_in_the_order_in_which_it_was_put() {
-        let pile = Pile::new();
-        pile.put(2);
-        pile.put(3);
+        let stack = MpscStack::new();
+        stack.put(2);
+        stack.put(3);
         let mut items = vec![1];
-        pile.take(&mut items);
+        stack.take(&mut items);
         assert_eq!(items, [1, 2, 3]);
-        pile.take(&mut items);
+        stack.take(&mut items);
         assert_eq!(items.len(), 3);
     }
 
     #[test]
     fn many_threads_lose_nothing_and_each_keeps_its_order() {
         let (threads, each) = (4_u64, 20_000_u64);
-        let pile = Pile::new();
+        let stack = MpscStack::new();
         let mut items = Vec::new();
         std::thread::scope(|scope| {
             for thread in 0..threads {
-                let pile = &pile;
-                scope.spawn(move || (0..each).for_each(|number| pile.put((thread, number))));
+                let stack = &stack;
+                scope.spawn(move || (0..each).for_each(|number| stack.put((thread, number))));
             }
             while items.len() < usize::try_from(threads * each).unwrap() {
-                pile.take(&mut items);
+                stack.take(&mut items);
             }
         });
         for thread in 0..threads {
@@ -134,10 +135,10 @@ mod tests {
     #[test]
     fn what_nobody_took_is_dropped() {
         let item = Arc::new(());
-        let pile = Pile::new();
-        pile.put(item.clone());
-        pile.put(item.clone());
-        drop(pile);
+        let stack = MpscStack::new();
+        stack.put(item.clone());
+        stack.put(item.clone());
+        drop(stack);
         assert_eq!(Arc::strong_count(&item), 1);
     }
 }

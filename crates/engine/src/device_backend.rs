@@ -8,9 +8,9 @@ use std::collections::VecDeque;
 use std::convert::Infallible;
 
 use tidegate_device::target::Access;
-use tidegate_device::{Io, IoClass, Ring, RingError, Target};
-use tidegate_host::{Completion, Executor};
-use tidegate_model::{Bytes, Duration, Outcome, Request, RequestId, Tag, Time};
+use tidegate_device::{Io, IoClass, IoError, Ring, RingError, Target};
+use tidegate_host::{Backend, Completion};
+use tidegate_model::{Bytes, Duration, Lba, Request, RequestId, Tag, Time};
 use tidegate_platform::Clock;
 
 use crate::limits::Limits;
@@ -24,19 +24,18 @@ const WAIT_MAX: Duration = Duration::from_ms(100);
 /// requests, on which the device works while the host sees to the rest.
 const REAP_MAX: usize = 4;
 
-/// Execution itself failed: not a request, which has an [`Outcome`], but the means of
-/// making requests.
+/// The means of making requests failed, not a request: that is in its completion.
 #[derive(Debug, thiserror::Error)]
 #[error("cannot {action}: {source}")]
-pub struct ExecutorError {
+pub struct BackendError {
     /// What was being done.
     pub action: &'static str,
     /// Why it could not be done.
     pub source: RingError,
 }
 
-/// Virtual time fails at nothing.
-impl From<Infallible> for ExecutorError {
+/// Nothing fails in virtual time.
+impl From<Infallible> for BackendError {
     fn from(never: Infallible) -> Self {
         match never {}
     }
@@ -46,17 +45,17 @@ impl From<Infallible> for ExecutorError {
 ///
 /// It belongs to the thread that made it.
 #[derive(Debug)]
-pub struct RingExecutor {
+pub struct DeviceBackend {
     ring: Ring,
     clock: Clock,
     limits: Limits,
     /// Came back and was not handed over yet.
-    returned: VecDeque<Completion>,
+    returned: VecDeque<Completion<(), IoError>>,
     is_ranking: bool,
 }
 
-impl RingExecutor {
-    /// An executor on `target` with buffers for `in_flight_max` requests of at most
+impl DeviceBackend {
+    /// Makes a back end of `target` with buffers for `in_flight_max` requests of at most
     /// `size_max`, which is rounded up to what the target is aligned to.
     ///
     /// # Errors
@@ -97,8 +96,10 @@ impl RingExecutor {
     }
 }
 
-impl Executor for RingExecutor {
-    type Error = ExecutorError;
+impl Backend for DeviceBackend {
+    type Payload = ();
+    type Fault = IoError;
+    type Error = BackendError;
 
     fn begin(&mut self) {
         let is_idle = self.ring.in_flight_count() == 0 && self.returned.is_empty();
@@ -110,30 +111,38 @@ impl Executor for RingExecutor {
         self.clock.now()
     }
 
-    fn submit(&mut self, batch: &[Request]) -> Result<(), ExecutorError> {
+    fn submit(&mut self, batch: &[Request], payloads: &mut Vec<()>) -> Result<(), BackendError> {
+        payloads.clear();
         for &Request { id: RequestId(token), op, start, size, fua, tag, .. } in batch {
             let class = self.class(tag);
             self.ring.push_as(Io { token, op, start, size, fua }, class);
         }
         let action = "submit to the device";
-        self.ring.submit().map_err(|source| ExecutorError { action, source })
+        self.ring.submit().map_err(|source| BackendError { action, source })
     }
 
-    fn wait(&mut self, until: Option<Time>) -> Result<(), ExecutorError> {
+    fn flush(&mut self, id: RequestId) {
+        self.ring.push_flush(id.0);
+    }
+
+    fn trim(&mut self, id: RequestId, start: Lba, size: Bytes) {
+        self.ring.push_trim(id.0, start, size);
+    }
+
+    fn wait(&mut self, until: Option<Time>) -> Result<(), BackendError> {
         if !self.returned.is_empty() {
             return Ok(());
         }
         let timeout = until.map_or(WAIT_MAX, |until| until.since(self.now()).min(WAIT_MAX));
         let woken = self.ring.wait(Some(timeout));
         let action = "wait for the device";
-        woken.map(drop).map_err(|source| ExecutorError { action, source })
+        woken.map(drop).map_err(|source| BackendError { action, source })
     }
 
-    fn reap(&mut self, completions: &mut Vec<Completion>) -> Result<(), ExecutorError> {
+    fn reap(&mut self, completions: &mut Vec<Completion<(), IoError>>) -> Result<(), BackendError> {
         let returned = &mut self.returned;
-        self.ring.reap(|completion, _data| {
-            let outcome = completion.result.map_or(Outcome::Failed, |()| Outcome::Done);
-            returned.push_back(Completion { id: RequestId(completion.token), outcome });
+        self.ring.reap(|tidegate_device::Completion { token, result }, _data| {
+            returned.push_back(Completion { id: RequestId(token), payload: Some(()), result });
         });
         let count = returned.len().min(REAP_MAX);
         completions.extend(returned.drain(..count));

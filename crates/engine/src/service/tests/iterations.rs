@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! What one turn of the service's thread has to do is bounded, whatever a tenant asks for.
+//! What one iteration of the service's thread has to do is bounded, whatever a tenant asks for.
 //!
 //! Counted in parts opened and in parts that each of them is compared with, not by a clock.
 
@@ -9,7 +9,7 @@ use tidegate_device::{IoBuffer, Waker};
 use tidegate_model::{Bytes, Duration, Lba, Time};
 
 use crate::service::call::{Awaited, Call, CallKind, CallPart, mailbox};
-use crate::service::core::{Core, TURN_PARTS};
+use crate::service::core::{Core, ITERATION_PARTS};
 use crate::service::gate::PARTS;
 use crate::service::harness::offered::{core, proved, share_with};
 use crate::service::harness::store::{BLOCK, Store};
@@ -34,10 +34,10 @@ fn call(export: u64, kind: CallKind, parts: usize, released: Time) -> (Call, Awa
     (Call { export: ExportId(export), kind, released, parts, answer }, awaited)
 }
 
-/// One turn; how many parts it opened.
-fn opened_in_turn(core: &mut Core<Store>, calls: Vec<Call>) -> u64 {
+/// Runs one iteration and returns how many parts it opened.
+fn opened_in_iteration(core: &mut Core<Store>, calls: Vec<Call>) -> u64 {
     let before = core.opened();
-    core.turn(calls.into_iter());
+    core.run_iteration(calls.into_iter());
     core.opened() - before
 }
 
@@ -55,13 +55,13 @@ fn a_contract_is_not_kept_waiting_by_what_was_asked_before() {
         let (mut calls, answers): (Vec<_>, Vec<_>) = flood.unzip();
         let (first, first_answer) = keeps(Time::ZERO);
         calls.push(first);
-        assert_eq!(opened_in_turn(&mut core, calls), 1 + TURN_PARTS as u64);
-        assert_eq!(core.backing().of_contracts(), 1);
+        assert_eq!(opened_in_iteration(&mut core, calls), 1 + ITERATION_PARTS as u64);
+        assert_eq!(core.backend().of_contracts(), 1);
         let (second, second_answer) = keeps(Time::ZERO);
-        assert_eq!(opened_in_turn(&mut core, vec![second]), 1 + TURN_PARTS as u64);
+        assert_eq!(opened_in_iteration(&mut core, vec![second]), 1 + ITERATION_PARTS as u64);
         while !core.is_idle() {
             core.wait_until(None);
-            assert!(opened_in_turn(&mut core, Vec::new()) <= TURN_PARTS as u64);
+            assert!(opened_in_iteration(&mut core, Vec::new()) <= ITERATION_PARTS as u64);
         }
         for answer in [first_answer, second_answer] {
             let (result, _) = answer.poll().expect("all is answered");
@@ -91,15 +91,15 @@ fn many_connections_have_no_more_on_their_way_than_one_export_may() {
         let clients: Vec<_> = (0..CLIENTS).map(ask).collect();
         let mut next = Time::ZERO;
         while !(clients.iter().all(std::thread::ScopedJoinHandle::is_finished) && core.is_idle()) {
-            let now = core.backing().now;
+            let now = core.backend().now;
             let mut calls = taken(&shared, now);
             let mut agreed = 0;
             if next <= now {
                 calls.push(call(KEEPS, CallKind::Read, 1, now).0);
                 (agreed, next) = (1, now + Duration::from_ms(40));
             }
-            let opened = opened_in_turn(&mut core, calls);
-            assert!(opened <= TURN_PARTS as u64 + agreed, "{opened}");
+            let opened = opened_in_iteration(&mut core, calls);
+            assert!(opened <= ITERATION_PARTS as u64 + agreed, "{opened}");
             let outstanding = core.in_order(ExportId(FLOODS)) as u64;
             assert!(outstanding <= PARTS, "{outstanding}");
             core.wait_until(Some(next));

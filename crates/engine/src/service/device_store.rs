@@ -1,26 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! A real device or file as the store of a service, through io_uring.
 
-use tidegate_device::{DataRing, RingError, Target, Transfer, Waker};
-use tidegate_model::{Bytes, Duration, Lba, RequestId, Time};
+use tidegate_device::{DataRing, IoBuffer, IoError, RingError, Target, Transfer, Waker};
+use tidegate_host::{Backend, Completion};
+use tidegate_model::{Bytes, Duration, Lba, Request, RequestId, Time};
 use tidegate_platform::Clock;
-
-use super::backing::{Backing, Move, Moved};
 
 /// The longest time for which the thread blocks without anything to do.
 const WAIT_MAX: Duration = Duration::from_ms(60_000);
 
 /// A target on the real clock.
 #[derive(Debug)]
-pub struct DeviceBacking {
+pub struct DeviceStore {
     ring: DataRing,
     clock: Clock,
     /// Open for as long as the ring.
     _target: Target,
 }
 
-impl DeviceBacking {
-    /// A store on `target` for a policy that has at most `depth` requests in flight. It belongs
+impl DeviceStore {
+    /// Makes a store of `target` for a policy that has at most `depth` requests in flight. It belongs
     /// to the thread that makes it, which looks for `busy_poll` before it blocks.
     ///
     /// # Errors
@@ -38,16 +37,21 @@ impl DeviceBacking {
     }
 }
 
-impl Backing for DeviceBacking {
+impl Backend for DeviceStore {
+    type Payload = IoBuffer;
+    type Fault = IoError;
+    type Error = RingError;
+
     fn now(&self) -> Time {
         self.clock.now()
     }
 
-    fn submit(&mut self, batch: &mut Vec<Move>) {
-        for Move { request, data } in batch.drain(..) {
-            let (token, op) = (request.id.0, request.op);
-            self.ring.push(Transfer { token, op, start: request.start, size: request.size, data });
+    fn submit(&mut self, batch: &[Request], payloads: &mut Vec<IoBuffer>) -> Result<(), RingError> {
+        for (request, data) in batch.iter().zip(payloads.drain(..)) {
+            let &Request { id: RequestId(token), op, start, size, .. } = request;
+            self.ring.push(Transfer { token, op, start, size, data });
         }
+        Ok(())
     }
 
     fn flush(&mut self, id: RequestId) {
@@ -63,9 +67,13 @@ impl Backing for DeviceBacking {
         self.ring.wait(timeout)
     }
 
-    fn reap(&mut self, moved: &mut Vec<Moved>) {
+    fn reap(
+        &mut self,
+        completions: &mut Vec<Completion<IoBuffer, IoError>>,
+    ) -> Result<(), RingError> {
         self.ring.reap(|tidegate_device::Moved { token, data, result }| {
-            moved.push(Moved { id: RequestId(token), data, result });
+            completions.push(Completion { id: RequestId(token), payload: data, result });
         });
+        Ok(())
     }
 }
