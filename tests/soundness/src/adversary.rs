@@ -16,16 +16,17 @@
 //! agree.
 //!
 //! 1. FIFO: only the number of waiting requests matters, not which requests wait. A state is (time
-//! until each task may release again, requests queued, longest remaining time of the batch in
-//! flight).
+//!    until each task may release again, requests queued, longest remaining time of the batch in
+//!    flight).
 //! 2. A job's response time is determined at its release. Let N be the number of requests up to and
-//! including its own, and T = (remaining time) + (ceil(N/z) - 1) b(z) the time until its last batch
-//! is sent. All batches before that are full in any case, so neither shorter batches nor other
-//! releases can delay the job further, and releases within T can only enlarge its last batch.
+//!    including its own, and T = (remaining time) + (ceil(N/z) - 1) b(z) the time until its last
+//!    batch is sent. All batches before that are full in any case, so neither shorter batches nor
+//!    other releases can delay the job further, and releases within T can only enlarge its last
+//!    batch.
 //! 3. A state dominates another with as many requests queued, if no task has to wait longer, the
-//! batch in flight has at least as much time remaining, and it may end as soon (see `frontier`). A
-//! batch may end early, so "ending" is not a separate step but the first half of sending the next
-//! batch: the dominating state must be able to follow.
+//!    batch in flight has at least as much time remaining, and it may end as soon (see `frontier`).
+//!    A batch may end early, so "ending" is not a separate step but the first half of sending the
+//!    next batch: the dominating state must be able to follow.
 
 use crate::frontier::Frontier;
 use crate::small::{JobSize, Rules, ShortestBatch, SmallSystem, Ticks};

@@ -10,7 +10,7 @@
 //! small.
 //!
 //! 1. A job's response time is determined when its last request is sent, because the batch can take
-//! its longest time. Requests in flight need no identity.
+//!    its longest time. Requests in flight need no identity.
 //! 2. Among states with the same jobs queued, dominated states are left out as in `adversary`.
 
 use std::collections::HashMap;

@@ -41,8 +41,8 @@ pub fn drain_table(table: &BatchTable) -> BatchTable {
     BatchTable::new(&times).expect("no entry is zero")
 }
 
-/// Returns the same table without its first entry: it states for q a time that holds only for q
-/// - 1.
+/// Returns the same table without its first entry: for q it states a time that holds only for
+/// q - 1.
 ///
 /// # Panics
 /// Never, because the first entry of the shortest table stays.
