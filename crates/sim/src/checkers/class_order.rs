@@ -2,10 +2,9 @@
 //! Asserts: within a class, requests are dispatched in the order of their release; a real-time
 //! class dispatches nothing while a higher class has a queued request (the RTIO family).
 //!
-//! Best effort may be dispatched while real time waits: at its turn in the round, or because only
-//! best effort has room. A policy holds at most `queued_max` requests of a class and does not know
-//! the requests that its host holds beyond them; those may wait. The order within a batch does not
-//! count.
+//! Best effort may be dispatched while real time waits for its round, or because only best effort
+//! has room. A policy holds at most `queued_max` requests of a class and does not know the requests
+//! that its host holds beyond them; those may wait. The order within a batch does not count.
 
 use std::collections::BTreeSet;
 
