@@ -4,7 +4,7 @@
 
 use serde_json::{Value, json};
 use tidegate_host::{ContractWatch, Overruns};
-use tidegate_model::{Contract, DeferredWrites, Duration, Op, Workload};
+use tidegate_model::{DeferredWrites, DriveContract, Duration, Op, Workload};
 
 use crate::results::PolicyResult;
 use crate::show;
@@ -21,8 +21,8 @@ impl<'a> DriveRecord<'a> {
     }
 
     /// The contract that the policy's bounds rest on.
-    fn contract(&self) -> Contract {
-        Contract::of(self.result.policy())
+    fn contract(&self) -> DriveContract {
+        show::watched(self.result.policy())
     }
 
     /// What was seen of it; none where it was never measured.
@@ -42,8 +42,9 @@ impl<'a> DriveRecord<'a> {
         if overruns.overruns == 0 {
             return Some(Duration::ZERO);
         }
-        if self.contract() == Contract::Batches {
-            return None;
+        match self.contract() {
+            DriveContract::Batches => return None,
+            DriveContract::Drain | DriveContract::Starvation | DriveContract::Priority => {}
         }
         let assessed = &self.result.assessment.tasks;
         let bounds = assessed.iter().filter_map(|task| task.response_max);
@@ -57,12 +58,12 @@ impl<'a> DriveRecord<'a> {
     pub(crate) fn sentence(&self) -> Option<String> {
         let Overruns { observed, overruns, max, .. } = self.overruns()?;
         let what = match self.contract() {
-            Contract::Batches => format!("{overruns} of {observed} batches took longer"),
-            Contract::Drain => {
+            DriveContract::Batches => format!("{overruns} of {observed} batches took longer"),
+            DriveContract::Drain => {
                 format!("after {overruns} of {observed} dispatches requests stayed longer")
             }
-            Contract::Starvation => format!("{overruns} of {observed} requests stayed longer"),
-            Contract::Priority => {
+            DriveContract::Starvation => format!("{overruns} of {observed} requests stayed longer"),
+            DriveContract::Priority => {
                 format!("{overruns} of {observed} rounds with priority took longer")
             }
         };
@@ -82,14 +83,14 @@ impl<'a> DriveRecord<'a> {
 
     /// Adds to `value` what was seen: of the contract that the bounds rest on, and of each.
     pub(crate) fn add_to(&self, value: &mut Value) {
-        let batches = self.watch.overruns(Contract::Batches).unwrap_or_default();
+        let batches = self.watch.overruns(DriveContract::Batches).unwrap_or_default();
         let overruns = self.overruns();
         value["batches"] = batches.observed.into();
         value["contract"] = self.contract().name().into();
         value["overruns"] = overruns.map(|overruns| overruns.overruns).into();
         value["overrun_ns_max"] = overruns.map(|overruns| overruns.max.ns()).into();
         value["contracts"] = json!({});
-        for contract in Contract::ALL {
+        for contract in DriveContract::ALL {
             let Some(overruns) = self.watch.overruns(contract) else { continue };
             value["contracts"][contract.name()] = json!({
                 "observed": overruns.observed,

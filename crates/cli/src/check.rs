@@ -3,10 +3,10 @@
 
 use serde_json::{Value, json};
 use tidegate_analysis::{
-    Answer as Proof, Assessment, Comparison, Headroom, Limit, TaskAssessment, assess, compare,
-    headroom,
+    Answer as Proof, Assessment, BoundName, Comparison, Headroom, Limit, TaskAssessment, assess,
+    compare, headroom,
 };
-use tidegate_model::{BatchChoice, Duration, PolicyName, Sending, Task, Workload};
+use tidegate_model::{BatchChoice, DispatchMode, Duration, PolicyName, Task, Workload};
 
 use crate::Answer;
 use crate::arguments::CheckArguments;
@@ -90,33 +90,30 @@ impl Report {
 
     fn print_tasks(&self) {
         let rows = self.rows();
-        let bound = |pick: fn(&Row) -> Option<Duration>| -> Vec<String> {
+        let bound = |pick: &dyn Fn(&Row) -> Option<Duration>| -> Vec<String> {
             rows.iter().map(|row| show::bound(pick(row))).collect()
         };
         let text = |pick: fn(&Row) -> String| -> Vec<String> { rows.iter().map(pick).collect() };
         let mut columns = vec![
             ("task", text(|row| row.name.clone())),
             ("deadline", text(|row| row.task.deadline.to_string())),
-            ("linear", bound(|row| row.assessed.bounds.linear)),
-            ("busy interval", bound(|row| row.assessed.bounds.busy_interval)),
-            ("min period", bound(|row| row.assessed.bounds.min_period)),
-            ("tight", bound(|row| row.assessed.bounds.tight)),
-            ("mixed", bound(|row| row.assessed.bounds.mixed)),
-            ("bound", bound(|row| row.assessed.response_max.map(|(response, _)| response))),
-            ("margin", text(margin)),
         ];
-        if self.workload.contracts.costs.is_none() {
-            columns.retain(|(title, _)| *title != "mixed");
+        let has_costs = self.workload.contracts.costs.is_some();
+        for name in BoundName::ALL.into_iter().filter(|name| has_costs || !name.rests_on_costs()) {
+            columns.push((name.name(), bound(&|row| row.assessed.bounds.of(name))));
         }
+        columns
+            .push(("bound", bound(&|row| row.assessed.response_max.map(|(response, _)| response))));
+        columns.push(("margin", text(margin)));
         let policy = self.assessment.policy;
-        if policy != PolicyName::Fifo {
-            columns.push(("fifo", bound(|row| row.comparison.fifo)));
+        if !policy.shares_bounds_with(PolicyName::Fifo) {
+            columns.push(("fifo", bound(&|row| row.comparison.fifo)));
         }
-        if !is_edf(policy) {
-            columns.push(("edf", bound(|row| row.comparison.edf)));
+        if !policy.shares_bounds_with(PolicyName::Edf) {
+            columns.push(("edf", bound(&|row| row.comparison.edf)));
         }
-        if policy != PolicyName::Dqf {
-            columns.push(("dqf", bound(|row| row.comparison.dqf)));
+        if !policy.shares_bounds_with(PolicyName::Dqf) {
+            columns.push(("dqf", bound(&|row| row.comparison.dqf)));
         }
         out!("{}", show::columns(&columns, 1));
         outln!();
@@ -186,20 +183,21 @@ fn print_head(workload: &Workload, assessment: &Assessment) {
         show::count(workload.best_effort.len(), "best-effort load"),
     );
     show::labelled("Workload", &sources);
-    let batch = match (assessment.policy.sending(), workload.batch) {
-        (Sending::Batches, _) if assessment.batch_cost.is_some() => {
+    let batch_max = assessment.batch_max;
+    let batch = match assessment.policy.facts().dispatch {
+        DispatchMode::Batches if assessment.batch_cost.is_some() => {
             let by_cost = show::batch_cost(assessment).unwrap_or_default();
-            format!("batches of at most {}, {by_cost}", assessment.batch_max)
+            format!("batches of at most {batch_max}, {by_cost}")
         }
-        (Sending::UpToDepth, _) => "no batches: whatever comes, up to the drive's depth".to_owned(),
-        (Sending::OneAtATime, _) => "one request at a time".to_owned(),
-        (Sending::Batches, BatchChoice::Auto) => {
-            format!("batches of at most {} (chosen: batch = \"auto\")", assessment.batch_max)
-        }
-        (Sending::Batches, BatchChoice::Fixed(batch_max)) => {
-            format!("batches of at most {batch_max} (as asked)")
-        }
-        (Sending::BestEffortDepth, _) => {
+        DispatchMode::UpToDepth => "no batches: whatever comes, up to the drive's depth".to_owned(),
+        DispatchMode::OneAtATime => "one request at a time".to_owned(),
+        DispatchMode::Batches => match workload.batch {
+            BatchChoice::Auto => {
+                format!("batches of at most {batch_max} (chosen: batch = \"auto\")")
+            }
+            BatchChoice::Fixed(asked) => format!("batches of at most {asked} (as asked)"),
+        },
+        DispatchMode::BestEffortDepth => {
             let depth = show::count(assessment.best_effort_depth as usize, "request");
             format!("at most {depth} of best effort on the drive at once")
         }
@@ -251,7 +249,7 @@ fn limited_by(workload: &Workload, assessment: &Assessment) -> Option<String> {
     let bound_of =
         |task: usize| assessment.tasks[task].response_max.map_or(Duration::ZERO, |b| b.0);
     let sentence = match assessment.limit? {
-        Limit::NoBound { task } if assessment.policy.sending() == Sending::BestEffortDepth => {
+        Limit::NoBound { task } if assessment.policy.facts().dispatch.limits_best_effort() => {
             format!("{}: no bound holds for it", workload.tasks[task].name)
         }
         Limit::NoBound { task } if assessment.batch_cost.is_some() => format!(
@@ -352,19 +350,16 @@ fn ns(bound: Option<Duration>) -> Option<u64> {
 }
 
 fn task_json(task: &Task, assessed: &TaskAssessment, comparison: &Value) -> Value {
-    let bounds = assessed.bounds;
+    let mut bounds = json!({});
+    for name in BoundName::ALL {
+        bounds[format!("{name}_ns")] = ns(assessed.bounds.of(name)).into();
+    }
     json!({
         "name": task.name,
         "period_ns": task.period.ns(),
         "deadline_ns": task.deadline.ns(),
         "requests": task.requests,
-        "bounds": {
-            "linear_ns": ns(bounds.linear),
-            "busy_interval_ns": ns(bounds.busy_interval),
-            "min_period_ns": ns(bounds.min_period),
-            "tight_ns": ns(bounds.tight),
-            "mixed_ns": ns(bounds.mixed),
-        },
+        "bounds": bounds,
         "comparison": comparison,
         "response_ns_max": assessed.response_max.map(|(response, _)| response.ns()),
         "bound_used": assessed.response_max.map(|(_, name)| name.name()),
@@ -372,21 +367,16 @@ fn task_json(task: &Task, assessed: &TaskAssessment, comparison: &Value) -> Valu
     })
 }
 
-/// Whether the bound of `edf` is that of the policy itself.
-fn is_edf(policy: PolicyName) -> bool {
-    matches!(policy, PolicyName::Edf | PolicyName::ScanEdf)
-}
-
 /// What the other policies would give: the policy itself is not among them.
 fn comparison_json(policy: PolicyName, comparison: &Comparison) -> Value {
     let mut value = json!({});
-    if !is_edf(policy) {
+    if !policy.shares_bounds_with(PolicyName::Edf) {
         value["edf_ns"] = ns(comparison.edf).into();
     }
-    if policy != PolicyName::Fifo {
+    if !policy.shares_bounds_with(PolicyName::Fifo) {
         value["fifo_ns"] = ns(comparison.fifo).into();
     }
-    if policy != PolicyName::Dqf {
+    if !policy.shares_bounds_with(PolicyName::Dqf) {
         value["dqf_ns"] = ns(comparison.dqf).into();
     }
     value

@@ -4,7 +4,7 @@
 use serde_json::{Value, json};
 use tidegate_analysis::Assessment;
 use tidegate_host::{Run, RunEnd, SourceMetrics, Totals};
-use tidegate_model::{Duration, PolicyName, Sending, Task, Workload};
+use tidegate_model::{DispatchMode, Duration, PolicyName, Task, Workload};
 use tidegate_stats::Distribution;
 
 use crate::Answer;
@@ -101,10 +101,10 @@ impl PolicyResult<'_> {
                 "more requests waited than there is room for; the run ended early".to_owned(),
             )),
         }
-        let is_starved = match self.policy().sending() {
-            Sending::Batches => self.assessment.best_effort_fill == 0,
-            Sending::BestEffortDepth => self.assessment.best_effort_depth == 0,
-            Sending::UpToDepth | Sending::OneAtATime => false,
+        let is_starved = match self.policy().facts().dispatch {
+            DispatchMode::Batches => self.assessment.best_effort_fill == 0,
+            DispatchMode::BestEffortDepth => self.assessment.best_effort_depth == 0,
+            DispatchMode::UpToDepth | DispatchMode::OneAtATime => false,
         };
         if is_starved && !self.workload.best_effort.is_empty() {
             remarks.push(("Best effort", show::best_effort(&self.assessment)));
@@ -246,21 +246,21 @@ fn throughput_row(result: &PolicyResult<'_>) -> Vec<String> {
     let (real_time, best_effort) = (rate(metrics.real_time()), rate(metrics.best_effort()));
     let best_effort_fill = result.assessment.best_effort_fill;
     let batch_max = result.assessment.batch_max;
-    let batches = match result.policy().sending() {
-        Sending::UpToDepth => "none: up to the drive's depth".to_owned(),
-        Sending::BestEffortDepth => {
+    let batches = match result.policy().facts().dispatch {
+        DispatchMode::UpToDepth => "none: up to the drive's depth".to_owned(),
+        DispatchMode::BestEffortDepth => {
             format!("none: best effort up to {}", result.assessment.best_effort_depth)
         }
-        Sending::OneAtATime => "one at a time".to_owned(),
-        Sending::Batches if result.assessment.batch_cost.is_some() => {
+        DispatchMode::OneAtATime => "one at a time".to_owned(),
+        DispatchMode::Batches if result.assessment.batch_cost.is_some() => {
             let by_cost = show::batch_cost(&result.assessment).unwrap_or_default();
             format!("at most {batch_max}, {by_cost}")
         }
-        Sending::Batches if batch_max == 1 => "one at a time".to_owned(),
-        Sending::Batches if best_effort_fill > 0 => {
+        DispatchMode::Batches if batch_max == 1 => "one at a time".to_owned(),
+        DispatchMode::Batches if best_effort_fill > 0 => {
             format!("at most {batch_max}, filled up to {best_effort_fill}")
         }
-        Sending::Batches => format!("at most {batch_max}"),
+        DispatchMode::Batches => format!("at most {batch_max}"),
     };
     vec![
         result.policy().to_string(),

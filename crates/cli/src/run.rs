@@ -38,7 +38,7 @@ pub(crate) fn run(arguments: &RunArguments) -> Result<Answer, Failure> {
     let interrupted = interrupt::flag(None)?;
     let real_time = realtime::request(realtime::PRIORITY);
     let mut notes = notes(&workload, &drive, &target);
-    let is_priority_asked = policies.contains(&PolicyName::RtioPriority);
+    let is_priority_asked = policies.iter().any(|policy| policy.facts().uses_drive_priority());
     let priority = Priority::found(is_priority_asked, target.facts().ncq_priority);
     if is_priority_asked {
         notes.extend(priority.note());
@@ -56,7 +56,7 @@ pub(crate) fn run(arguments: &RunArguments) -> Result<Answer, Failure> {
             not_run.push(policy);
             continue;
         }
-        let is_ranking = policy == PolicyName::RtioPriority;
+        let is_ranking = policy.facts().uses_drive_priority();
         executor.rank(is_ranking && priority.is_sent());
         let assessment = if is_ranking && !priority.is_honoured() {
             assess(&without_priority(&workload), policy)

@@ -6,6 +6,8 @@
 //! executor over simulated drives and the checkers. See [`simulate()`]. [`cpu`] is the same for
 //! a processor, which has a loop of its own: preemption is no matter of drives.
 
+#![deny(clippy::wildcard_enum_match_arm)]
+
 pub mod checkers;
 mod drive_executor;
 pub mod replay;
