@@ -274,9 +274,7 @@ fn by_costs(workload: &Workload) -> String {
 
 /// What is to be said of the contract that the policy rests on where it was measured too low.
 fn raised(workload: &Workload, policy: PolicyName) -> impl Iterator<Item = String> {
-    let contract = policy.facts().contract;
-    let of_contract =
-        workload.contracts.raised.iter().filter(move |it| Some(it.contract) == contract);
+    let of_contract = workload.contracts.raised_of(policy.facts().contract);
     of_contract.map(|raised| raised.note.clone())
 }
 

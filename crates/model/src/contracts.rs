@@ -37,6 +37,16 @@ pub struct Contracts {
     pub deferred_writes: DeferredWrites,
 }
 
+impl Contracts {
+    /// What was raised of a contract.
+    pub fn raised_of(
+        &self,
+        contract: Option<DriveContract>,
+    ) -> impl Iterator<Item = &RaisedContract> {
+        self.raised.iter().filter(move |raised| Some(raised.contract) == contract)
+    }
+}
+
 /// A contract that was raised because another of the same drive says more.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RaisedContract {

@@ -86,6 +86,8 @@ pub enum ConservesWork {
     Filled,
     /// Real time.
     RealTime,
+    /// Real time of the plan's tasks, none of a source that a regulator found.
+    RealTimeOfTasks,
     /// Real time, if the plan allows no request to be dropped.
     RealTimeAtFullQuality,
     /// None.
@@ -157,6 +159,24 @@ impl PolicyFacts {
     /// Whether its real-time requests carry the drive's own priority.
     pub const fn uses_drive_priority(&self) -> bool {
         matches!(self.contract, Some(DriveContract::Priority))
+    }
+}
+
+impl RegulatorName {
+    /// Whether reports of tasks about their own service change what it does.
+    pub const fn is_steered(self) -> bool {
+        match self {
+            Self::Mdn | Self::MdnExtended => true,
+            Self::DepthLimit | Self::TokenBucket | Self::TokensPerTask => false,
+        }
+    }
+
+    /// Whether it does nothing without parameters of its own.
+    pub const fn needs_parameters(self) -> bool {
+        match self {
+            Self::DepthLimit => true,
+            Self::TokenBucket | Self::Mdn | Self::MdnExtended | Self::TokensPerTask => false,
+        }
     }
 }
 

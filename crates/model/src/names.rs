@@ -178,7 +178,7 @@ impl PolicyName {
                 ..row(BestEffortDepth, Ok(Theorem::PriorityRounds), Some(Contract::Priority), Ignored, Conserves::RealTime, Nothing)
             },
             Self::AdaptiveDrain => row(BestEffortDepth, Ok(Theorem::AdaptiveDrain), Some(Contract::Drain), Decide, Conserves::RealTime, DrainTimes),
-            Self::GatedDrain => row(BestEffortDepth, Ok(Theorem::GatedDrain), Some(Contract::Drain), Decide, Conserves::RealTime, DrainTimes),
+            Self::GatedDrain => row(BestEffortDepth, Ok(Theorem::GatedDrain), Some(Contract::Drain), Decide, Conserves::RealTimeOfTasks, DrainTimes),
             Self::Dqf => PolicyFacts {
                 batch_limit: BatchLimit::CountAndCost,
                 ..row(Batches, Ok(Theorem::DualQueue), Some(Contract::Batches), Ignored, Conserves::Filled, Nothing)

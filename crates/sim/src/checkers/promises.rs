@@ -9,8 +9,10 @@ use tidegate_model::{
 };
 
 use super::{
-    BatchSize, BestEffortDepth, Checkers, ClassOrder, CostKept, DepthKept, DueOrder, ElasticBatch,
-    ExactlyOnce, IdleDispatch, Lines, RealTimeAlone, ReleaseOrder, Served, WorkConservation,
+    AdaptiveGate, BatchSize, BestEffortDepth, Checkers, ClassDrained, ClassOrder, CostKept,
+    DepthKept, DrainPlan, DueOrder, ElasticBatch, ExactlyOnce, Expiry, IdleDispatch, Lines,
+    PositionLines, PositionOrder, RankOrder, Ranks, RealTimeAlone, ReleaseOrder, Served, SlotsKept,
+    TimeSlices, WorkConservation,
 };
 
 impl Checkers {
@@ -35,10 +37,11 @@ impl Checkers {
 
     /// What the rule of a policy says beside its row.
     fn add_rule(&mut self, name: PolicyName, plan: &Plan) {
+        let queued_max = plan.queued_max;
         match name {
             PolicyName::Noop | PolicyName::Fifo => self.add(ReleaseOrder::new(Lines::Common)),
             PolicyName::Edf | PolicyName::ScanEdf | PolicyName::DqEdf => {
-                self.add(DueOrder::new(plan.queued_max));
+                self.add(DueOrder::new(queued_max));
             }
             PolicyName::Dqf => {
                 self.add(ReleaseOrder::new(Lines::OfClass));
@@ -50,32 +53,67 @@ impl Checkers {
                 self.add(ReleaseOrder::new(Lines::OfClass));
                 self.add(ElasticBatch::new(plan));
             }
-            PolicyName::Rtio | PolicyName::RtioPriority => {
-                self.add(ClassOrder::new(plan.queued_max));
+            PolicyName::Rtio => {
+                self.add(ClassOrder::new(queued_max));
+                self.add(WorkConservation::new(plan.depth, Served::RealTime));
+                self.add(RankOrder::new(Ranks::RealTimeFirst, queued_max));
+                self.add(BestEffortDepth::new(plan.best_effort_depth));
+            }
+            PolicyName::RtioPriority => {
+                self.add(ClassOrder::new(queued_max));
                 self.add(BestEffortDepth::new(plan.best_effort_depth));
             }
             PolicyName::RtioDrain | PolicyName::RtioLimit => {
-                self.add(ClassOrder::new(plan.queued_max));
+                self.add(ClassOrder::new(queued_max));
+                self.add(RankOrder::new(Ranks::RealTimeFirst, queued_max));
                 self.add(BestEffortDepth::new(plan.best_effort_depth));
                 self.add(RealTimeAlone::default());
             }
-            // One at a time, and nothing else: no order is promised.
+            PolicyName::RtioSlots => {
+                self.add(ClassOrder::new(queued_max));
+                self.add(WorkConservation::new(plan.depth, Served::RealTime));
+                self.add(RankOrder::new(Ranks::RealTimeFirst, queued_max));
+                self.add(SlotsKept::new(plan));
+            }
+            PolicyName::AdaptiveDrain => {
+                self.add(ClassOrder::new(queued_max));
+                self.add(RankOrder::new(Ranks::RealTimeFirst, queued_max));
+                self.add(AdaptiveGate::new(plan));
+            }
+            PolicyName::GatedDrain => self.add(DrainPlan::new(plan)),
+            PolicyName::Deadline => {
+                self.add(PositionOrder::new(PositionLines::OfDirection, queued_max));
+                self.add(Expiry::new(queued_max));
+            }
+            PolicyName::MqDeadline => {
+                self.add(WorkConservation::new(1, Served::All));
+                self.add(ClassDrained::default());
+                self.add(PositionOrder::new(PositionLines::OfDirectionAndClass, queued_max));
+                self.add(Expiry::new(queued_max).of_one_class());
+            }
+            PolicyName::Cfq => {
+                self.add(PositionOrder::new(PositionLines::OfSource, queued_max));
+                self.add(TimeSlices::new(queued_max));
+            }
+            PolicyName::CfqGrouped => {
+                self.add(PositionOrder::new(PositionLines::OfGroup, queued_max));
+                self.add(RankOrder::new(Ranks::RealTimeFirst, queued_max));
+            }
+            PolicyName::BfqStrict => {
+                self.add(PositionOrder::new(PositionLines::OfSource, queued_max));
+                self.add(RankOrder::new(Ranks::HardFirst, queued_max));
+            }
+            // Their order follows from where the heads are, which no checker knows; and shapers
+            // promise nothing below themselves.
             PolicyName::Sstf
             | PolicyName::Scan
             | PolicyName::CLook
             | PolicyName::Satf
             | PolicyName::Das
-            | PolicyName::GroupEdf => {}
-            // Shapers, which promise nothing below themselves.
-            PolicyName::TokenBucket | PolicyName::Mdn | PolicyName::MdnExtended => {}
-            PolicyName::RtioSlots => {}
-            PolicyName::AdaptiveDrain => {}
-            PolicyName::GatedDrain => {}
-            PolicyName::Deadline => {}
-            PolicyName::Cfq => {}
-            PolicyName::CfqGrouped => {}
-            PolicyName::MqDeadline => {}
-            PolicyName::BfqStrict => {}
+            | PolicyName::GroupEdf
+            | PolicyName::TokenBucket
+            | PolicyName::Mdn
+            | PolicyName::MdnExtended => {}
         }
     }
 
@@ -142,6 +180,7 @@ fn served(name: PolicyName, plan: &Plan) -> Option<Served> {
         ConservesWork::All => Some(Served::All),
         ConservesWork::Filled => Some(Served::filling(plan)),
         ConservesWork::RealTime => Some(Served::RealTime),
+        ConservesWork::RealTimeOfTasks => Some(Served::RealTimeOfTasks(plan.tasks.len())),
         // A request that may be dropped may wait on an idle drive.
         ConservesWork::RealTimeAtFullQuality => {
             let is_full = |task: &Task| task.quality_ppm == Task::QUALITY_ALL_PPM;
