@@ -5,7 +5,8 @@
 //! has expired (`deadline`, `mq-deadline`).
 //!
 //! While more requests of a class wait than the policy has room for, its host holds some of which
-//! the policy knows nothing, and nothing is asserted.
+//! the policy knows nothing, and nothing is asserted; nor later where the oldest counts, for the
+//! policy does not know how old they are.
 
 use std::collections::BTreeMap;
 use std::ops::Bound;
@@ -112,6 +113,8 @@ pub struct PositionOrder {
     queued_max: u64,
     /// Queued requests of each class.
     queued: [u64; 4],
+    /// Whether the host ever held some that the policy had no room for.
+    was_held: bool,
     lines: BTreeMap<u32, Line>,
     arrived: u64,
     log: ViolationLog,
@@ -120,8 +123,17 @@ pub struct PositionOrder {
 impl PositionOrder {
     /// The checker of a policy that keeps these lines and holds `queued_max` of each class.
     pub fn new(kind: PositionLines, queued_max: u32) -> Self {
-        let (queued, lines, log) = Default::default();
-        Self { kind, queued_max: u64::from(queued_max), queued, lines, arrived: 0, log }
+        let (queued, was_held, lines, log) = Default::default();
+        Self { kind, queued_max: u64::from(queued_max), queued, was_held, lines, arrived: 0, log }
+    }
+
+    /// Whether the policy knows all that is queued, and what of it came first where that counts.
+    fn is_known(&self) -> bool {
+        let is_age_known = match self.kind.start() {
+            Start::Lowest => true,
+            Start::Oldest => !self.was_held,
+        };
+        is_age_known && self.queued.iter().all(|&queued| queued <= self.queued_max)
     }
 
     /// Takes a request out of its line.
@@ -143,7 +155,9 @@ impl Checker for PositionOrder {
 impl Observer for PositionOrder {
     fn released(&mut self, now: Time, request: &Request) {
         let position = (request.start, request.id);
-        self.queued[request.class as usize] += 1;
+        let queued = &mut self.queued[request.class as usize];
+        *queued += 1;
+        self.was_held |= *queued > self.queued_max;
         let line = self.lines.entry(self.kind.line(request)).or_default();
         line.queued.insert(position, self.arrived);
         line.ages.insert(self.arrived, (position, now));
@@ -151,7 +165,7 @@ impl Observer for PositionOrder {
     }
 
     fn dispatched(&mut self, now: Time, batch: &[Request]) {
-        let is_known = self.queued.iter().all(|&queued| queued <= self.queued_max);
+        let is_known = self.is_known();
         for request in batch {
             let position = (request.start, request.id);
             let Some(line) = self.lines.get(&self.kind.line(request)) else { continue };

@@ -12,8 +12,8 @@
 //! Nobody sees when a turn begins. It begins no sooner than the last source before sent its last
 //! request, and no later than the new one sends its first.
 //!
-//! While more requests of a class wait than the policy has room for, its host holds some of which
-//! the policy knows nothing, and nothing is asserted.
+//! Once a host held requests that the policy had no room for, nobody sees who waits in which line,
+//! and nothing is asserted any more.
 
 use std::collections::BTreeMap;
 
@@ -73,6 +73,8 @@ impl Source {
 struct Turn {
     source: TaskIndex,
     begins_after: Time,
+    /// Its source has idled for too long, and then something new came.
+    is_given_up: bool,
 }
 
 /// Turns, slices and idling; see the module's text.
@@ -85,15 +87,16 @@ pub struct TimeSlices {
     /// Queued requests of each class.
     queued: [u64; 4],
     queued_max: u64,
+    is_over: bool,
     log: ViolationLog,
 }
 
 impl TimeSlices {
     /// The checker of a policy that holds `queued_max` requests of each class.
     pub fn new(queued_max: u32) -> Self {
-        let (sources, log) = Default::default();
-        let (queued, queued_max) = ([0; 4], u64::from(queued_max));
-        Self { sources, turn: None, last: Time::ZERO, queued, queued_max, log }
+        let (sources, turn, queued, is_over, log) = Default::default();
+        let queued_max = u64::from(queued_max);
+        Self { sources, turn, last: Time::ZERO, queued, queued_max, is_over, log }
     }
 
     /// What a request breaks that is sent now.
@@ -136,24 +139,28 @@ impl TimeSlices {
 
     /// The source for which the drive is kept.
     fn kept_for(&self, now: Time) -> Option<TaskIndex> {
-        let Turn { source: task, begins_after } = self.turn?;
-        let source = &self.sources[&task];
-        let is_used_up = now >= begins_after + source.slice();
-        (!source.is_given_up(now) && !is_used_up).then_some(task)
+        let turn = self.turn?;
+        let source = &self.sources[&turn.source];
+        let is_used_up = now >= turn.begins_after + source.slice();
+        let is_given_up = turn.is_given_up || source.is_given_up(now);
+        (!is_given_up && !is_used_up).then_some(turn.source)
     }
 
     /// Ends a turn whose source has idled for too long, before something new comes.
     fn give_up(&mut self, now: Time) {
-        let is_given_up = |turn: &mut Turn| self.sources[&turn.source].is_given_up(now);
-        self.turn.take_if(is_given_up);
+        if let Some(turn) = &mut self.turn {
+            turn.is_given_up |= self.sources[&turn.source].is_given_up(now);
+        }
     }
 
     /// Notes that a source sends.
     fn send(&mut self, now: Time, request: &Request) {
         let task = request.task;
-        if self.turn.is_none_or(|turn| turn.source != task) {
-            self.turn = Some(Turn { source: task, begins_after: self.last });
-        }
+        // Whether the same source kept its turn or got the next one, nobody sees: the sooner end
+        // is taken.
+        let own = self.turn.filter(|turn| turn.source == task);
+        let begins_after = own.map_or(self.last, |turn| turn.begins_after);
+        self.turn = Some(Turn { source: task, begins_after, is_given_up: false });
         self.last = now;
         let own = self.sources.get_mut(&task).expect("it released the request");
         own.queued_count -= 1;
@@ -179,7 +186,9 @@ impl Checker for TimeSlices {
 impl Observer for TimeSlices {
     fn released(&mut self, now: Time, request: &Request) {
         self.give_up(now);
-        self.queued[request.class as usize] += 1;
+        let queued = &mut self.queued[request.class as usize];
+        *queued += 1;
+        self.is_over |= *queued > self.queued_max;
         let new = || Source {
             class: request.class,
             queued_count: 0,
@@ -196,14 +205,13 @@ impl Observer for TimeSlices {
     }
 
     fn dispatched(&mut self, now: Time, batch: &[Request]) {
-        let is_known = self.queued.iter().all(|&queued| queued <= self.queued_max);
         for request in batch {
             // What never came is the matter of another checker.
             let own = self.sources.get(&request.task);
             if own.is_none_or(|own| own.queued_count == 0) {
                 continue;
             }
-            if is_known {
+            if !self.is_over {
                 for breach in self.breaches(now, request) {
                     self.log.add(now, breach);
                 }
