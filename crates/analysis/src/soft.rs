@@ -8,7 +8,7 @@
 //! a batch in no time, and one in a thousand in a second, is found busy half of the time).
 //! What is counted are the jobs that may have led such a batch: they are known beforehand.
 
-use tidegate_model::{BatchTable, Duration, PolicyName, Theorem, Workload};
+use tidegate_model::{BatchTable, Duration, Theorem, Workload};
 
 use crate::assessment::sporadic;
 use crate::dqf::{self, Demand, window_batches};
@@ -70,8 +70,9 @@ pub fn soft_promise(
 ) -> Option<SoftPromise> {
     let waits = workload.tasks.iter().any(|task| task.outstanding_max.is_some());
     let is_by_count = assessment.batch_cost.is_none();
-    let is_known =
-        is_dual_queue(assessment.policy) && is_by_count && workload.regulators.is_empty();
+    let theorem = assessment.policy.facts().theorem;
+    let has_soft_form = theorem.is_ok_and(Theorem::has_soft_form);
+    let is_known = has_soft_form && is_by_count && workload.regulators.is_empty();
     if waits || !is_known || table.batch_max() < assessment.batch_max {
         return None;
     }
@@ -89,24 +90,6 @@ pub fn soft_promise(
     Some(SoftPromise {
         response_max: Duration::from_ns(response_ns),
         miss_ppb_max: u64::try_from(miss).ok()?,
-    })
-}
-
-/// Whether the policy sends the batches of which promises with a probability are proved.
-fn is_dual_queue(policy: PolicyName) -> bool {
-    policy.facts().theorem.is_ok_and(|theorem| match theorem {
-        Theorem::DualQueue => true,
-        Theorem::Fifo
-        | Theorem::Edf
-        | Theorem::ActiveSubset
-        | Theorem::ElasticDualQueue
-        | Theorem::DualQueueEdf
-        | Theorem::Starvation
-        | Theorem::DrainRounds
-        | Theorem::LimitedDrainRounds
-        | Theorem::PriorityRounds
-        | Theorem::AdaptiveDrain
-        | Theorem::GatedDrain => false,
     })
 }
 

@@ -67,6 +67,26 @@ pub enum Theorem {
     GatedDrain,
 }
 
+impl Theorem {
+    /// Whether it also holds with a stated probability, from times that batches seldom exceed.
+    pub const fn has_soft_form(self) -> bool {
+        match self {
+            Self::DualQueue => true,
+            Self::Fifo
+            | Self::Edf
+            | Self::ActiveSubset
+            | Self::ElasticDualQueue
+            | Self::DualQueueEdf
+            | Self::Starvation
+            | Self::DrainRounds
+            | Self::LimitedDrainRounds
+            | Self::PriorityRounds
+            | Self::AdaptiveDrain
+            | Self::GatedDrain => false,
+        }
+    }
+}
+
 /// Whether deadlines decide what a policy dispatches, or when.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Deadlines {
