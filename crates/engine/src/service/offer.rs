@@ -62,8 +62,7 @@ pub struct Offer {
 
 impl Offer {
     pub(crate) fn new(members: &[Member], policy: PolicyName, plan: &Plan) -> Self {
-        let hears =
-            |name: &RegulatorName| matches!(name, RegulatorName::Mdn | RegulatorName::MdnExtended);
+        let hears = |name: &RegulatorName| name.is_steered();
         Self {
             exports: members.iter().map(|member| member.spec.clone()).collect(),
             bounds: members.iter().map(|member| member.bound).collect(),
