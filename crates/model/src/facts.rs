@@ -2,8 +2,8 @@
 //! What distinguishes one policy from another, in words that every crate shares. The rows
 //! themselves stand beside the names: [`PolicyName::facts`](crate::PolicyName::facts).
 //!
-//! Only these files may compare such values with `==` or `matches!`; everybody else matches them
-//! exhaustively, so that a new policy, theorem or contract stops the build wherever it counts.
+//! Only these files may compare such values with `==` or `matches!`. All other code matches them
+//! exhaustively, so a new policy, theorem or contract stops the build wherever it counts.
 
 use crate::contracts::DriveContract;
 use crate::names::{PolicyName, RegulatorName};
@@ -201,7 +201,7 @@ impl RegulatorName {
 }
 
 impl PolicyName {
-    /// Whether what is proved for `other` is proved for this policy too, and conversely.
+    /// Whether the same theorem bounds both policies.
     pub fn shares_bounds_with(self, other: Self) -> bool {
         let [own, others] = [self.facts().theorem, other.facts().theorem];
         self == other || (own.is_ok() && own == others)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Asserts: what joins a busy drive leaves it able to return every real-time request on it by its
-//! deadline; and best effort joins only as long as the one task's next job can still be served in
+//! Asserts: a dispatch to a busy drive leaves enough time to return every real-time request on it
+//! by its deadline; and best effort joins only while the task's next job can still be served in
 //! time, either at once or when the drive is empty (`adaptive-drain`, `docs/theory/draining.md` section 8).
 //!
 //! With k requests outstanding after a dispatch at t, D the deadline and r the next release:
@@ -25,7 +25,7 @@ pub struct AdaptiveGate {
     drain: DrainTable,
     /// D; none without tasks.
     deadline: Option<Duration>,
-    /// No time at all beside several tasks, of which one may always release.
+    /// Zero for several tasks: one of them may always release.
     period: Duration,
     task_count: usize,
     /// r.
@@ -50,8 +50,8 @@ impl AdaptiveGate {
         }
     }
 
-    /// When a real-time request must be back. What a regulator held back is late already: its
-    /// deadline counts from when it was let through.
+    /// When a real-time request must be back. The deadline of a request that a regulator held back
+    /// counts from the instant at which it was let through.
     fn due(&self, request: &Request) -> Time {
         let own = request.due.filter(|_| request.eligible <= request.released);
         let by_contract = || request.eligible.checked_add(self.deadline?);
@@ -63,7 +63,7 @@ impl AdaptiveGate {
         real_time.map(|request| self.due(request)).min()
     }
 
-    /// Whether what is on the drive since a dispatch at `now` keeps all deadlines.
+    /// Whether the requests on the drive after a dispatch at `now` leave all deadlines safe.
     fn is_safe(&self, now: Time, is_best_effort_sent: bool) -> bool {
         let outstanding = count(self.in_flight.len());
         let due = self.earliest_due();

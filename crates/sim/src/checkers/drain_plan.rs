@@ -15,8 +15,8 @@
 //! certain, and it gets all that wait. Units go in the order of their deadlines, and nothing else
 //! goes while one waits.
 //!
-//! While more waits than the policy has room for, its host holds some of which the policy knows
-//! nothing, and nothing is asserted.
+//! While more requests wait than the policy has room for, the host holds some back, and nothing is
+//! asserted.
 
 use tidegate_model::{Outcome, Plan, Request, Time};
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! drain(q) as the checkers of draining policies read it from a plan: the longest time to empty
-//! the drive with q outstanding requests. What nobody measured, or the drive does not accept, is
-//! none, which is longer than any deadline.
+//! the drive with q outstanding requests. `None` where q was not measured or exceeds the drive's
+//! depth: no sum with it fits a deadline.
 
 use tidegate_model::{BatchTable, Duration, Plan, Time};
 
@@ -38,7 +38,7 @@ impl DrainTable {
     }
 }
 
-/// Whether something ends within a limit; what nobody knows the end of does not.
+/// Whether an end is known and within a limit.
 pub(super) fn is_by(end: Option<Time>, limit: Time) -> bool {
     end.is_some_and(|end| end <= limit)
 }

@@ -4,8 +4,8 @@
 //! more batches of reads go (`deadline`; `mq-deadline` as long as all requests are of one class,
 //! since classes share a batch).
 //!
-//! Once a host held requests that the policy had no room for, ages differ from what the policy
-//! knows, and nothing is asserted any more.
+//! Once the host has held requests back for lack of room, the checker stops: the policy counts
+//! their age from a later instant.
 
 use std::collections::BTreeMap;
 

@@ -4,9 +4,9 @@
 //! `cfq-grouped`, `bfq-strict`), or with its oldest, which also goes, out of its place, once it
 //! has expired (`deadline`, `mq-deadline`).
 //!
-//! While more requests of a class wait than the policy has room for, its host holds some of which
-//! the policy knows nothing, and nothing is asserted; nor later where the oldest counts, for the
-//! policy does not know how old they are.
+//! While more requests of a class wait than the policy has room for, the host holds some back, and
+//! nothing is asserted. Where the oldest counts, the checker then stops: the policy counts their
+//! age from a later instant.
 
 use std::collections::BTreeMap;
 use std::ops::Bound;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Asserts: nothing of a lower rank is dispatched while a request of a higher one is queued.
 //!
-//! A policy holds so many requests of a class and no more, and does not know of those that its
-//! host holds beyond: these may be left. Within a batch order means nothing.
+//! A policy holds a limited number of requests of a class and does not know of the others, which
+//! the host holds: these may be left. Order within a batch means nothing.
 
 use tidegate_model::{Class, Request, RequestId, Time};
 

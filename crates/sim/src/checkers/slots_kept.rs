@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Asserts: best effort leaves the places of the drive that are reserved for real time, and joins
-//! only as long as the drive with all of these places taken is drained in time (`rtio-slots`):
-//! within the shortest relative deadline, or by the earliest deadline of the requests that are on
-//! the drive.
+//! Asserts: best effort leaves the reserved places free, and joins only while the drive could be
+//! drained in time with all of them taken (`rtio-slots`): within the shortest relative deadline,
+//! or by the earliest deadline of the requests on the drive.
 //!
-//! This is the rule as published. It does not keep deadlines, and nothing here says so.
+//! This is the rule as published. It does not guarantee deadlines.
 
 use std::collections::BTreeMap;
 

@@ -9,11 +9,11 @@
 //! - **Priority**: no source of the lower line begins a turn while one of the real-time line waits.
 //! - **Quantum**: beside others that wait, a source has at most 4 requests on the drive.
 //!
-//! Nobody sees when a turn begins. It begins no sooner than the last source before sent its last
-//! request, and no later than the new one sends its first.
+//! A checker cannot see when a turn begins. It begins after the previous source's last request,
+//! and no later than the new source's first.
 //!
-//! Once a host held requests that the policy had no room for, nobody sees who waits in which line,
-//! and nothing is asserted any more.
+//! Once the host has held requests back for lack of room, the checker stops: it no longer knows
+//! which source waits in the policy's lines.
 
 use std::collections::BTreeMap;
 
@@ -156,8 +156,7 @@ impl TimeSlices {
     /// Notes that a source sends.
     fn send(&mut self, now: Time, request: &Request) {
         let task = request.task;
-        // Whether the same source kept its turn or got the next one, nobody sees: the sooner end
-        // is taken.
+        // The same source may have kept its turn or got the next one: the earlier end is safe.
         let own = self.turn.filter(|turn| turn.source == task);
         let begins_after = own.map_or(self.last, |turn| turn.begins_after);
         self.turn = Some(Turn { source: task, begins_after, is_given_up: false });

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Where each unit of each task stands: a task whose jobs have e requests is e units, and no more
-//! than e of its requests are within its contract at once. What a task releases beyond that waits
-//! for a unit and counts for nothing.
+//! Where each unit of each task stands: a task whose jobs have e requests is e units, and at most e
+//! of its requests are within its contract at once. Further requests wait for a unit, and no
+//! condition counts them.
 //!
-//! Everything is scanned: a checker has the time, and an account so simple is hard to get wrong.
+//! Every query scans all units: simple, and fast enough for a checker.
 
 use std::collections::VecDeque;
 
@@ -91,8 +91,8 @@ impl Units {
             return;
         };
         let contract = &self.plan.tasks[task];
-        // What a regulator held back is late already: its deadline counts from when it was let
-        // through.
+        // The deadline of a request that a regulator held back counts from the instant at which it
+        // was let through.
         let own = request.due.filter(|_| request.eligible <= request.released);
         let by_contract = || request.eligible.checked_add(contract.deadline);
         let due = own.or_else(by_contract).unwrap_or(Time::MAX);

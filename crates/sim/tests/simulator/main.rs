@@ -15,3 +15,4 @@ mod releases;
 mod replay;
 mod rule_canaries;
 mod scenarios;
+mod stories;
