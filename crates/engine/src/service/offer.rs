@@ -99,9 +99,9 @@ impl Offer {
 
 /// The offer that stands.
 #[derive(Debug)]
-pub(crate) struct Standing(RwLock<Arc<Offer>>);
+pub(crate) struct CurrentOffer(RwLock<Arc<Offer>>);
 
-impl Standing {
+impl CurrentOffer {
     pub(crate) fn new(offer: Offer) -> Self {
         Self(RwLock::new(Arc::new(offer)))
     }
