@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! How many requests a second the mechanical drive serves in virtual time: random reads of
-//! 4 KiB, closed loop, over a whole disk. The item rate is simulated requests.
+//! The number of requests per second that the mechanical drive serves in virtual time: random
+//! reads of 4 KiB, closed loop, over a whole disk. The item rate counts simulated requests.
 
 use std::fmt::Write as _;
 
@@ -17,8 +17,8 @@ fn main() {
     divan::main();
 }
 
-/// A disk of 36 GB at 15,000 turns a minute: 20 zones, a seek curve of 100 points, a cache
-/// that reads ahead.
+/// A disk of 36 GB with 15,000 rpm: 20 zones, a seek curve of 100 points, a cache with
+/// read-ahead.
 fn description() -> String {
     let mut zones = String::new();
     let mut sectors = 0_u64;

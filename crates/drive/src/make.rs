@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The simulated drive that stands for a device under a given workload.
+//! Builds the simulated drive that stands for a device under a given workload.
 //!
-//! The largest request of the workload decides the table, as in the proof: a size that was
-//! not measured is covered by the next larger. The pseudo-disk honours what else a proof may
-//! charge: the costs of different requests.
+//! The workload's largest request selects the table, as in the proof: the table of the next
+//! larger measured size covers a size that was not measured. The pseudo-disk also applies the
+//! request costs that a proof can charge.
 
 use tidegate_model::drive_file::MeasuredTable;
 use tidegate_model::mechanics::MechanicsError;
@@ -14,17 +14,17 @@ use crate::mechanical::{AccessModel, MechanicalDrive};
 use crate::recorded::{QuantilesMissing, Recording};
 use crate::{Drive, PseudoDisk, RecordedDrive, SsdDrive};
 
-/// Why a drive of the kind asked for cannot be simulated.
+/// Why the requested kind of drive cannot be simulated.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum BuildError {
-    /// A recorded drive needs a drive file; the workload carries its drive inline.
+    /// A recorded drive needs a drive file, but the workload defines its drive inline.
     #[error(
-        "an inline drive has only batch_ns_max, nothing was recorded; simulate it as `pseudo`, \
+        "an inline drive has only batch_ns_max and no recorded times; simulate it as `pseudo`, \
          or name a drive file"
     )]
     NothingRecorded,
-    /// The drive file does not say what the drive is made of.
+    /// The drive file lacks the section that describes the drive's parts.
     #[error(
         "drive `{drive}` has no [{section}] section; simulate it as `pseudo` or `recorded`, or \
          give a drive file that has one"
@@ -32,13 +32,13 @@ pub enum BuildError {
     SectionMissing {
         /// The drive file's name.
         drive: String,
-        /// The section that a drive of this kind is made from.
+        /// The section from which a drive of this kind is made.
         section: &'static str,
     },
-    /// What the drive is made of does not fit together.
+    /// The drive's mechanics contradict each other.
     #[error("[mechanics] {0}; {help}", help = .0.help)]
     Mechanics(#[from] MechanicsError),
-    /// What the drive is made of does not fit together.
+    /// The drive's parts contradict each other.
     #[error("[ssd] {0}; {help}", help = .0.help)]
     Ssd(#[from] SsdError),
     /// The drive file has no table that covers the workload's requests.
@@ -69,13 +69,13 @@ pub enum BuildError {
     },
 }
 
-/// A simulated drive of that kind for this workload; everything random follows from `seed`.
+/// Builds a simulated drive of this kind for a workload; `seed` determines everything random.
 ///
-/// `pseudo` needs only the workload's own table; `recorded` draws from the tables of `file`;
-/// the others are made from its sections.
+/// `pseudo` needs only the workload's own table; `recorded` draws from the tables of `file`; the
+/// other kinds are made from the file's sections.
 ///
 /// # Errors
-/// [`BuildError`] if there is no data for the kind.
+/// [`BuildError`] if there are no data for the kind.
 pub fn build(
     kind: DriveKind,
     workload: &Workload,
@@ -100,8 +100,8 @@ pub fn build(
     }
 }
 
-/// The table of `file` that covers requests of that kind: of the same size, or of the next
-/// larger one that was measured.
+/// Returns the table of `file` that covers requests of this operation and size: of the same size,
+/// or of the next larger measured size.
 pub fn measured_table(file: &DriveFile, op: Op, size: Bytes) -> Option<&MeasuredTable> {
     let covers = |table: &&MeasuredTable| {
         table.op.is_none_or(|of| of == op) && table.size.is_none_or(|of| of >= size)
@@ -109,11 +109,11 @@ pub fn measured_table(file: &DriveFile, op: Op, size: Bytes) -> Option<&Measured
     file.batch.iter().filter(covers).min_by_key(|table| table.size)
 }
 
-/// A simulated drive made from what the file says it is made of, for no workload in
-/// particular.
+/// Builds a simulated drive from the sections of the file that describe its parts, for any
+/// workload.
 ///
 /// # Errors
-/// [`BuildError`] if the file does not say it, and for the kinds that need a workload.
+/// [`BuildError`] if the section is missing or wrong, and for kinds that need a workload.
 pub fn from_parts(
     kind: DriveKind,
     file: &DriveFile,
@@ -128,8 +128,8 @@ pub fn from_parts(
     }
 }
 
-/// What a host may know of the positions on this drive; none where the file does not say what
-/// it is made of, or says it wrongly.
+/// Returns the positioning model of this drive for its host; `None` if the file has no valid
+/// mechanics.
 pub fn access_time(file: &DriveFile) -> Option<Box<dyn AccessTime>> {
     let model = AccessModel::new(file.mechanics.as_ref()?).ok()?;
     Some(Box::new(model))
@@ -149,7 +149,7 @@ fn recording(workload: &Workload, file: &DriveFile) -> Result<Recording, BuildEr
         (false, _) => single(Op::Write),
         (true, true) => {
             let writes = table(file, Op::Write, size)?;
-            // A table of writes that lacks quantiles is named as such.
+            // A table of writes without quantiles is reported as such.
             single(Op::Write)?;
             draw_from(file, Op::Read, size, |reads| Recording::of_both(reads, writes))
         }

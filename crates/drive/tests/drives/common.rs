@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! What the drive tests share: requests, tables, and a host that does nothing but wait.
+//! Shared by the drive tests: requests, tables, and a host that only waits.
 
 use tidegate_drive::{Completion, Drive};
 use tidegate_model::drive_file::MeasuredTable;
@@ -28,7 +28,7 @@ pub(crate) fn request(id: u64) -> Request {
     }
 }
 
-/// Requests with the names `first` to `first + count - 1`.
+/// Returns requests with the ids `first` to `first + count - 1`.
 pub(crate) fn requests(first: u64, count: u64) -> Vec<Request> {
     (first..first + count).map(request).collect()
 }
@@ -38,8 +38,8 @@ pub(crate) fn table(ns_max: &[u64]) -> BatchTable {
     BatchTable::new(&times).expect("a sound table")
 }
 
-/// A measured table with all quantiles: columns are minimum, 10 %, 50 %, 90 %, 99 %,
-/// 99.9 % and maximum; one row for each number of requests.
+/// Returns a measured table with all quantiles: columns are minimum, 10 %, 50 %, 90 %, 99 %, 99.9
+/// % and maximum; one row for each number of requests.
 pub(crate) fn measured(op: Option<Op>, size: Option<Bytes>, rows: &[[u64; 7]]) -> MeasuredTable {
     let column = |level: usize| -> Vec<u64> { rows.iter().map(|row| row[level]).collect() };
     MeasuredTable {
@@ -54,7 +54,7 @@ pub(crate) fn measured(op: Option<Op>, size: Option<Bytes>, rows: &[[u64; 7]]) -
     }
 }
 
-/// Lets the drive finish; what it returned, and when.
+/// Lets the drive finish; returns its completions.
 pub(crate) fn finish(drive: &mut impl Drive) -> Vec<Completion> {
     let mut completions = Vec::new();
     while let Some(next) = drive.next_event() {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! A small disk whose times can be worked out in the head, and a host that drives it.
+//! A small disk whose times can be computed by hand, and a host that drives it.
 //!
 //! A turn takes 10 ms and a track has 100 sectors: a sector takes 100 us. Two heads, 100
 //! cylinders, no skew; at time zero sector 0 of every track is under its head. A seek over d
@@ -18,7 +18,7 @@ pub(crate) fn us(us: u64) -> Time {
     Time::from_ns(us * 1_000)
 }
 
-/// Neither cache nor overheads; the host gets each sector at once.
+/// Neither cache nor overheads; the host receives each sector at once.
 pub(crate) fn plain() -> Mechanics {
     Mechanics {
         chosen: Vec::new(),
@@ -45,7 +45,7 @@ fn zones() -> Zones {
         .expect("a zone needs no more")
 }
 
-/// Two segments of 300 sectors, one of them for writes at most.
+/// Two segments of 300 sectors, at most one of them for writes.
 pub(crate) fn cache(read_ahead: ReadAhead, write_back: WriteBack) -> Cache {
     Cache {
         segments: 2,
@@ -84,7 +84,7 @@ pub(crate) fn write(id: u64, start: u64, sectors: u64) -> Request {
     request(id, Op::Write, start, sectors)
 }
 
-/// A drive and what it has returned.
+/// A drive and its completions.
 pub(crate) struct Host {
     pub(crate) drive: MechanicalDrive,
     pub(crate) now: Time,
@@ -96,8 +96,8 @@ impl Host {
         Self { drive, now: Time::ZERO }
     }
 
-    /// Gives the drive these requests at this instant, and returns what it completes until
-    /// nothing is outstanding: (request, microseconds).
+    /// Submits these requests at this instant; returns completions until nothing is outstanding:
+    /// (request, microseconds).
     pub(crate) fn serve(&mut self, at: Time, batch: &[Request]) -> Vec<(u64, u64)> {
         let mut done = Vec::new();
         self.drive.advance(at, &mut done);
@@ -118,7 +118,7 @@ impl Host {
         }
     }
 
-    /// When the only request, given at this instant, is done, in microseconds.
+    /// Returns when a single request, submitted at this instant, completes, in microseconds.
     pub(crate) fn done_at(&mut self, at: Time, request: Request) -> u64 {
         let done = self.serve(at, &[request]);
         assert_eq!(done.len(), 1);

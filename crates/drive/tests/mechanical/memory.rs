@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! What the drive's memory does: read-ahead, hits, write-back, flushes.
+//! The drive's memory: read-ahead, hits, write-back, flushes.
 
 use tidegate_drive::Drive;
 use tidegate_model::mechanics::{Bus, Mechanics, Overhead, ReadAhead, Scheduler, WriteBack};
@@ -40,7 +40,7 @@ fn without_read_ahead_only_what_was_read_is_in_memory() {
     assert_eq!(host.done_at(us(30_000), read(3, 14, 1)), 31_510);
 }
 
-/// Sectors 14 to 19 are to be had when they have passed the head, not before.
+/// Sectors 14 to 19 are available when they have passed the head, not before.
 #[test]
 fn read_of_what_is_being_read_ahead_streams() {
     let mut host = Host::new(&with_cache(ReadAhead::Track, WriteBack::Off), 1);
@@ -79,7 +79,7 @@ fn drive_that_gives_up_what_was_read_has_only_what_lies_ahead() {
     assert!(host.done_at(us(30_000), read(3, 10, 4)) > 30_240);
 }
 
-/// The head arrives at sector 0 and passes ten sectors before the one asked for.
+/// The head arrives at sector 0 and passes ten sectors before the requested one.
 #[test]
 fn drive_that_reads_on_arrival_keeps_what_passes_before() {
     let mut mechanics = with_cache(ReadAhead::Off, WriteBack::Off);
@@ -122,12 +122,12 @@ fn write_that_finds_no_room_waits_until_there_is() {
     let mut host = Host::new(&with_cache(ReadAhead::Off, WriteBack::On), 2);
     let done = host.serve(us(0), &[write(1, 50, 10), write(2, 5_050, 10)]);
     assert_eq!(done[0], (1, 300));
-    // The first is on the medium at 6 ms; only then the second is taken, in 0.1 ms.
+    // The first is on the medium at 6 ms; only then is the second taken, in 0.1 ms.
     assert_eq!(done[1], (2, 6_100));
 }
 
-/// By distance the third would be served long before the second; for room in memory the
-/// second has waited longer.
+/// By distance the third write would be served long before the second; but the second has waited
+/// longer for room in memory.
 #[test]
 fn room_goes_to_the_write_that_has_waited_longest() {
     let mut mechanics = with_cache(ReadAhead::Off, WriteBack::On);
@@ -139,7 +139,7 @@ fn room_goes_to_the_write_that_has_waited_longest() {
     assert!(at(3) > at(2));
 }
 
-/// The second write goes on from the first and is there in time: no turn is lost.
+/// The second write continues the first and arrives in time: no turn is lost.
 #[test]
 fn writes_that_go_on_share_a_segment_and_stream() {
     let mut host = Host::new(&with_cache(ReadAhead::Off, WriteBack::On), 3);
@@ -180,7 +180,7 @@ fn write_makes_what_was_read_stale() {
     assert!(host.done_at(us(40_000), read(3, 10, 1)) > 40_210);
 }
 
-/// A hit that goes on from a hit costs 0.1 ms, one elsewhere what a hit after a write does.
+/// A hit that continues a hit costs 0.1 ms, one elsewhere the cost of a hit after a write.
 #[test]
 fn hits_cost_less_in_a_stream() {
     let mut mechanics = with_cache(ReadAhead::Track, WriteBack::Off);
