@@ -77,8 +77,8 @@ fn an_import_says_what_it_used_left_out_and_did_not_find() {
             "d.model: mechanics",
             "d.seek: seek curve",
             "Left out     Allow almost read hits = 1  (disksim_disk)",
-            "Not found    d.diskspecs, taken as first come, first served: `Scheduler`",
-            "d.diskspecs, taken as 0: `Per-request overhead time`",
+            "Not found    d.diskspecs: first come, first served is used for the missing `Scheduler`",
+            "d.diskspecs: 0 is used for the missing `Per-request overhead time`",
             "Written      d.drive.toml",
         ],
     );

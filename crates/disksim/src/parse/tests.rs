@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The language of parameter files, one feature after the other.
+//! Tests the language of parameter files, one feature at a time.
 
 use super::*;
 
-/// A tree as text, so that expectations can be read.
+/// Writes a tree as text, for readable expectations.
 fn shown(text: &str) -> String {
     let tree = parse(text).unwrap_or_else(|error| panic!("{error}: {text}"));
     let items: Vec<String> = tree.items.iter().map(|item| shown_item(text, item)).collect();
