@@ -2,7 +2,7 @@
 //! What `tidegate cpu profile --json` prints: one object, names end in their unit.
 
 use serde_json::{Value, json};
-use tidegate_cpu_measure::fit::{self, Thief};
+use tidegate_cpu_measure::fit::{self, FittedTask};
 use tidegate_cpu_measure::{CpuMeasurement, CpuProfileEnd};
 use tidegate_model::Duration;
 
@@ -66,7 +66,7 @@ pub(super) fn of(
     })
 }
 
-fn task(thief: Thief) -> Value {
+fn task(thief: FittedTask) -> Value {
     thief.map_or(
         Value::Null,
         |(execution, period)| json!({ "execution_ns": execution.ns(), "period_ns": period.ns() }),

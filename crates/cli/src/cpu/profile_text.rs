@@ -2,7 +2,7 @@
 //! A processor's profile for people.
 
 use tidegate_cpu_measure::CpuMeasurement;
-use tidegate_cpu_measure::fit::{self, Thief};
+use tidegate_cpu_measure::fit::{self, FittedTask};
 use tidegate_cpu_model::running_max;
 
 use super::calibration::Calibration;
@@ -104,7 +104,7 @@ fn print_speed(measured: &CpuMeasurement) {
     labelled("Took", &what);
 }
 
-fn as_task(thief: Thief) -> String {
+fn as_task(thief: FittedTask) -> String {
     thief.map_or_else(String::new, |(execution, period)| {
         format!(": like a task of {} in {}", show::ms_ceil(execution), show::ms_ceil(period))
     })

@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use serde_json::json;
 use tidegate_cpu_model::{CpuServer, CpuWorkload, Scheduling, ServerKind, ServerParams};
-use tidegate_cpu_sim::{CpuParams, CpuRun, Disturbance, Thief, Timing, simulate};
+use tidegate_cpu_sim::{CpuParams, CpuRun, Disturbance, StolenTime, Timing, simulate};
 use tidegate_model::Duration;
 
 use super::arguments::{CpuSimArguments, Disturb};
@@ -69,7 +69,7 @@ const GRAIN: Duration = Duration::from_us(1);
 fn run(
     kind: Option<ServerKind>,
     workload: CpuWorkload,
-    thieves: &[Thief],
+    thieves: &[StolenTime],
     arguments: &CpuSimArguments,
 ) -> CpuResult {
     let start = Instant::now();
@@ -78,7 +78,7 @@ fn run(
         Disturb::Random => Timing::Random,
         Disturb::Never => Timing::Never,
     };
-    let disturbance = Disturbance { timing, thieves, grain: GRAIN };
+    let disturbance = Disturbance { timing, stolen: thieves, grain: GRAIN };
     let params = CpuParams::new(&workload, arguments.duration, arguments.seed);
     let run = simulate(&CpuParams { disturbance, ..params }, &mut ());
     let wall_ns = u64::try_from(start.elapsed().as_nanos()).unwrap_or(u64::MAX);

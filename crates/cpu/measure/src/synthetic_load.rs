@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! A thief whose execution time and period are known: what the method is checked against
-//! (figure 5.8).
+//! A synthetic load with known execution time and period, which checks the method (figure 5.8).
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -10,26 +9,26 @@ use tidegate_platform::{Clock, Scheduling};
 
 use super::hourglass::{self, Steps};
 
-/// Between two looks whether it is to stop.
+/// The time between two checks of the stop flags.
 const LOOK: Duration = Duration::from_us(100);
 
-/// Executes for so long once in each period, on the measured processor and above the thread that
-/// measures.
+/// A load that executes once in each period, on the measured processor and above the measuring
+/// thread.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct SyntheticThief {
-    /// e.
+pub struct SyntheticLoad {
+    /// The execution time e.
     pub execution: Duration,
-    /// p: the next execution begins this long after the last began, or later.
+    /// The period p: the next execution begins this long after the last began, or later.
     pub period: Duration,
 }
 
-/// Why there is no such thief.
+/// Why the load is invalid.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
-pub enum ThiefError {
-    /// Nothing to steal, or everything.
+pub enum SyntheticLoadError {
+    /// The load takes nothing, or everything.
     #[error(
-        "a thief of {execution} in {period}: write an execution time above zero and below the period"
+        "a synthetic load of {execution} in {period} is not possible; write an execution time above zero and below the period"
     )]
     Execution {
         /// Its execution time.
@@ -37,11 +36,11 @@ pub enum ThiefError {
         /// Its period.
         period: Duration,
     },
-    /// It would leave too little.
+    /// The load leaves too little.
     #[error(
-        "a thief of {execution} in {period} leaves the thread that measures less than a fifth of the \
-         processor: with it the kernel throttles both, or the thread never ends. Write at most 0.8 of \
-         the period"
+        "a synthetic load of {execution} in {period} leaves the measuring thread less than a fifth \
+         of the processor: the kernel would throttle both, or the measurement would not end; write \
+         at most 0.8 of the period"
     )]
     Share {
         /// Its execution time.
@@ -51,68 +50,70 @@ pub enum ThiefError {
     },
 }
 
-/// What it did.
+/// The report of a load.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct ThiefReport {
-    /// Jobs.
+pub struct SyntheticLoadReport {
+    /// The number of jobs.
     pub jobs: u64,
-    /// How long it executed in all of them together, gaps not counted.
+    /// The execution of all jobs together, gaps not counted.
     pub executed: Duration,
-    /// Its SCHED_FIFO priority, if it was granted one.
+    /// Its SCHED_FIFO priority, if granted.
     pub priority: Option<u8>,
-    /// Whether its time was over before the measurement was: what came later is without it.
+    /// Whether it ended before the measurement: the later part is without it.
     pub ended_early: bool,
 }
 
-/// What ends a thief.
+/// What ends a load.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct ThiefEnd<'a> {
-    /// The measurement is over.
+pub(super) struct LoadEnd<'a> {
+    /// Whether the measurement is over.
     pub(super) is_over: &'a AtomicBool,
-    /// The measurement is to end: the thread that measures may be too busy to say that it did.
+    /// Whether the measurement is cancelled: the measuring thread may be too busy to set
+    /// `is_over`.
     pub(super) is_cancelled: &'a AtomicBool,
-    /// It goes on for so long at most, whatever becomes of the others.
+    /// The longest time that it runs, regardless of other threads.
     pub(super) lasts_max: Duration,
 }
 
-impl ThiefEnd<'_> {
+impl LoadEnd<'_> {
     fn is_told(&self) -> bool {
         self.is_over.load(Ordering::Relaxed) || self.is_cancelled.load(Ordering::Relaxed)
     }
 }
 
-impl SyntheticThief {
-    /// The same, if the thread that measures can live beside it.
+impl SyntheticLoad {
+    /// Returns the load, if the measuring thread can run beside it.
     ///
-    /// The kernel leaves 5 % of a second to threads without real-time priority, and both rest together
-    /// only in the pauses of the thread that measures: with four fifths half of its time is pauses.
+    /// The kernel leaves 5 % of a second to threads without real-time priority, and both rest
+    /// together only in the measuring thread's pauses: with four fifths half of its time is
+    /// pauses.
     ///
     /// # Errors
-    /// Where it takes nothing, all, or more than four fifths of the processor.
-    pub fn checked(self) -> Result<Self, ThiefError> {
+    /// If it takes nothing, everything, or more than four fifths of the processor.
+    pub fn checked(self) -> Result<Self, SyntheticLoadError> {
         let Self { execution, period } = self;
         if execution.is_zero() || execution >= period {
-            return Err(ThiefError::Execution { execution, period });
+            return Err(SyntheticLoadError::Execution { execution, period });
         }
         if u128::from(execution.ns()) * 5 > u128::from(period.ns()) * 4 {
-            return Err(ThiefError::Share { execution, period });
+            return Err(SyntheticLoadError::Share { execution, period });
         }
         Ok(self)
     }
 
-    /// Steals until told to stop. Where it wakes up late its next period begins late: so it
-    /// is a sporadic task without jitter, whatever the host does.
+    /// Runs until told to stop. After a late wake-up its next period begins late, so it is a
+    /// sporadic task without jitter on any host.
     pub(super) fn run(
         self,
         cpu: &Affinity,
         priority: Option<u8>,
-        end: ThiefEnd<'_>,
-    ) -> ThiefReport {
+        end: LoadEnd<'_>,
+    ) -> SyntheticLoadReport {
         let clock = Clock::start();
-        // Where it may not be above the others it steals like any of them.
+        // Without permission for a higher priority it runs as an ordinary thread.
         let granted =
             priority.filter(|&it| Scheduling::fifo(it).with_reset_on_fork().apply(None).is_ok());
-        // Whoever measures is there already.
+        // The measuring thread already runs there.
         let _ = cpu.apply(None);
         let steps = Steps::measure(clock);
         let until = Time::ZERO + end.lasts_max;
@@ -123,11 +124,11 @@ impl SyntheticThief {
             jobs += 1;
             clock.sleep_until(self.next_begin(begin, clock.now()).min(until));
         }
-        ThiefReport { jobs, executed, priority: granted, ended_early: !end.is_told() }
+        SyntheticLoadReport { jobs, executed, priority: granted, ended_early: !end.is_told() }
     }
 
-    /// One execution; what was executed.
-    fn job(self, clock: Clock, steps: Steps, end: ThiefEnd<'_>, until: Time) -> Duration {
+    /// Executes one job; returns its execution.
+    fn job(self, clock: Clock, steps: Steps, end: LoadEnd<'_>, until: Time) -> Duration {
         let mut executed = Duration::ZERO;
         while executed < self.execution && !end.is_told() && clock.now() < until {
             let slice = LOOK.min(self.execution - executed);
@@ -136,9 +137,9 @@ impl SyntheticThief {
         executed
     }
 
-    /// When the next job begins, of one that began and is done now: in a later period, those that are
-    /// over already left out, and after at least half the rest of one that nobody held up. A
-    /// thief that was held up (throttled, stolen from) would starve whoever is below otherwise.
+    /// Returns when the next job begins: in a later period, skipping those that are over, and
+    /// after at least half the rest of an undisturbed job. Without this rest a load that was held
+    /// up (throttled, or preempted) would starve threads below it.
     fn next_begin(self, begin: Time, now: Time) -> Time {
         let rest = self.period.checked_sub(self.execution).unwrap_or(Duration::ZERO);
         let least = now + Duration::from_ns(rest.ns().div_ceil(2));
@@ -153,9 +154,9 @@ mod tests {
 
     use super::*;
 
-    fn thief(execution_ms: u64, period_ms: u64) -> SyntheticThief {
+    fn load(execution_ms: u64, period_ms: u64) -> SyntheticLoad {
         let ms = Duration::from_ms;
-        SyntheticThief { execution: ms(execution_ms), period: ms(period_ms) }
+        SyntheticLoad { execution: ms(execution_ms), period: ms(period_ms) }
     }
 
     fn here() -> Affinity {
@@ -163,40 +164,43 @@ mod tests {
     }
 
     #[test]
-    fn a_thief_that_leaves_nothing_is_refused() {
-        assert_eq!(thief(8, 10).checked(), Ok(thief(8, 10)));
-        assert!(matches!(thief(81, 100).checked(), Err(ThiefError::Share { .. })));
-        for none in [thief(0, 10), thief(10, 10), thief(11, 10)] {
-            assert!(matches!(none.checked(), Err(ThiefError::Execution { .. })), "{none:?}");
+    fn a_load_that_leaves_nothing_is_refused() {
+        assert_eq!(load(8, 10).checked(), Ok(load(8, 10)));
+        assert!(matches!(load(81, 100).checked(), Err(SyntheticLoadError::Share { .. })));
+        for none in [load(0, 10), load(10, 10), load(11, 10)] {
+            assert!(
+                matches!(none.checked(), Err(SyntheticLoadError::Execution { .. })),
+                "{none:?}"
+            );
         }
     }
 
-    /// Goal: whoever is below a thief gets some time, however late its jobs are done.
+    /// Goal: a thread below the load gets some time, however late the load's jobs complete.
     #[test]
-    fn a_thief_rests_after_every_job() {
+    fn a_load_rests_after_every_job() {
         let at = |us: u64| Time::ZERO + Duration::from_us(us);
-        let next = |now| thief(2, 10).next_begin(at(1_000), at(now));
+        let next = |now| load(2, 10).next_begin(at(1_000), at(now));
         assert_eq!(next(3_000), at(11_000), "as it was planned");
         assert_eq!(next(6_999), at(11_000));
-        assert_eq!(next(7_001), at(21_000), "held up, and the rest would be short");
+        assert_eq!(next(7_001), at(21_000), "held up, so the rest would be too short");
         assert_eq!(next(11_000), at(21_000), "the period is over");
         assert_eq!(next(95_000), at(101_000), "several are");
         for (execution, now) in (1..100).flat_map(|it| [(it, 0), (it, 77), (it, 250)]) {
-            let thief = thief(execution, 100);
+            let load = load(execution, 100);
             let (begin, now) = (at(5), at(5) + Duration::from_ms(execution + now));
-            let next = thief.next_begin(begin, now);
-            assert!(next >= begin + thief.period, "no sooner than a period");
-            assert!((next - now) * 2 >= thief.period - thief.execution, "{execution} {now:?}");
+            let next = load.next_begin(begin, now);
+            assert!(next >= begin + load.period, "no sooner than a period");
+            assert!((next - now) * 2 >= load.period - load.execution, "{execution} {now:?}");
         }
     }
 
-    /// Goal: it ends by itself, and where it is told to within a job, whoever tells. If it does not the
-    /// test hangs.
+    /// Goal: it ends by itself, and within a job when told to by either flag. Otherwise the test
+    /// hangs.
     #[test]
-    fn a_thief_ends_within_a_job() {
+    fn a_load_ends_within_a_job() {
         let (over, cancelled) = (&AtomicBool::new(false), &AtomicBool::new(false));
-        let hour = thief(1_000_000, 3_600_000);
-        let end = |lasts_max| ThiefEnd { is_over: over, is_cancelled: cancelled, lasts_max };
+        let hour = load(1_000_000, 3_600_000);
+        let end = |lasts_max| LoadEnd { is_over: over, is_cancelled: cancelled, lasts_max };
         thread::scope(|scope| {
             let alone = scope.spawn(|| hour.run(&here(), None, end(Duration::from_ms(20))));
             let report = alone.join().unwrap();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The CPU tables of workload files: what is read, and what is refused with its place.
+//! The CPU tables of workload files: reading, and errors with their places.
 
 use tidegate_cpu_model::MachineFile;
 use tidegate_cpu_model::{
@@ -42,7 +42,7 @@ fn read(text: &str) -> Result<CpuWorkload, FileError> {
     Ok(MachineFile::parse(text)?.cpu.expect("the file has a processor"))
 }
 
-/// What is wrong with `MACHINE` after a replacement: the message and the text it points at.
+/// Returns the error of `MACHINE` after a replacement: the message and the text it points at.
 fn refusal(from: &str, to: &str) -> (String, String) {
     assert!(MACHINE.contains(from), "{from}");
     let text = MACHINE.replacen(from, to, 1);
@@ -82,7 +82,7 @@ fn a_file_may_hold_disk_and_processor() {
     assert!(machine.disk.is_some() && machine.cpu.is_some());
     let error = WorkloadFile::parse(MACHINE).unwrap_err();
     assert_eq!(error.message, "the workload has no disk part");
-    // A drive without anybody who uses it is a slip, processor or not.
+    // A drive without users is a mistake, with or without a processor.
     let idle = MachineFile::parse(&format!("drive = \"d\"\n{MACHINE}")).unwrap_err();
     assert!(idle.message.contains("neither a [[task]]"), "{idle}");
 }
@@ -173,6 +173,6 @@ fn interference_is_named_and_read_elsewhere() {
     assert_eq!(cpu.interference[0].margin, Duration::from_us(9));
     let error = read(&format!("{MACHINE}{lines}bound = \"best\"\n")).unwrap_err();
     assert_eq!(error.message, "there is no bound of interference `best`");
-    // Interference alone is nobody's workload.
+    // Interference alone is not a workload.
     assert!(read(lines).unwrap_err().message.contains("neither a [[cpu_task]]"));
 }
