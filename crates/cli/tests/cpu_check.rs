@@ -125,7 +125,7 @@ fn measured_interference_counts_above_every_task() {
         folder.file("w.toml", &with(lines));
         let (code, check) = folder.json(&["cpu", "check", "w.toml"]);
         assert_eq!(code, 0);
-        assert!(check["assumptions"][0].as_str().unwrap().contains("measured and not proved"));
+        assert!(check["assumptions"][0].as_str().unwrap().contains("measured and not proven"));
         check["tasks"][0]["response_ns_max"].as_u64().unwrap()
     };
     // R = 1 + 0.4 + 0.1 R; by the points up to 10 ms it is 0.5; the margin comes on top.
@@ -137,7 +137,7 @@ fn measured_interference_counts_above_every_task() {
         text.contains("Interference `idle` by its bound `demand` and a margin of 90us"),
         "{text}"
     );
-    assert!(text.contains("measured at priority 50, which sees nothing of"), "{text}");
+    assert!(text.contains("measured at priority 50, which does not see threads of"), "{text}");
     assert!(!text.contains("without a real-time priority"), "{text}");
     assert_eq!(PROFILE.matches("priority = 50\n").count(), 1);
     folder.file("idle.cpu.toml", &PROFILE.replace("priority = 50\n", ""));
@@ -179,7 +179,7 @@ fn what_is_as_urgent_as_the_measuring_thread_is_said_not_to_be_counted() {
         let interference = "[[cpu_interference]]\nfile = \"idle.cpu.toml\"\n";
         folder.file("w.toml", &(task("slow", "1ms", "10ms", priority) + interference));
         let (_, text, _) = folder.run(&["cpu", "check", "w.toml"]);
-        text.contains("sees nothing of what is as urgent or less")
+        text.contains("does not see threads of the same or lower priority")
     };
     assert!(said(49) && said(50));
     assert!(!said(51));

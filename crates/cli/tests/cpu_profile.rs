@@ -95,7 +95,7 @@ fn what_cannot_be_measured_is_refused_by_name() {
     for (option, says) in [
         ("--cpu=100000", "processor 100000"),
         ("--lengths=0", "0 interval lengths"),
-        ("--longest=11s", "the longest interval is 11s"),
+        ("--longest=11s", "the longest interval 11s"),
         ("--thief=2ms", "2ms/10ms"),
         ("--thief=10ms/2ms", "below the period"),
         ("--thief=9.9ms/10ms", "less than a fifth of the processor"),
@@ -285,7 +285,7 @@ fn is_served_until(signal: &str) {
     let output = child.wait_with_output().unwrap();
     let after = greedy.policy();
     let stderr = String::from_utf8_lossy(&output.stderr);
-    assert!(code == 2 && second.contains("is served already"), "{code} {second}");
+    assert!(code == 2 && second.contains("is already served"), "{code} {second}");
     assert!(!second.contains("Serving"), "{second}");
     assert!(told.success() && output.status.code() == Some(0), "{stderr}");
     assert_eq!(after, ORDINARY);

@@ -107,7 +107,7 @@ mod tests {
     use super::FileKind;
 
     #[test]
-    fn the_first_words_tell_what_a_file_is() {
+    fn the_first_words_determine_the_kind_of_a_file() {
         for (text, kind) in [
             ("# x\n\ndisksim_disk A {\n}", FileKind::Disk),
             ("dm_disk x.model {", FileKind::Model),

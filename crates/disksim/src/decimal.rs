@@ -95,7 +95,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_number_or_too_large_is_none() {
+    fn non_numbers_and_large_numbers_are_none() {
         let long = "1".repeat(31);
         for text in ["", "-", ".", "1.2.3", "1e", "1e99", "e5", "0x", "0x+1", "--1", "1 ", &long] {
             assert_eq!(scaled(text, 6), None, "{text}");

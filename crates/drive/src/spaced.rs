@@ -71,8 +71,8 @@ pub trait BatchTimes {
     }
 }
 
-/// A service interval whose completions are planned: request k of `count` is returned at `base +
-/// floor(k * total / count)`.
+/// A service interval whose completions are planned: request k of `count` is returned at
+/// `base + floor(k * total / count)`.
 #[derive(Debug, Clone, Copy)]
 struct Burst {
     base: Time,

@@ -56,7 +56,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn nobody_wakes_up_too_early() {
+    fn a_sleep_never_ends_too_early() {
         let clock = Clock::start();
         let at = clock.now() + Duration::from_ms(3);
         clock.sleep_until(at);

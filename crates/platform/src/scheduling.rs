@@ -175,7 +175,7 @@ mod tests {
     }
 
     #[test]
-    fn by_hand_it_is_what_the_tools_say() {
+    fn by_hand_gives_the_commands_of_the_tools() {
         let thread = ThreadId::from_raw(7).unwrap();
         let by_hand = |it: Scheduling| it.by_hand(thread).unwrap();
         assert_eq!(by_hand(Scheduling::fifo(50)), "chrt -f -p 50 7");

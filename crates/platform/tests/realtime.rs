@@ -5,7 +5,7 @@
 use tidegate_platform::realtime;
 
 #[test]
-fn the_answer_says_what_was_granted_and_what_to_do_about_the_rest() {
+fn the_grant_says_what_was_granted_and_how_to_get_the_rest() {
     let answer = realtime::request(realtime::PRIORITY);
     let text = answer.to_string();
     println!("{text}");

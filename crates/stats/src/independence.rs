@@ -80,11 +80,11 @@ impl Independence {
 /// Compares each sample with the next.
 ///
 /// # Equation
-/// With the distances d of the ranks from their mean, where ties share their mean rank, `r = sum
-/// d_i d_(i+1) / S2`, `S2 = sum d^2`, `S4 = sum d^4`. Over all orders of the same samples r has
-/// mean `-1 / n` and variance `(1 - q) / n + (1 - 2 q) / (n (n - 1)) - 1 / n^2`, `q = S4 / S2^2`;
-/// own derivation, tested against all orders of a few samples. Two-sided by the normal
-/// distribution.
+/// With the distances d of the ranks from their mean, where ties share their mean rank,
+/// `r = sum d_i d_(i+1) / S2`, `S2 = sum d^2`, `S4 = sum d^4`. Over all orders of the same
+/// samples r has mean `-1 / n` and variance `(1 - q) / n + (1 - 2 q) / (n (n - 1)) - 1 / n^2`,
+/// `q = S4 / S2^2`; own derivation, tested against all orders of a few samples. Two-sided by the
+/// normal distribution.
 ///
 /// # Source
 /// A. Wald and J. Wolfowitz, "An exact test for randomness in the non-parametric case based on

@@ -28,7 +28,12 @@ fn a_failure_is_shown_with_its_stream_and_a_diagram() {
     let posix = ["cpu", "conformance", "--server", "posix-sporadic", "--runs", "20"];
     let (code, text, _) = folder.run(&posix);
     assert_eq!(code, 1);
-    assert!(text.contains("`3` released at 0ms answers in 117us, the bound is 99us"), "{text}");
+    assert!(
+        text.contains(
+            "the job of `3` that arrived at 0ms responded in 117us, but its bound is 99us"
+        ),
+        "{text}"
+    );
     assert!(text.contains("  server      #########...."), "{text}");
     let ours = ["cpu", "conformance", "--server", "sporadic", "--runs", "20"];
     assert_eq!(folder.run(&ours).0, 0);
@@ -75,7 +80,7 @@ fn programs_that_cannot_be_tested_are_refused() {
     folder.file("babbler.sh", "read question; echo hello; cat");
     let cases = [
         (&["./nowhere"][..], "cannot start `./nowhere`"),
-        (&["sh", "babbler.sh"], "the program answers `hello`"),
+        (&["sh", "babbler.sh"], "the program answered `hello`"),
         (&["true"], "program"),
     ];
     for (program, message) in cases {

@@ -39,10 +39,10 @@ pub enum EdfVerdict {
 /// Tests whether everything due in any window can be executed in it.
 ///
 /// # Bound
-/// For every t at which a job may be due, `B(t) + o + A(t) + sum over i with D_i <= t + J_i of
-/// (floor((t + J_i - D_i) / p_i) + 1) e_i <= t`, up to the end of the longest busy interval; o is
-/// delay that occurs once (overruns), A the measured demand, B the longest blocking of a task
-/// with D <= t.
+/// For every t at which a job may be due,
+/// `B(t) + o + A(t) + sum over i with D_i <= t + J_i of (floor((t + J_i - D_i) / p_i) + 1) e_i <= t`,
+/// up to the end of the longest busy interval; o is delay that occurs once (overruns), A the
+/// measured demand, B the longest blocking of a task with D <= t.
 ///
 /// # Source
 /// S. Baruah, A. Mok and L. Rosier, RTSS 1990; the search order follows F. Zhang and A. Burns,

@@ -122,7 +122,7 @@ mod tests {
 
     /// If 128 bits cannot represent the common denominator, the sum is too large by less than 1.
     #[test]
-    fn what_does_not_fit_is_rounded_up() {
+    fn a_fraction_that_does_not_fit_is_rounded_up() {
         let (a, b) = (Ratio::new(1, u128::MAX), Ratio::new(1, u128::MAX - 1));
         let sum = a.add_ceil(b).unwrap();
         assert!(!sum.is_at_most(1) && sum.is_at_most(2));

@@ -14,10 +14,10 @@ pub(super) const STEPS_MAX: usize = 1 << 22;
 /// as urgent.
 ///
 /// # Bound
-/// With w(q) the least w such that `w = B + q e + sum over i of ceil((w + J_i) / p_i) e_i +
-/// A(w)`: `R = max over q >= 1 of w(q) + J - (q - 1) p`, up to the first q with `w(q) + J <= q
-/// p`, where the busy interval ends. A(w) is the measured demand, B the sum of all delays that
-/// occur once.
+/// With w(q) the least w such that
+/// `w = B + q e + sum over i of ceil((w + J_i) / p_i) e_i + A(w)`:
+/// `R = max over q >= 1 of w(q) + J - (q - 1) p`, up to the first q with `w(q) + J <= q p`, where
+/// the busy interval ends. A(w) is the measured demand, B the sum of all delays that occur once.
 ///
 /// # Source
 /// M. Joseph and P. Pandya, "Finding Response Times in a Real-Time System", 1986; N. Audsley et

@@ -136,9 +136,9 @@ impl Supply {
     /// once the budget is available. `None` if there is no bound.
     ///
     /// # Bound
-    /// With W(x) the work that arrives in a closed window of length x, `R = max over x of S(W(x))
-    /// - x`, `S(w) = n T + last(w - (n - 1) C)`, `n = ceil(w / C)`, x over the arrivals of the
-    /// longest backlog.
+    /// With W(x) the work that arrives in a closed window of length x,
+    /// `R = max over x of S(W(x)) - x`, `S(w) = n T + last(w - (n - 1) C)`, `n = ceil(w / C)`, x over
+    /// the arrivals of the longest backlog.
     ///
     /// # Source
     /// As [`Supply::of`].

@@ -83,7 +83,7 @@ fn work(random: &mut Random, params: &ServerParams, number: u64) -> CpuWork {
     }
 }
 
-/// Draws a task that needs up to `3 / part` of a period of at most a few hundred ticks.
+/// Draws a task with an execution time of up to `3 / part` of its period.
 fn task(random: &mut Random, name: String, priority: u32, part: u64) -> CpuTask {
     let period = ticks(random, 20, 400);
     let execution = ticks(random, 1, (period.ns() / 1_000 * 3 / part).max(1));

@@ -81,7 +81,7 @@ fn only_one_reading_of_posix_saturates_the_processor() {
 
 /// Canary: a deferrable server is not a periodic task, and the windows show it.
 #[test]
-fn a_deferrable_server_is_found_out() {
+fn a_deferrable_server_is_detected() {
     let report = report(ServerKind::Deferrable, 200);
     assert!(report.invariants[Invariant::Window as usize].failed_runs > 10);
     assert!(report.invariants[Invariant::Response as usize].failed_runs > 0);
@@ -109,14 +109,14 @@ fn a_program_is_tested_through_lines() {
 }
 
 #[test]
-fn a_program_that_ends_or_babbles_is_said_so() {
+fn a_program_that_ends_or_answers_nonsense_is_reported() {
     let ended = External::new(BufReader::new(&b""[..]), Vec::new());
     tidegate_cpu_conformance::test(&mut |params| ended.server(params), 1, 0);
     assert!(matches!(ended.take_error(), Some(ExternalError::Ended { .. })));
     let babble = External::new(BufReader::new(&b"hello\n"[..]), Vec::new());
     tidegate_cpu_conformance::test(&mut |params| babble.server(params), 1, 0);
     let error = babble.take_error().expect("no answer");
-    assert!(error.to_string().starts_with("the program answers `hello` to `{\"new\""), "{error}");
+    assert!(error.to_string().starts_with("the program answered `hello` to `{\"new\""), "{error}");
 }
 
 /// A server that requests its next replenishment's alarm also without work.

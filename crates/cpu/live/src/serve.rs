@@ -423,7 +423,7 @@ mod tests {
 
     /// Goal: a thread started by the served thread gets no priority without a budget.
     #[test]
-    fn what_a_served_thread_starts_has_no_priority() {
+    fn a_thread_started_by_a_served_thread_has_no_priority() {
         let (stop, (tell, told)) = (AtomicBool::new(false), mpsc::channel());
         let started = thread::scope(|scope| {
             let parent = scope.spawn(|| {
@@ -475,7 +475,7 @@ mod tests {
 
     /// Goal: `begin` is not called for a service that is refused.
     #[test]
-    fn what_is_refused_does_not_begin() {
+    fn a_refused_service_does_not_begin() {
         let (stop, began) = (AtomicBool::new(false), &AtomicBool::new(false));
         let (tell, told) = mpsc::channel();
         thread::scope(|scope| {
@@ -524,7 +524,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_served_is_refused_and_left_alone() {
+    fn a_thread_that_cannot_be_served_is_refused_and_left_alone() {
         let gone = ThreadId::from_raw(i32::MAX).unwrap();
         let serve =
             |params| thread::spawn(move || serve(&params, || (), &AtomicBool::new(false))).join();

@@ -233,7 +233,7 @@ mod tests {
 
     /// A task of 2.2 ms in 10, measured every half millisecond: in 2.2 ms it takes all of them.
     #[test]
-    fn what_falls_between_two_lengths_is_covered() {
+    fn the_line_covers_lengths_between_the_measured_ones() {
         let takes = |us: u64| us / 10_000 * 2_200 + (us % 10_000).min(2_200);
         let of: Vec<_> = (1..=100).map(|at| (at * 500_000, takes(at * 500) * 1_000)).collect();
         let found = demand_fit(&points(&of));

@@ -153,7 +153,7 @@ mod tests {
     }
 
     #[test]
-    fn what_ends_by_itself_ends_after_the_measurement() {
+    fn a_load_that_ends_by_itself_ends_after_the_measurement() {
         let (longest, second) = (Duration::from_ms(50), Duration::from_ms(1_000));
         let lasts = |trials, limit| lasts_max(longest, Duration::from_ms(50), trials, limit);
         // 200 trials are 10 s, and at most a fifth more for pauses; twice that plus 10 s are

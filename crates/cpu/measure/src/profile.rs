@@ -382,7 +382,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_measured_can_be_written_and_read() {
+    fn a_measured_profile_can_be_written_and_read() {
         let (mut seen, mut kept) = (0, None);
         let progress = |progress: CpuProgress| {
             seen = progress.trials_all;
@@ -437,7 +437,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_measured_is_refused() {
+    fn a_measurement_that_is_not_possible_is_refused() {
         let with = |change: &dyn Fn(&mut CpuProfileParams)| {
             let mut params = params(None);
             change(&mut params);

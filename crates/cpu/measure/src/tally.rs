@@ -143,7 +143,7 @@ mod tests {
 
     /// A length that was not seen is not a length without stolen time.
     #[test]
-    fn what_was_never_seen_is_no_point() {
+    fn unseen_lengths_have_no_point() {
         let ns = Duration::from_ns;
         let mut tally = Tally::new(&[ns(5), ns(20), ns(21)]);
         assert_eq!((tally.points().len(), tally.unseen()), (0, 3));

@@ -75,8 +75,8 @@ pub struct StolenPoint {
     pub stolen_max: Duration,
 }
 
-/// A line above the demand: in every window of length D at most `min(D, offset + utilization_ppb
-/// / 10^9 * D)` is stolen.
+/// A line above the demand: in every window of length D at most
+/// `min(D, offset + utilization_ppb / 10^9 * D)` is stolen.
 ///
 /// The equivalent sporadic task (5.3.0.6): u = `utilization_ppb`, e = `offset` / (1 - u), p = e /
 /// u.
@@ -89,8 +89,8 @@ pub struct DemandFit {
     pub offset_ns: u64,
 }
 
-/// A hyperbola above the load (5.3.0.9): in every window of length D at most the share `min(1, u
-/// (1 + (p - e) / D))` is stolen, with e = u p.
+/// A hyperbola above the load (5.3.0.9): in every window of length D at most the share
+/// `min(1, u (1 + (p - e) / D))` is stolen, with e = u p.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct LoadFit {

@@ -75,16 +75,17 @@ pub struct ServerStatus {
 ///
 /// # Example
 /// ```
-/// use tidegate_model::{Duration, Time, cpu::{ServerKind, ServerParams}};
-/// use tidegate_cpu_servers::{self, ServerEvent};
+/// use tidegate_cpu_model::{ServerKind, ServerParams};
+/// use tidegate_cpu_servers::{Server, ServerEvent, build};
+/// use tidegate_model::{Duration, Time};
 ///
 /// let ms = Duration::from_ms;
-/// let mut server = tidegate_cpu_servers::build(&ServerParams::new(ServerKind::Sporadic, ms(2), ms(10)));
+/// let mut server = build(&ServerParams::new(ServerKind::Sporadic, ms(2), ms(10)));
 /// let now = Time::from_ns(5_000_000);
 /// server.observe(now, Duration::ZERO, ServerEvent::Unblock);
 /// assert_eq!(server.status(now).budget, ms(2));
 /// server.observe(now, Duration::ZERO, ServerEvent::Dispatch { preempts: false });
-/// Its budget is used up; it is replenished one period after its activation.
+/// // Its budget is used up; it is replenished one period after its activation.
 /// server.observe(now + ms(2), ms(2), ServerEvent::Alarm);
 /// assert_eq!(server.status(now + ms(2)).budget, Duration::ZERO);
 /// assert_eq!(server.status(now + ms(2)).alarm, Some(now + ms(10)));

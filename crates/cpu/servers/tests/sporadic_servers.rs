@@ -59,12 +59,12 @@ fn overrun() -> Vec<(u64, u64, ServerEvent)> {
 }
 
 #[test]
-fn the_used_part_comes_back_a_period_after_its_activation() {
+fn the_used_part_is_replenished_a_period_after_its_activation() {
     assert_eq!(chunks_after(params(SPORADIC, 4, 20), &HALF), [(2, 2), (20, 2)]);
 }
 
 #[test]
-fn what_is_used_up_comes_back_a_period_after_its_activation() {
+fn a_used_up_chunk_is_replenished_a_period_after_its_activation() {
     let server = told(
         params(SPORADIC, 4, 20),
         &[(3, 0, UNBLOCK), (3, 0, DISPATCH), (5, 2, PREEMPT), (9, 0, DISPATCH), (11, 2, ALARM)],
@@ -86,7 +86,7 @@ fn an_overrun_is_borrowed_from_the_next_chunk() {
 /// Correction 1: the chunk of 23 is not available when the remaining unit of 21 is used up at 22.
 /// As printed, 21 + 2 would reach it.
 #[test]
-fn what_was_borrowed_reaches_no_later_chunk() {
+fn borrowed_units_reach_no_later_chunk() {
     let events = [
         (0, 0, UNBLOCK),
         (2, 2, BLOCK),
@@ -148,7 +148,7 @@ fn a_debt_outlives_blocking() {
 }
 
 #[test]
-fn what_is_available_in_time_belongs_to_what_is_used() {
+fn budget_available_in_time_joins_the_used_chunk() {
     // At 19 the chunk of 20 comes before the two units are used up; the chunk of 22 would not.
     let merged = [HALF.to_vec(), vec![(19, 0, UNBLOCK)]].concat();
     assert_eq!(chunks_after(params(SPORADIC, 4, 20), &merged), [(19, 4)]);
@@ -214,7 +214,7 @@ fn blocking_with_budget_left_ends_the_heavy_load() {
 
 /// The defects of POSIX in two steps: an overrun is forgiven and replenished.
 #[test]
-fn posix_replenishes_what_it_forgave() {
+fn posix_replenishes_a_forgiven_overrun() {
     let server = told(params(ServerKind::PosixSporadic, 4, 20), &overrun());
     assert_eq!(chunks(&*server), [(20, 2), (30, 3)]);
 }

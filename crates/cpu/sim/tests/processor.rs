@@ -140,7 +140,7 @@ fn no_time_is_lost_or_used_twice() {
 
 /// A preemption costs two switches: to the urgent task and back.
 #[test]
-fn whoever_takes_the_processor_first_switches() {
+fn a_thread_that_takes_the_processor_first_switches() {
     let mut workload = CpuWorkload::new(Scheduling::FixedPriority);
     workload.switch = us(2);
     workload.tasks.push(CpuTask { offset: us(10), ..task("urgent", 5, 1_000, 2) });
@@ -154,7 +154,7 @@ fn whoever_takes_the_processor_first_switches() {
 
 /// A server without budget continues in the background, if allowed, without a charge.
 #[test]
-fn a_background_priority_uses_what_is_left() {
+fn a_background_priority_uses_the_remaining_time() {
     let mut workload = CpuWorkload::new(Scheduling::FixedPriority);
     let params = ServerParams::new(ServerKind::Sporadic, us(10), us(100));
     workload.servers.push(CpuServer::new("server", Priority(5), params));

@@ -97,7 +97,7 @@ fn a_list_may_end_the_file_with_its_block() {
 }
 
 #[test]
-fn what_does_not_end_is_shown_where_it_begins() {
+fn unclosed_blocks_are_reported_at_their_beginning() {
     let (message, place) = refusal("a {\n  b = [ 1, 2");
     assert_eq!((message.as_str(), place), ("the list that begins here does not end", (2, 7)));
     let (message, place) = refusal("a {\n b c { d = 1");

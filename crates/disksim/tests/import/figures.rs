@@ -90,7 +90,7 @@ fn a_drive_file_of_it_reads_back_as_it_was() {
 }
 
 #[test]
-fn what_says_something_and_is_not_represented_is_reported_and_nothing_else() {
+fn only_meaningful_unrepresented_parameters_are_reported() {
     let import = disk().imported(&["d.diskspecs"]);
     let expected = [
         "disksim_disk: Allow almost read hits = 1",
@@ -104,7 +104,7 @@ fn what_says_something_and_is_not_represented_is_reported_and_nothing_else() {
 }
 
 #[test]
-fn what_is_missing_of_the_specs_is_neutral_and_said() {
+fn missing_specs_are_neutral_and_reported() {
     let shelf = disk().with("d.diskspecs", "disksim_disk D { Model = source d.model }");
     let import = shelf.imported(&["d.diskspecs"]);
     let mechanics = import.drive.mechanics.unwrap();
@@ -124,7 +124,7 @@ fn what_is_missing_of_the_specs_is_neutral_and_said() {
 }
 
 #[test]
-fn what_is_missing_of_the_mechanics_is_an_error() {
+fn missing_mechanics_are_an_error() {
     for name in ["Number of data surfaces", "Head switch time", "Rotation speed (in rpms)"] {
         let shelf = disk().changed("d.model", name, "Something else");
         let (message, help) = shelf.refusal(&["d.diskspecs"]);

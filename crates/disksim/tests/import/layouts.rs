@@ -136,7 +136,7 @@ fn an_index_that_reaches_further_than_the_disk_gets_its_cylinders() {
 /// 100 sectors with 3 spares each, without 20 skipped sectors and with 2 slips that use the
 /// spares; and 50 cylinders of 200 sectors.
 #[test]
-fn a_disk_that_announces_more_than_its_layout_holds_gets_what_it_holds() {
+fn announced_sectors_are_limited_to_the_layout() {
     let shelf = disk().changed("d.model", "19000", "1000000");
     let import = shelf.imported(&["d.diskspecs"]);
     assert_eq!(import.drive.mechanics.unwrap().sectors, 50 * 197 - 20 + 50 * 200);

@@ -82,7 +82,7 @@ fn one_of_several_candidates_is_not_guessed() {
 }
 
 #[test]
-fn what_is_nowhere_is_an_error_with_who_names_it_and_what_to_give() {
+fn a_missing_file_is_an_error_with_its_reference_and_help() {
     for (path, by, kind) in [
         ("d.model", "d.diskspecs", "a disk's mechanics"),
         ("d.layout", "d.model", "a layout"),
@@ -161,7 +161,7 @@ fn files_without_a_disk_are_refused() {
 }
 
 #[test]
-fn what_is_given_and_not_needed_is_said() {
+fn unused_files_are_reported() {
     let shelf = disk().with("t.trace", "R Hit 12 4 100.0 200.0\n").with("e.seek", "1, 3.0\n");
     let import = shelf.imported(&["d.diskspecs", "d.seek", "t.trace", "e.seek"]);
     let notes = &import.report.notes;

@@ -90,7 +90,7 @@ fn parameters_of_another_type_are_reported() {
 }
 
 #[test]
-fn what_a_type_needs_and_lacks_is_an_error() {
+fn a_missing_parameter_of_a_type_is_an_error() {
     for (parameters, said) in [
         ("Seek type = linear, Average seek time = 1,", "has no `Single cylinder seek time`"),
         ("Seek type = hpl,", "has no `HPL seek equation values`"),

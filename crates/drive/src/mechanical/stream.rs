@@ -117,7 +117,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_ready_waits_for_the_bus() {
+    fn ready_sectors_wait_for_the_bus() {
         let mut stream = Stream::new(at(50), SECTOR_PS);
         stream.add(4, at(2), at(5));
         stream.add(2, at(6), at(60));
@@ -125,7 +125,7 @@ mod tests {
     }
 
     #[test]
-    fn a_gate_opens_when_enough_is_ready_and_what_it_held_goes_first() {
+    fn a_gate_opens_when_enough_is_ready_and_held_sectors_go_first() {
         let mut stream = Stream::gated(at(0), SECTOR_PS, 6, Duration::from_us(3));
         stream.add(4, at(1), at(4));
         assert_eq!(stream.end_at(), at(0), "held");

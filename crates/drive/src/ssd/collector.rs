@@ -185,7 +185,7 @@ mod tests {
     /// units 0, 1 and 2 in block 0 the first two make a row; before that row is in flash, unit 0
     /// moves to the cache and unit 1 to another block. Only unit 2 is copied.
     #[test]
-    fn copies_do_not_replace_what_was_overwritten_meanwhile() {
+    fn copies_do_not_replace_overwritten_units() {
         let geometry = geometry();
         let mut mapping = Mapping::new(&geometry);
         let mut collector = Collector::default();

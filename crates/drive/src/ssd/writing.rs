@@ -2,8 +2,7 @@
 //! The path of a write: room in the cache, transfer over the link, then rows to the dies.
 //!
 //! Rows go to idle dies in the order in which they became idle. A die that is busy with garbage
-//! collection gets fewer rows, so the drive as a whole sets the waiting time, not its slowest
-//! die.
+//! collection gets fewer rows, so writes wait for the drive as a whole, not for its slowest die.
 
 use tidegate_model::Outcome;
 

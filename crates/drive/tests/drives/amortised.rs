@@ -19,7 +19,7 @@ const MAXTOR_255_KIB: Amortised = Amortised {
 
 /// 8.44 + 6.0 + 5.34 = 19.78 ms, section 7.4.2.
 #[test]
-fn one_request_takes_what_the_dissertation_says() {
+fn one_request_takes_the_time_of_the_dissertation() {
     assert_eq!(MAXTOR_255_KIB.batch_time_max(1), Duration::from_us(19_780));
 }
 
@@ -181,7 +181,7 @@ fn expected_transfer_weighs_tracks_by_their_sectors() {
 /// The source has 2.57 ms, which its equation and table do not give: even on the densest track,
 /// with 1,170 sectors, 510 sectors take 2.615 ms.
 #[test]
-fn expected_transfer_of_the_maxtor_is_what_the_equation_gives() {
+fn expected_transfer_of_the_maxtor_follows_the_equation() {
     let mean = |sectors_per_track| {
         let densities = [Density { sectors_per_track, sectors: 143_666_192 }];
         let rotation = Duration::from_us(6_000);
@@ -193,7 +193,7 @@ fn expected_transfer_of_the_maxtor_is_what_the_equation_gives() {
 
 /// Table 7.2: 4.55 + 6.0 / 2 + 2.57 = 10.12 ms, section 7.4.
 #[test]
-fn expected_service_time_is_what_the_dissertation_says() {
+fn expected_service_time_equals_the_dissertations() {
     let [seek, rotation, transfer] = [4_550, 6_000, 2_570].map(Duration::from_us);
     let total = expected_service_time_ceil(seek, rotation, transfer);
     assert_eq!(total, Duration::from_us(10_120));

@@ -37,7 +37,7 @@ fn hard_disks() -> impl Iterator<Item = DriveFile> {
 }
 
 #[test]
-fn hard_disks_say_what_was_chosen_and_can_be_simulated() {
+fn hard_disks_list_their_chosen_figures_and_can_be_simulated() {
     for file in hard_disks() {
         assert!(!file.mechanics.as_ref().unwrap().chosen.is_empty(), "{}", file.name);
         tidegate_drive::from_parts(DriveKind::Mechanical, &file, 1).unwrap();
@@ -95,7 +95,7 @@ fn drains_of_the_fujitsu_are_those_of_the_paper() {
 /// The tables belong to the mechanics beside them. Method: 500 random batches of reads; one in a
 /// thousand of these may exceed the 99.9 % quantile, and none the longest by more than a tenth.
 #[test]
-fn tables_are_what_the_mechanics_beside_them_do() {
+fn tables_match_the_mechanics_beside_them() {
     for file in hard_disks().skip(1) {
         let size = file.batch[0].size.unwrap();
         let table = measured_table(&file, Op::Read, size).unwrap();

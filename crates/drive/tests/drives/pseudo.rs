@@ -274,7 +274,7 @@ fn with_costs() -> PseudoDisk {
 /// 4 + 27 keep b(3) = 21; a read and a write take 4 + 4 and two changes of direction; the costs
 /// cover neither four requests nor a larger read.
 #[test]
-fn a_batch_takes_what_its_costs_come_to_and_never_more_than_its_table() {
+fn a_batch_takes_the_sum_of_its_costs_and_never_more_than_its_table() {
     let of = |id: u64, op: Op, kib: u64| Request { op, size: Bytes::from_kib(kib), ..request(id) };
     let read = |id: u64, kib: u64| of(id, Op::Read, kib);
     let cases = [

@@ -49,7 +49,7 @@ fn draw_between_levels_lies_on_the_line_rounded_up() {
 }
 
 #[test]
-fn level_that_nobody_measured_is_left_out() {
+fn unmeasured_levels_are_omitted() {
     let mut table = profile();
     table.quantiles_ns = [vec![], vec![], vec![300, 400], vec![], vec![], vec![]];
     let recording = Recording::new(&table).unwrap();

@@ -122,7 +122,7 @@ fn random_outcomes(pair: &mut Pair, file: &DriveFile, op: Op, count: u64) -> Vec
 
 /// Goal: every prediction is exact to the nanosecond. Random requests almost never hit memory.
 #[test]
-fn random_reads_take_what_the_model_expects() {
+fn random_reads_take_the_predicted_time() {
     for name in DISKS {
         let file = load(name);
         let outcomes = random_outcomes(&mut Pair::of(&file), &file, Op::Read, COUNT);
@@ -135,7 +135,7 @@ fn random_reads_take_what_the_model_expects() {
 
 /// Goal: the same for writes, on a drive that must put them on the medium.
 #[test]
-fn random_writes_through_take_what_the_model_expects() {
+fn random_writes_through_take_the_predicted_time() {
     for name in DISKS {
         let mut file = load(name);
         let mechanics = file.mechanics.as_mut().expect("a hard disk");
@@ -150,7 +150,7 @@ fn random_writes_through_take_what_the_model_expects() {
 
 /// Goal: consecutive requests are served from read-ahead, and the model predicts it.
 #[test]
-fn sequential_reads_take_what_the_model_expects() {
+fn sequential_reads_take_the_predicted_time() {
     for name in DISKS {
         let file = load(name);
         let mut pair = Pair::of(&file);

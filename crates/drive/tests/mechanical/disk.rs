@@ -84,7 +84,7 @@ fn command_is_processed_before_the_heads_move() {
 
 /// A waiting command is processed while the heads are busy.
 #[test]
-fn overhead_of_what_waits_is_not_paid_again() {
+fn overhead_of_a_waiting_request_is_not_paid_again() {
     let mut mechanics = plain();
     mechanics.overhead.read_miss_after_read_ns = 1_000_000;
     let done = Host::new(&mechanics, 2).serve(us(0), &[read(1, 20, 1), read(2, 22, 1)]);

@@ -67,7 +67,7 @@ fn write_does_not_pass_an_ordered_request() {
 }
 
 #[test]
-fn ordered_write_does_not_pass_what_came_before() {
+fn ordered_write_does_not_pass_earlier_requests() {
     let mechanics = switched(ReadAhead::Off, WriteBack::On, |cache| cache.writes_while_busy = true);
     let mut host = Host::new(&mechanics, 2);
     host.drive.submit(us(0), &[read(1, 90, 4)]);
@@ -238,7 +238,7 @@ fn write_waits_a_turn_rather_than_for_its_data() {
 
 /// A drive with memory processes every command like a hit: sector 1 has passed by then.
 #[test]
-fn what_a_hit_costs_is_paid_where_the_heads_hardly_move() {
+fn the_cost_of_a_hit_remains_if_the_heads_hardly_move() {
     let back = with_cache(ReadAhead::Off, WriteBack::On);
     assert_eq!(Host::new(&back, 1).done_at(us(0), read(1, 1, 1)), 10_210);
     let through = Request { fua: true, ..write(1, 1, 1) };

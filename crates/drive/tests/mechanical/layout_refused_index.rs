@@ -156,7 +156,7 @@ fn runs_that_cannot_be() {
 }
 
 #[test]
-fn pieces_that_are_not_what_is_said_of_them() {
+fn pieces_that_contradict_their_entries() {
     let surplus = "sectors: 5 sectors, but the piece has 4; write at most 4";
     let next = "5 1 0 4 1 0 4 1 T 0 0";
     for rows in ["0 0 0 5 1 0 10 2 T 0 0".to_owned(), format!("0 0 0 5 1 0 5 1 T 0 0\n{next}")] {

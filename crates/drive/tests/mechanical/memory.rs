@@ -24,7 +24,7 @@ pub(crate) fn with_cache(read_ahead: ReadAhead, write_back: WriteBack) -> Mechan
 }
 
 #[test]
-fn what_was_read_ahead_is_answered_from_memory() {
+fn read_ahead_sectors_are_served_from_memory() {
     let mut host = Host::new(&with_cache(ReadAhead::Track, WriteBack::Off), 1);
     assert_eq!(host.done_at(us(0), read(1, 10, 4)), 1_410);
     assert_eq!(host.done_at(us(20_000), read(2, 14, 4)), 20_240, "0.2 ms and 4 sectors");
@@ -33,7 +33,7 @@ fn what_was_read_ahead_is_answered_from_memory() {
 }
 
 #[test]
-fn without_read_ahead_only_what_was_read_is_in_memory() {
+fn without_read_ahead_only_read_sectors_are_in_memory() {
     let mut host = Host::new(&with_cache(ReadAhead::Off, WriteBack::Off), 1);
     host.done_at(us(0), read(1, 10, 4));
     assert_eq!(host.done_at(us(20_000), read(2, 11, 2)), 20_220);
@@ -70,7 +70,7 @@ fn adaptive_read_ahead_goes_one_track_further_along_a_stream() {
 }
 
 #[test]
-fn drive_that_gives_up_what_was_read_has_only_what_lies_ahead() {
+fn drive_that_gives_up_read_sectors_keeps_only_the_sectors_ahead() {
     let mut mechanics = with_cache(ReadAhead::Track, WriteBack::Off);
     mechanics.cache.as_mut().unwrap().gives_up_read = true;
     let mut host = Host::new(&mechanics, 1);
@@ -81,7 +81,7 @@ fn drive_that_gives_up_what_was_read_has_only_what_lies_ahead() {
 
 /// The head arrives at sector 0 and passes ten sectors before the requested one.
 #[test]
-fn drive_that_reads_on_arrival_keeps_what_passes_before() {
+fn drive_that_reads_on_arrival_keeps_the_sectors_before() {
     let mut mechanics = with_cache(ReadAhead::Off, WriteBack::Off);
     mechanics.cache.as_mut().unwrap().reads_on_arrival = true;
     let mut host = Host::new(&mechanics, 1);
@@ -164,7 +164,7 @@ fn flushed_at(host: &mut Host, at: Time) -> u64 {
 }
 
 #[test]
-fn flush_waits_until_what_was_answered_is_on_the_medium() {
+fn flush_waits_until_completed_writes_are_on_the_medium() {
     let mut host = Host::new(&with_cache(ReadAhead::Off, WriteBack::On), 2);
     assert_eq!(flushed_at(&mut host, us(0)), 0, "nothing to wait for");
     assert_eq!(host.done_at(us(10_000), write(1, 50, 10)), 10_300);
@@ -173,7 +173,7 @@ fn flush_waits_until_what_was_answered_is_on_the_medium() {
 }
 
 #[test]
-fn write_makes_what_was_read_stale() {
+fn write_makes_read_sectors_stale() {
     let mut host = Host::new(&with_cache(ReadAhead::Off, WriteBack::Off), 1);
     host.done_at(us(0), read(1, 10, 4));
     host.done_at(us(20_000), write(2, 12, 1));

@@ -59,7 +59,7 @@ fn read_ahead_after_a_hit_begins_at_the_hit() {
 
 /// Sectors 80 to 89 are in memory at 9 ms, and the bus carries the first read until 9.01 ms.
 #[test]
-fn hit_beside_the_heads_waits_for_what_is_still_being_read() {
+fn hit_beside_the_heads_waits_for_a_running_read() {
     let mechanics = switched(ReadAhead::Off, WriteBack::Off, |cache| cache.hits_while_busy = true);
     let mut host = Host::new(&mechanics, 2);
     host.drive.submit(us(0), &[read(1, 80, 10)]);
@@ -103,7 +103,7 @@ fn failed_read_leaves_nothing_in_memory() {
 
 /// The write makes the read segment stale while the heads read ahead into it.
 #[test]
-fn read_ahead_does_not_bring_back_what_a_write_made_stale() {
+fn read_ahead_does_not_restore_stale_sectors() {
     let mechanics = switched(ReadAhead::Track, WriteBack::On, |cache| {
         cache.write_segment_apart = true;
         cache.read_hits_on_writes = false;
@@ -116,7 +116,7 @@ fn read_ahead_does_not_bring_back_what_a_write_made_stale() {
 
 /// The same while the heads are moving to the requested sectors.
 #[test]
-fn write_beside_a_read_makes_stale_what_the_read_brings() {
+fn write_beside_a_read_makes_the_reads_sectors_stale() {
     let mechanics = switched(ReadAhead::Off, WriteBack::On, |cache| {
         cache.writes_while_busy = true;
         cache.write_segment_apart = true;
@@ -209,7 +209,7 @@ fn written_data_is_read_from_memory_only_where_the_drive_does_so() {
 /// The head arrives in the middle of sectors 20 to 79, and passes 0 to 19 on its way round.
 /// Sectors 50 to 79 wait in memory until 49 has been sent at 15.01 ms.
 #[test]
-fn drive_that_reads_on_arrival_keeps_what_passes_between_the_last_and_the_first() {
+fn drive_that_reads_on_arrival_keeps_sectors_between_the_last_and_the_first() {
     let mut mechanics =
         switched(ReadAhead::Off, WriteBack::Off, |cache| cache.reads_on_arrival = true);
     mechanics.zero_latency = true;
@@ -220,7 +220,7 @@ fn drive_that_reads_on_arrival_keeps_what_passes_between_the_last_and_the_first(
 
 /// Forty sectors, read ahead to 54: sectors more than 40 before the end are gone.
 #[test]
-fn segment_slides_along_what_is_read_ahead() {
+fn segment_slides_along_with_read_ahead() {
     let small = switched(ReadAhead::Segment, WriteBack::Off, |cache| cache.segment_sectors = 40);
     let mut host = Host::new(&small, 1);
     host.done_at(us(0), read(1, 10, 4));

@@ -74,7 +74,7 @@ fn formula_has_a_root_and_a_line() {
 }
 
 #[test]
-fn refusals_say_what_is_wrong() {
+fn refusals_name_the_fault() {
     let unordered = Seek::Points(vec![(1, 5), (3, 6), (3, 7)]);
     assert_eq!(
         refusal(&unordered, 10),

@@ -46,7 +46,7 @@ fn reads_one_at_a_time_take_less_than_17_ms() {
 /// with one outstanding it cannot be faster than with seven, 34 MB/s plus the real-time rate (3.5
 /// MB/s).
 #[test]
-fn one_outstanding_is_between_what_the_paper_has_for_one_and_for_seven() {
+fn one_outstanding_is_between_the_papers_rates_for_one_and_for_seven() {
     let rate = random(&fujitsu(), SIZE, 1, 10_000).kb();
     assert!((18_000..34_000).contains(&rate), "{rate}");
 }
@@ -93,7 +93,7 @@ fn starved_request_is_served_within_two_services_of_the_bound() {
 /// Figure 8: 160 ms; figure 10 and section 3.4: 75 ms for a depth of 8. Both are the longest
 /// observed; ours must not be longer, and at least 80 % of them, or it models another disk.
 #[test]
-fn drains_take_at_most_what_was_observed() {
+fn drains_take_at_most_the_observed_times() {
     for (count, observed_ms) in [(20, 160), (8, 75)] {
         let longest = Times::of_batches(&fujitsu(), SIZE, count, 10_000).longest();
         let observed = Duration::from_ms(observed_ms);

@@ -131,7 +131,7 @@ fn published_transfer_is_below_that_of_the_densest_track() {
 /// random sectors are nearer to each other than random cylinders (by at most 2.3 % of 4.55 - 0.55
 /// ms). Within 1 %, with 100,000 reads.
 #[test]
-fn mean_without_zero_latency_is_what_the_formula_gives() {
+fn mean_without_zero_latency_equals_the_formula() {
     let mean = Times::of_batches(&sound(false), SIZE, 1, 100_000).mean();
     let crossing_us = 555 * 510 / 892;
     let expected_us = 10_980 + crossing_us - 50;

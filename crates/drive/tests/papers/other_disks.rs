@@ -38,7 +38,7 @@ fn ibm_starves_for_1_5_to_2_5_s() {
 /// and then nothing starves: a far request is served within two sweeps, at most twice as many
 /// services as the disk holds, each of at most 20 ms.
 #[test]
-fn maxtor_serves_what_is_far_away_within_two_sweeps() {
+fn maxtor_serves_far_requests_within_two_sweeps() {
     let file = DriveFile { depth: 20, ..load("maxtor-atlas-10k-v") };
     let longest = (0..20).map(|seed| starved(&file, Bytes::from_kib(256), seed)).max().unwrap();
     assert!(longest <= Duration::from_ms(20 * 20 * 2), "{longest}");

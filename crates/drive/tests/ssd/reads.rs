@@ -47,7 +47,7 @@ fn part_of_a_unit_needs_the_link_for_its_bytes_only() {
 }
 
 #[test]
-fn what_was_never_written_is_read_without_flash() {
+fn unwritten_units_are_read_without_flash() {
     let mut ssd = small();
     ssd.prefill = Prefill::default();
     let ends = serve(&ssd, &[(0, request(1, Op::Read, 7, 2))]);
@@ -57,7 +57,7 @@ fn what_was_never_written_is_read_without_flash() {
 /// Goal: a read finds data that are not in flash yet. Method: it arrives when the write
 /// completes.
 #[test]
-fn what_is_in_the_cache_is_read_from_there() {
+fn cached_units_are_read_from_the_cache() {
     let ends = serve(
         &small(),
         &[(0, request(1, Op::Write, 0, 1)), (CACHED_NS, request(2, Op::Read, 0, 1))],

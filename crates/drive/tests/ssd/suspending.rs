@@ -38,7 +38,7 @@ fn program_makes_way_for_a_read_and_goes_on() {
 /// Goal: reads do not starve a program. Method: six reads, of which four may go first; a later
 /// one does not even cost the time of suspending.
 #[test]
-fn program_makes_way_for_so_many_reads_only() {
+fn a_program_yields_to_a_limited_number_of_reads() {
     let read = |(id, begin_ns)| (begin_ns, request(id, Op::Read, 0, 1));
     let begins = [(2, READ_AT_NS), (3, READ_AT_NS), (4, READ_AT_NS), (5, READ_AT_NS)];
     let late = [(6, READ_AT_NS), (7, READ_AT_NS), (8, 2 * PROGRAM_NS / 3)];

@@ -65,7 +65,7 @@ fn flush_of_a_clean_or_protected_cache_has_nothing_to_wait_for() {
 /// programmed is in the cache again, where reads find it; the next flush must program it, but the
 /// first flush does not wait for it.
 #[test]
-fn flush_does_not_wait_for_what_is_written_after_it() {
+fn flush_does_not_wait_for_later_writes() {
     let mut drive = with_a_unit(&small());
     drive.flush(at(CACHED_NS), RequestId(2));
     let mut completions = Vec::new();

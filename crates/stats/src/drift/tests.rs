@@ -99,7 +99,7 @@ fn longest_times_that_grow_are_found() {
 /// samples always take 100 us, the others 600 us at first and 150 us at the end: in per cent of
 /// the median that would be -450 %.
 #[test]
-fn what_gets_shorter_never_loses_more_than_all_of_it() {
+fn a_time_never_shrinks_by_more_than_100_percent() {
     let run: Vec<_> = (0..900)
         .map(|at: u64| match (at % 10, at < 450) {
             (9, true) => Duration::from_us(600),

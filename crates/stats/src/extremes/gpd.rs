@@ -57,8 +57,8 @@ impl Gpd {
         (self.shape < 0.0).then(|| -self.scale / self.shape)
     }
 
-    /// Returns the excess that is exceeded with probability `exceedance`: the x with `1 - H(x) =
-    /// p`.
+    /// Returns the excess that is exceeded with probability `exceedance`: the x with
+    /// `1 - H(x) = p`.
     pub fn level(&self, exceedance: f64) -> f64 {
         self.scale * stretched(-exceedance.ln(), self.shape)
     }

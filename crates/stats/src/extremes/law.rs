@@ -2,10 +2,11 @@
 //! The common part of both extreme-value laws: the reduced variable, L-moments, and the
 //! maximum-likelihood fit from several starts.
 //!
-//! With the shape xi and the distance y in units of the scale, the reduced variable is `z = ln(1
-//! + xi y) / xi`, and y itself for xi = 0. Excesses over a threshold exceed y with probability
-//! `e^-z`; maxima stay below it with probability `e^(-e^-z)`. For xi < 0 the tail ends at y = -1
-//! / xi; for xi = 0 it falls exponentially; for xi > 0 it falls like a power, more slowly.
+//! With the shape xi and the distance y in units of the scale, the reduced variable is
+//! `z = ln(1 + xi y) / xi`, and y itself for xi = 0. Excesses over a threshold exceed y with
+//! probability `e^-z`; maxima stay below it with probability `e^(-e^-z)`. For xi < 0 the tail
+//! ends at y = -1 / xi; for xi = 0 it falls exponentially; for xi > 0 it falls like a power, more
+//! slowly.
 
 use crate::extremes::search::minimise;
 use crate::float;

@@ -149,8 +149,8 @@ impl Fit {
     /// rounded up; `None` if it lies outside the fitted tail, or no [`Duration`] represents it.
     ///
     /// # Equation
-    /// Maxima of m samples: `G(x) = (1 - p)^m`. Excesses of a share s over u: `1 - H(x - u) = p /
-    /// s`.
+    /// Maxima of m samples: `G(x) = (1 - p)^m`. Excesses of a share s over u:
+    /// `1 - H(x - u) = p / s`.
     ///
     /// # Panics
     /// If the probability does not lie between 0 and 1.

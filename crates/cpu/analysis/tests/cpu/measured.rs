@@ -50,7 +50,7 @@ fn every_bound_covers_the_stolen_time() {
 /// Between two measured lengths a line through the points may be below the stolen time: such a
 /// profile is refused, and an accepted one is above it in every window.
 #[test]
-fn lines_hold_between_the_lengths_that_were_measured() {
+fn lines_hold_between_the_measured_lengths() {
     let text = |offset_ns: u64, period_ns: u64| {
         format!(
             "name = \"coarse\"\n[conditions]\ncpu = 1\n[stolen]\n\
@@ -62,7 +62,7 @@ fn lines_hold_between_the_lengths_that_were_measured() {
     // Above the points, and below the 400 that may be stolen in 900.
     for (offset_ns, period_ns) in [(120, 2_000), (219, 2_000), (220, 600)] {
         let error = CpuProfile::parse(&text(offset_ns, period_ns)).unwrap_err();
-        assert!(error.message.contains("between the intervals"), "{error:?}");
+        assert!(error.message.contains("between the measured intervals"), "{error:?}");
     }
     let profile = CpuProfile::parse(&text(220, 2_000)).unwrap();
     for bound in [InterferenceBound::Points, InterferenceBound::Demand, InterferenceBound::Load] {

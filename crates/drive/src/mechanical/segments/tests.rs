@@ -100,7 +100,7 @@ impl Books {
 }
 
 #[test]
-fn what_is_found_is_what_a_look_through_all_segments_finds() {
+fn sorted_orders_find_the_same_as_a_full_search() {
     let mut random = Random::new(11, 0);
     let (mut hit_count, mut overlap_count) = (0, 0);
     for history in 0_u32..200 {

@@ -35,7 +35,7 @@ fn satf_prefers_the_longer_seek_with_the_shorter_access() {
 /// One request arrived 1,000 ns before the other and takes 20 ns longer: it wins at a reward of
 /// 20 ns for 1,000 ns, that is 20,000 ns for a millisecond, and loses at a nanosecond less.
 #[test]
-fn ageing_forgives_exactly_what_waiting_is_worth() {
+fn ageing_outweighs_exactly_the_reward_for_waiting() {
     let old = Pending { target: extent(0, 40), ..pending(1, 0, 0, Tag::Simple) };
     let new = Pending { target: extent(0, 20), ..pending(2, 1_000, 0, Tag::Simple) };
     // 1,024 is 16 turns: the platter is at 0.
@@ -65,7 +65,7 @@ proptest! {
     }
 
     #[test]
-    fn ageing_takes_the_shortest_access_less_what_waiting_is_worth(
+    fn ageing_takes_the_shortest_access_less_the_reward_for_waiting(
         steps in simple_steps(), arm in 0_u32..30, aging_ns_per_ms in 0_u64..2_000_000,
     ) {
         for moment in play(&aging(aging_ns_per_ms), &steps, arm) {

@@ -66,7 +66,7 @@ fn by_access(scheduler: Scheduler, aging_ns_per_ms: u64) -> Queue {
 proptest! {
     /// Lower bounds from 0 up to the access itself.
     #[test]
-    fn what_is_left_out_would_not_have_been_taken(
+    fn skipped_requests_would_not_have_been_chosen(
         scheduler in prop::sample::select(vec![Scheduler::Satf, Scheduler::SatfAging]),
         aging_ns_per_ms in 0_u64..2_000_000,
         steps in steps(any_tag()),
