@@ -9,7 +9,7 @@ use divan::counter::ItemsCount;
 use tidegate_drive::Drive;
 use tidegate_drive::mechanical::MechanicalDrive;
 use tidegate_model::mechanics::{Mechanics, Scheduler};
-use tidegate_model::{Bytes, Class, Lba, Op, Random, Request, RequestId, Tag, TaskIndex, Time};
+use tidegate_model::{Bytes, Class, Lba, Random, Request, RequestId, Time};
 
 const REQUESTS: u64 = 100_000;
 
@@ -54,18 +54,10 @@ fn disk(depth: u32, scheduler: Scheduler) -> (MechanicalDrive, u64) {
 
 fn request(id: u64, now: Time, sectors: u64, random: &mut Random) -> Request {
     Request {
-        id: RequestId(id),
-        task: TaskIndex(0),
-        class: Class::BestEffort,
         released: now,
         eligible: now,
-        due: None,
-        op: Op::Read,
         start: Lba::new(random.below(sectors / 8) * 8),
-        size: Bytes::from_kib(4),
-        fua: false,
-        optional: false,
-        tag: Tag::Simple,
+        ..Request::plain(RequestId(id), Class::BestEffort, Bytes::from_kib(4))
     }
 }
 

@@ -6,7 +6,7 @@
 use divan::Bencher;
 use divan::counter::ItemsCount;
 use tidegate_drive::{Completion, Drive, SsdDrive, builtin};
-use tidegate_model::{Bytes, Class, Lba, Op, Random, Request, RequestId, Tag, TaskIndex, Time};
+use tidegate_model::{Bytes, Class, Lba, Op, Random, Request, RequestId, Time};
 
 const SIZE: Bytes = Bytes::from_kib(4);
 const SEED: u64 = 1;
@@ -43,18 +43,11 @@ impl Host {
 
     fn submit(&mut self, id: u64) {
         let request = Request {
-            id: RequestId(id),
-            task: TaskIndex(0),
-            class: Class::BestEffort,
             released: self.now,
             eligible: self.now,
-            due: None,
             op: self.op,
             start: Lba::new(self.random.below(self.places) * SIZE.sectors_ceil()),
-            size: SIZE,
-            fua: false,
-            optional: false,
-            tag: Tag::Simple,
+            ..Request::plain(RequestId(id), Class::BestEffort, SIZE)
         };
         self.drive.submit(self.now, &[request]);
     }

@@ -49,13 +49,9 @@ pub struct Completion {
 /// # Example
 /// ```
 /// use tidegate_drive::{Drive, PseudoDisk};
-/// use tidegate_model::{BatchTable, Bytes, Class, Duration, Lba, Op, Request, RequestId, TaskIndex, Time};
+/// use tidegate_model::{BatchTable, Bytes, Class, Duration, Request, RequestId, Time};
 ///
-/// let request = Request {
-///     id: RequestId(1), task: TaskIndex(0), class: Class::Hard, released: Time::ZERO,
-///     eligible: Time::ZERO, due: None, op: Op::Read, start: Lba::new(0),
-///     size: Bytes::from_kib(4), fua: false, optional: false, tag: tidegate_model::Tag::Simple,
-/// };
+/// let request = Request::plain(RequestId(1), Class::Hard, Bytes::from_kib(4));
 /// let table = BatchTable::new(&[Duration::from_ms(5)]).unwrap();
 /// let mut drive = PseudoDisk::new(1, table, 42);
 /// drive.submit(Time::ZERO, &[request]);

@@ -3,29 +3,14 @@
 
 use tidegate_drive::{Completion, Drive};
 use tidegate_model::drive_file::MeasuredTable;
-use tidegate_model::{
-    BatchTable, Bytes, Class, Duration, Lba, Op, Request, RequestId, Tag, TaskIndex, Time,
-};
+use tidegate_model::{BatchTable, Bytes, Class, Duration, Op, Request, RequestId, Time};
 
 pub(crate) fn at(ns: u64) -> Time {
     Time::from_ns(ns)
 }
 
 pub(crate) fn request(id: u64) -> Request {
-    Request {
-        id: RequestId(id),
-        task: TaskIndex(0),
-        class: Class::Hard,
-        released: Time::ZERO,
-        eligible: Time::ZERO,
-        due: None,
-        op: Op::Read,
-        start: Lba::new(0),
-        size: Bytes::from_kib(4),
-        fua: false,
-        optional: false,
-        tag: Tag::Simple,
-    }
+    Request::plain(RequestId(id), Class::Hard, Bytes::from_kib(4))
 }
 
 /// Returns requests with the ids `first` to `first + count - 1`.

@@ -6,7 +6,7 @@
 use tidegate_drive::{Completion, Drive, builtin};
 use tidegate_model::{
     AccessTime, Bytes, Class, DriveFile, DriveKind, Duration, Lba, Op, Random, Request, RequestId,
-    Tag, Target, TaskIndex, Time,
+    Target, Time,
 };
 
 const DISKS: [&str; 5] =
@@ -15,20 +15,7 @@ const COUNT: u64 = 1_500;
 const KIB: [u64; 4] = [4, 64, 256, 512];
 
 fn request(id: u64, op: Op, start: u64, size: Bytes) -> Request {
-    Request {
-        id: RequestId(id),
-        task: TaskIndex(0),
-        class: Class::Hard,
-        released: Time::ZERO,
-        eligible: Time::ZERO,
-        due: None,
-        op,
-        start: Lba::new(start),
-        size,
-        fua: false,
-        optional: false,
-        tag: Tag::Simple,
-    }
+    Request { op, start: Lba::new(start), ..Request::plain(RequestId(id), Class::Hard, size) }
 }
 
 /// A disk and its model, side by side.

@@ -10,7 +10,7 @@ use tidegate_drive::{Completion, Drive};
 use tidegate_model::mechanics::{
     Bus, Cache, Layout, Mechanics, Overhead, Queue, ReadAhead, Seek, WriteBack, Zones,
 };
-use tidegate_model::{Bytes, Class, Lba, Op, Outcome, Request, RequestId, Tag, TaskIndex, Time};
+use tidegate_model::{Bytes, Class, Lba, Op, Outcome, Request, RequestId, Time};
 
 pub(crate) const SECTORS: u64 = 20_000;
 
@@ -61,18 +61,9 @@ pub(crate) fn cache(read_ahead: ReadAhead, write_back: WriteBack) -> Cache {
 
 pub(crate) fn request(id: u64, op: Op, start: u64, sectors: u64) -> Request {
     Request {
-        id: RequestId(id),
-        task: TaskIndex(0),
-        class: Class::BestEffort,
-        released: Time::ZERO,
-        eligible: Time::ZERO,
-        due: None,
         op,
         start: Lba::new(start),
-        size: Bytes::new(sectors * 512),
-        fua: false,
-        optional: false,
-        tag: Tag::Simple,
+        ..Request::plain(RequestId(id), Class::BestEffort, Bytes::new(sectors * 512))
     }
 }
 

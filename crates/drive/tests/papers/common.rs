@@ -7,7 +7,7 @@ use tidegate_drive::{Completion, Drive, builtin};
 use tidegate_model::mechanics::{self, Mechanics, Zones};
 use tidegate_model::{
     Bytes, Class, DriveFile, DriveKind, Duration, Lba, Op, Outcome, Random, Request, RequestId,
-    Tag, TaskIndex, Time,
+    Time,
 };
 
 /// Returns the built-in drive with this name.
@@ -276,18 +276,5 @@ pub(crate) fn starved(file: &DriveFile, size: Bytes, seed: u64) -> Duration {
 }
 
 fn request(id: u64, op: Op, start: u64, size: Bytes) -> Request {
-    Request {
-        id: RequestId(id),
-        task: TaskIndex(0),
-        class: Class::Hard,
-        released: Time::ZERO,
-        eligible: Time::ZERO,
-        due: None,
-        op,
-        start: Lba::new(start),
-        size,
-        fua: false,
-        optional: false,
-        tag: Tag::Simple,
-    }
+    Request { op, start: Lba::new(start), ..Request::plain(RequestId(id), Class::Hard, size) }
 }

@@ -4,7 +4,7 @@
 
 use tidegate_drive::{Completion, Drive, SsdDrive, builtin};
 use tidegate_model::ssd::{Collection, Link, Prefill, PrefillOrder, Ssd, WriteCache};
-use tidegate_model::{Bytes, Class, Lba, Op, Request, RequestId, Tag, TaskIndex, Time};
+use tidegate_model::{Bytes, Class, Lba, Op, Request, RequestId, Time};
 
 /// The unit of all drives here.
 pub(crate) const UNIT: Bytes = Bytes::from_kib(4);
@@ -89,18 +89,9 @@ pub(crate) fn at(ns: u64) -> Time {
 pub(crate) fn request(id: u64, op: Op, unit: u64, units: u64) -> Request {
     let size = Bytes::new(units * UNIT.get());
     Request {
-        id: RequestId(id),
-        task: TaskIndex(0),
-        class: Class::Hard,
-        released: Time::ZERO,
-        eligible: Time::ZERO,
-        due: None,
         op,
         start: Lba::new(unit * UNIT.sectors_ceil()),
-        size,
-        fua: false,
-        optional: false,
-        tag: Tag::Simple,
+        ..Request::plain(RequestId(id), Class::Hard, size)
     }
 }
 

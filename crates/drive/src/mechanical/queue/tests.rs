@@ -14,7 +14,7 @@ use std::cell::Cell;
 
 use proptest::prelude::*;
 use tidegate_model::mechanics::{Queue, Scheduler};
-use tidegate_model::{Bytes, Class, Duration, Lba, Op, Request, RequestId, Tag, TaskIndex, Time};
+use tidegate_model::{Bytes, Class, Duration, Lba, Request, RequestId, Tag, Time};
 
 use super::{DiskQueue, Extent, Pending, Reach};
 use crate::mechanical::rotation::Angle;
@@ -25,18 +25,9 @@ fn at(ns: u64) -> Time {
 
 fn request(id: u64, tag: Tag) -> Request {
     Request {
-        id: RequestId(id),
-        task: TaskIndex(0),
-        class: Class::Hard,
-        released: Time::ZERO,
-        eligible: Time::ZERO,
-        due: None,
-        op: Op::Read,
         start: Lba::new(id),
-        size: Bytes::new(512),
-        fua: false,
-        optional: false,
         tag,
+        ..Request::plain(RequestId(id), Class::Hard, Bytes::new(512))
     }
 }
 
