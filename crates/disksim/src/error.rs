@@ -25,7 +25,7 @@ pub enum ImportError {
     Faulty(Box<Fault>),
     /// A named file does not exist.
     #[error(
-        "{} names `{reference}`, {kind}: no given file has this name, and none beside it{}",
+        "{} names `{reference}`, {kind}: neither a given file nor a file in its folder has this name{}",
         named_by.display(), listed(candidates)
     )]
     NotFound {

@@ -115,8 +115,10 @@ pub fn exceedance_ppb(samples: u64, level_ppm: u32, doubt_ppb: u32) -> Option<u3
     Some(of_count(samples).max(of_count(samples + 1)))
 }
 
-/// Returns the same bound for the sample that `above` samples exceed. Bisection works because the
-/// probability falls as epsilon grows.
+/// Returns the epsilon of [`exceedance_ppb`], in parts per billion, for exactly `samples` samples
+/// and the sample that `above` of them exceed.
+///
+/// Bisection works because the probability falls as epsilon grows.
 pub fn exceedance_of_rank(samples: u64, above: u64, doubt_ppb: u32) -> u32 {
     // Floats of this size err by less than one part in a million, so ask for that much more.
     let wanted = (f64::from(doubt_ppb) / f64::from(WHOLE_PPB)).ln() - 1e-6;

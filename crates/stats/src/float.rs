@@ -15,6 +15,9 @@ pub fn of(count: u64) -> f64 {
 }
 
 /// Converts a length to a float.
+///
+/// # Panics
+/// Never: every length fits into 64 bits.
 pub fn of_length(length: usize) -> f64 {
     of(u64::try_from(length).expect("a length fits"))
 }

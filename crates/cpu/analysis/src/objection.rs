@@ -44,7 +44,7 @@ pub enum Objection {
         /// The server's name.
         server: String,
     },
-    /// Such a server cannot be analysed under EDF.
+    /// A server of a kind that has no analysis under EDF.
     #[error("there is no analysis of a {kind} server under edf; write kind = \"sporadic\"")]
     EdfServer {
         /// The server's kind.

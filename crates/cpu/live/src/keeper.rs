@@ -376,8 +376,8 @@ mod tests {
         assert!(counts.overrun_max > NS(3));
     }
 
-    /// The manager's cost: a thread that used most of its budget and rests is not looked at as
-    /// often as the remnant would require once its budget is back.
+    /// Goal: a low cost of the manager. Once the budget is back, it looks less often at a sleeping
+    /// thread that used most of its budget than the remnant would require.
     #[test]
     fn a_thread_that_rests_is_looked_at_once_a_budget() {
         let params = params(ServerKind::HybridGradual, 1_000, 10_000);

@@ -36,7 +36,7 @@ pub enum SyntheticLoadError {
         /// Its period.
         period: Duration,
     },
-    /// The load leaves too little.
+    /// A load that leaves the measuring thread less than a fifth of the processor.
     #[error(
         "a synthetic load of {execution} in {period} leaves the measuring thread less than a fifth \
          of the processor: the kernel would throttle both, or the measurement would not end; write \

@@ -3,13 +3,13 @@
 //!
 //! In order of precedence:
 //! 1. *Head of queue.* Such a request is next; of several, the last to arrive, as in SCSI-2. It
-//!   passes every other request, also one that has waited too long: a host that sends only such
-//!   requests starves the others intentionally.
+//!    passes every other request, also one that has waited too long: a host that sends only such
+//!    requests starves the others intentionally.
 //! 2. *Starvation.* Otherwise the oldest request is next if it has waited for at least
-//!   `starvation_ns`. So of several starved requests the one that waited longest is next.
+//!    `starvation_ns`. So of several starved requests the one that waited longest is next.
 //! 3. *Ordered.* Otherwise, if the oldest request is ordered, it is next. If not, only requests
-//!   that arrived before the first ordered one are eligible. Rules 2 and 3 never conflict: the
-//!   oldest request is never behind a barrier.
+//!    that arrived before the first ordered one are eligible. Rules 2 and 3 never conflict: the
+//!    oldest request is never behind a barrier.
 //! 4. *Priority.* If some eligible requests have priority, all others are not eligible.
 //! 5. *The scheduler* chooses among the eligible requests; of equals, the first to arrive.
 //!

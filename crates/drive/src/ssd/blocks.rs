@@ -109,8 +109,8 @@ impl Blocks {
         block
     }
 
-    /// Checks that every block is in one place, with `victim` in the collector's hands, and that
-    /// free blocks hold no unit.
+    /// Checks that every block is in exactly one state, that the collector holds `victim`, and
+    /// that free blocks hold no unit.
     ///
     /// # Panics
     /// If a check fails.

@@ -269,10 +269,10 @@ fn with_costs() -> PseudoDisk {
     PseudoDisk::with_costs(8, table(&TIMES), Some(costs), 1)
 }
 
-/// Goal: a batch takes no longer than the sum of its costs, nor longer than b. Method: by hand. 4
-/// + 2 for one small read, where b(1) is 10; 4 + 2 + 9 for two, where b(2) is 16; three reads at
-/// 4 + 27 keep b(3) = 21; a read and a write take 4 + 4 and two changes of direction; the costs
-/// cover neither four requests nor a larger read.
+/// Goal: a batch takes no longer than the sum of its costs, nor longer than b. Method: by hand.
+/// One small read takes 4 + 2, where b(1) is 10, and two take 4 + 2 + 9, where b(2) is 16. Three
+/// reads would take 4 + 27, so b(3) = 21 remains. A read and a write take 4 + 4 and two changes
+/// of direction. The costs cover neither four requests nor a larger read.
 #[test]
 fn a_batch_takes_the_sum_of_its_costs_and_never_more_than_its_table() {
     let of = |id: u64, op: Op, kib: u64| Request { op, size: Bytes::from_kib(kib), ..request(id) };

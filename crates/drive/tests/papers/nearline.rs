@@ -18,7 +18,8 @@ fn capacity_is_12_tb() {
     assert_eq!(nearline().capacity().unwrap().get() / 100_000_000_000, 120);
 }
 
-/// 250 and 110 MB/s, within 2 %: fitted to these figures.
+/// The rate is 250 MB/s outside and 110 MB/s inside, within 2 %; the disk was fitted to these
+/// figures.
 #[test]
 fn sequential_rates_fall_from_250_to_110_mb() {
     let size = Bytes::from_kib(128);
@@ -27,7 +28,7 @@ fn sequential_rates_fall_from_250_to_110_mb() {
     assert!(inside.abs_diff(110_000) < 2_200, "{inside}");
 }
 
-/// 8.5 ms, to the last given digit.
+/// The average seek time agrees with 8.5 ms to the last given digit.
 #[test]
 fn average_seek_is_8_5_ms() {
     let file = nearline();

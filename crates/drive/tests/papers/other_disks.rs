@@ -34,9 +34,9 @@ fn ibm_starves_for_1_5_to_2_5_s() {
     assert!(longest <= file.starvation_max.unwrap());
 }
 
-/// The Maxtor is the second disk of table 1, but the dissertation saw it serve in sweeps (7.4.1),
-/// and then nothing starves: a far request is served within two sweeps, at most twice as many
-/// services as the disk holds, each of at most 20 ms.
+/// The Maxtor is the second disk of table 1, but the dissertation observed that it serves in
+/// sweeps (7.4.1). Then nothing starves: a far request is served within two sweeps. They are at
+/// most twice as many services as the disk holds requests, each of at most 20 ms.
 #[test]
 fn maxtor_serves_far_requests_within_two_sweeps() {
     let file = DriveFile { depth: 20, ..load("maxtor-atlas-10k-v") };
@@ -44,8 +44,8 @@ fn maxtor_serves_far_requests_within_two_sweeps() {
     assert!(longest <= Duration::from_ms(20 * 20 * 2), "{longest}");
 }
 
-/// Section 3.2: a drain of 20 is far shorter than starvation: the figure ends where the Fujitsu's
-/// does. A drive of the same class and speed, so within 40 % of its 160 ms.
+/// Section 3.2: a drain of 20 requests is far shorter than starvation. The figure ends at the same
+/// time as the Fujitsu's, a drive of the same class and speed; tolerance: 40 % of its 160 ms.
 #[test]
 fn ibm_drains_in_a_fraction_of_its_starvation() {
     let longest = Times::of_batches(&ibm(), Bytes::from_kib(256), 20, 10_000).longest();

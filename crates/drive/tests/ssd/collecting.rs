@@ -33,8 +33,8 @@ fn writing_neighbour_makes_reads_wait_for_an_erase() {
     assert!(disturbed.quantile_ns(990_000) >= 10 * alone.quantile_ns(990_000));
 }
 
-/// Goal: the benefit of a large share of spare flash. Method: the same neighbour as above;
-/// nothing is erased, and no read waits longer than a row.
+/// Goal: the benefit of a large share of spare flash. Method: a neighbour overwrites 4 KiB at
+/// random; nothing is erased, and no read waits longer than a row.
 #[test]
 fn large_over_provisioning_keeps_erases_away_from_reads() {
     let (mut ssd, _) = builtin_ssd("sata-ssd");
@@ -64,7 +64,8 @@ fn slow_writes_leave_nearly_all_reads_alone() {
     assert_eq!(disturbed.quantile_ns(990_000), alone.quantile_ns(990_000));
 }
 
-/// Goal: the benefit of suspending. Method: the drive of the first test with and without it.
+/// Goal: the benefit of suspending. Method: the drive and the neighbour of
+/// `writing_neighbour_makes_reads_wait_for_an_erase`, with suspending.
 #[test]
 fn suspending_spares_reads_the_erase() {
     let (mut ssd, _) = builtin_ssd("sata-ssd");

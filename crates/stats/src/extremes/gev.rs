@@ -68,7 +68,8 @@ impl Gev {
         self.location + self.scale * stretched(Self::reduced_of(exceedance, block), self.shape)
     }
 
-    /// Returns the reduced variable of that level.
+    /// Returns the reduced variable of the level that one sample exceeds with probability
+    /// `exceedance`.
     pub(crate) fn reduced_of(exceedance: f64, block: u32) -> f64 {
         -(-f64::from(block) * (-exceedance).ln_1p()).ln()
     }
@@ -128,8 +129,8 @@ impl Law for Gev {
         })
     }
 
-    /// With `mu = x - sigma y(reduced)`, scale and shape are free. Under Gumbel's law, shape 0,
-    /// all samples are possible.
+    /// Fits scale and shape, because the location follows from them: `mu = x - sigma y(reduced)`.
+    /// Under Gumbel's law, shape 0, all samples are possible.
     fn likeliest_through(&self, sorted: &[f64], reduced: f64, x: f64) -> Option<Self> {
         let law_of = |&[ln_scale, shape]: &[f64; 2]| {
             let scale = self.scale * ln_scale.exp();

@@ -86,8 +86,8 @@ impl Law for Gpd {
         Some(Self { scale: found.scale * mean, shape: found.shape })
     }
 
-    /// With `sigma = x / y(reduced)` only the shape is free. Under the exponential law, shape 0,
-    /// all samples are possible.
+    /// Fits the shape alone, because the scale follows from it: `sigma = x / y(reduced)`. Under
+    /// the exponential law, shape 0, all samples are possible.
     fn likeliest_through(&self, sorted: &[f64], reduced: f64, x: f64) -> Option<Self> {
         if x <= 0.0 {
             return None;

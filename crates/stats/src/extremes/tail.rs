@@ -84,7 +84,7 @@ pub struct Fit {
 }
 
 /// The range of an estimate due to sampling error: it contains the level in 95 % of cases if the
-/// samples follow the law. It does not cover samples that do not.
+/// samples follow the law, and makes no statement about other samples.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct LevelRange {
     /// The lower end, rounded down.
