@@ -3,8 +3,9 @@
 //!
 //! Chapter 5 of M. J. Stanovich's dissertation bounds a task's demand for the processor in a
 //! window, derives a load test from it, and adds measured demand; chapter 6 adds servers that
-//! behave like periodic tasks. docs/reference/processor.md explains it for users, sections 15 to 21 of
-//! docs/theory/model.md prove it and name the differences from the text.
+//! behave like periodic tasks. docs/reference/processor.md explains it for users.
+//! docs/theory/processors.md and docs/theory/servers-as-tasks.md prove it and name the differences
+//! from the text.
 //!
 //! All fixed-priority bounds refer to the window that starts at a critical instant: everything at
 //! least as urgent is released there at once, and no earlier work is left. They are not bounds on
