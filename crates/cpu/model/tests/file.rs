@@ -131,7 +131,7 @@ fn tasks_can_be_counted() {
 fn invalid_values_are_refused_with_their_places() {
     let refusals = [
         ("\"fixed-priority\"", "\"lottery\"", "there is no scheduling `lottery`", "\"lottery\""),
-        ("\"2ms\"", "\"0ms\"", "an execution of zero", "\"0ms\""),
+        ("\"2ms\"", "\"0ms\"", "the execution is zero", "\"0ms\""),
         ("priority = 20\n", "", "no priority is given", "\"control\""),
         ("\"sporadic\"", "\"pollnig\"", "there is no kind of server `pollnig`", "\"pollnig\""),
         ("\"1ms\"", "\"11ms\"", "the budget 11ms exceeds the period 10ms", "\"11ms\""),
