@@ -136,9 +136,9 @@ fn a_flush_takes_what_the_drive_has_to_write() {
 }
 
 /// An action on a disk: gap in us, kind (0 write, 1 read, 2 flush), sector, byte.
-type Step = (u64, u8, u64, u8);
+type DiskAction = (u64, u8, u64, u8);
 
-fn run(steps: &[Step], mut disk: Disk<Recorded>, answers: &Answers, sees_flush: bool) {
+fn run(steps: &[DiskAction], mut disk: Disk<Recorded>, answers: &Answers, sees_flush: bool) {
     let mut now = Time::ZERO;
     for (id, &(gap_us, what, sector, byte)) in (0..).zip(steps) {
         now += Duration::from_us(gap_us);
@@ -159,7 +159,7 @@ fn run(steps: &[Step], mut disk: Disk<Recorded>, answers: &Answers, sees_flush: 
 
 /// Checks that each request is completed exactly once, and that a read returns the data of the last
 /// write of that sector that completed before it: data moves in the order of completions.
-fn check(steps: &[Step], answers: &Answers) -> Result<(), String> {
+fn check(steps: &[DiskAction], answers: &Answers) -> Result<(), String> {
     let mut sectors: HashMap<u64, u8> = HashMap::new();
     let mut seen = vec![false; steps.len()];
     for (id, result) in answers.borrow().iter() {
@@ -182,7 +182,7 @@ fn check(steps: &[Step], answers: &Answers) -> Result<(), String> {
     if seen.into_iter().all(|seen| seen) { Ok(()) } else { Err("an answer is missing".to_owned()) }
 }
 
-fn steps() -> impl Strategy<Value = Vec<Step>> {
+fn steps() -> impl Strategy<Value = Vec<DiskAction>> {
     prop::collection::vec((0..20_000_u64, 0..3_u8, 0..6_u64, 1..255_u8), 1..120)
 }
 
