@@ -8,10 +8,9 @@ use std::fs::File;
 use std::io;
 use std::os::unix::fs::FileExt as _;
 
-use tidegate_drive::Drive;
-use tidegate_model::{Bytes, Lba, Op, Outcome, Time};
+use tidegate_drive::{Done, Drive, DriveQueue, Work};
+use tidegate_model::{Bytes, Class, Lba, Op, Outcome, Request, RequestId, Time};
 
-use crate::line::{Done, Line, Work};
 use crate::statistics::Statistics;
 
 /// Whoever waits for an answer.
@@ -30,7 +29,8 @@ pub(crate) enum Ask {
 
 /// A drive with a store behind it.
 pub(crate) struct Disk<R> {
-    line: Line<(Vec<u8>, R)>,
+    queue: DriveQueue<(Vec<u8>, R)>,
+    asked_count: u64,
     store: File,
     statistics: Statistics,
     /// What is read goes through it.
@@ -39,28 +39,38 @@ pub(crate) struct Disk<R> {
 
 impl<R: Reply> Disk<R> {
     pub(crate) fn new(drive: Box<dyn Drive + Send>, depth: u32, store: File) -> Self {
-        let line = Line::new(drive, depth);
-        Self { line, store, statistics: Statistics::default(), scratch: Vec::new() }
+        let queue = DriveQueue::new(drive, depth);
+        let (statistics, scratch) = Default::default();
+        Self { queue, asked_count: 0, store, statistics, scratch }
     }
 
     /// Somebody asks, at that instant.
     pub(crate) fn accept(&mut self, at: Time, ask: Ask, reply: R) {
-        let (work, data) = match ask {
-            Ask::Read { start, size } => (Work::Move { op: Op::Read, start, size }, Vec::new()),
+        self.asked_count += 1;
+        let id = RequestId(self.asked_count);
+        let transfer = |op, start, size| {
+            let plain = Request::plain(id, Class::BestEffort, size);
+            [Request { op, start, released: at, eligible: at, ..plain }]
+        };
+        match ask {
+            Ask::Read { start, size } => {
+                let payload = std::iter::once((Vec::new(), reply));
+                self.queue.submit(at, &transfer(Op::Read, start, size), payload);
+            }
             Ask::Write { start, data } => {
                 let size = Bytes::new(data.len() as u64);
-                (Work::Move { op: Op::Write, start, size }, data)
+                let payload = std::iter::once((data, reply));
+                self.queue.submit(at, &transfer(Op::Write, start, size), payload);
             }
-            Ask::Flush => (Work::Flush, Vec::new()),
-        };
-        self.line.arrive(at, work, (data, reply));
-        self.statistics.arrived(self.line.outstanding_count(), self.line.waiting_count());
+            Ask::Flush => self.queue.flush(at, id, (Vec::new(), reply)),
+        }
+        self.statistics.arrived(self.queue.outstanding_count(), self.queue.waiting_count());
     }
 
     /// The drive comes as far as `now`; what it is done with is answered, and `clock` says when.
     pub(crate) fn advance(&mut self, now: Time, clock: impl Fn() -> Time) {
-        self.line.advance(now);
-        while let Some(done) = self.line.take_done() {
+        self.queue.advance(now);
+        while let Some(done) = self.queue.take_done() {
             let (work, arrived, at) = (done.work, done.arrived, done.at);
             self.answer(done);
             self.statistics.answered(work, arrived, at, clock());
@@ -73,12 +83,12 @@ impl<R: Reply> Disk<R> {
             return reply.answer(Err(io::Error::from(rustix::io::Errno::IO)));
         }
         match done.work {
-            Work::Flush => reply.answer(Ok(&[])),
-            Work::Move { op: Op::Write, start, .. } => {
+            Work::Flush(_) => reply.answer(Ok(&[])),
+            Work::Transfer(Request { op: Op::Write, start, .. }) => {
                 reply
                     .answer(self.store.write_all_at(&data, start.offset_bytes()).map(|()| &[][..]));
             }
-            Work::Move { op: Op::Read, start, size } => {
+            Work::Transfer(Request { op: Op::Read, start, size, .. }) => {
                 let length = usize::try_from(size.get()).expect("it was asked for as a usize");
                 self.scratch.resize(self.scratch.len().max(length), 0);
                 let memory = &mut self.scratch[..length];
@@ -91,7 +101,7 @@ impl<R: Reply> Disk<R> {
 
     /// When to advance next; none while nothing is outstanding.
     pub(crate) fn next_event(&self) -> Option<Time> {
-        self.line.next_event()
+        self.queue.next_event()
     }
 
     /// What was seen so far.

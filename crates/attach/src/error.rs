@@ -105,14 +105,6 @@ pub enum AttachError {
     /// The drive cannot be simulated.
     #[error(transparent)]
     Drive(#[from] tidegate_drive::BuildError),
-    /// Nothing says how long anything takes.
-    #[error(
-        "`{drive}` has neither mechanics nor chips nor tables: nothing says how long a request takes"
-    )]
-    NothingKnown {
-        /// The drive.
-        drive: String,
-    },
     /// The machine refused something else.
     #[error("cannot {what}: {source}")]
     Host {

@@ -46,7 +46,7 @@ impl<R> Inbox<R> {
             let now = self.clock.now();
             waiting.arrivals.push((now, ask, reply));
         }
-        self.waker.ring();
+        self.waker.wake();
         Ok(())
     }
 
@@ -61,7 +61,7 @@ impl<R> Inbox<R> {
     /// Nothing more is taken.
     pub(crate) fn close(&self) {
         self.lock().is_closed = true;
-        self.waker.ring();
+        self.waker.wake();
     }
 
     fn lock(&self) -> MutexGuard<'_, Waiting<R>> {

@@ -19,7 +19,6 @@ mod disk;
 mod error;
 mod file_system;
 mod inbox;
-mod line;
 mod loop_device;
 pub mod record;
 mod server;

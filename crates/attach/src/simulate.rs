@@ -1,47 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! The simulated drive of a drive file, for whatever requests may come.
 
-use tidegate_drive::{Drive, PseudoDisk, from_parts};
-use tidegate_model::{BatchTable, Bytes, DriveFile, DriveKind};
+use tidegate_drive::{AnyRequests, Drive, for_any_requests};
+use tidegate_model::{Bytes, DriveFile, DriveKind};
 
 use crate::error::AttachError;
 use crate::file_system::REQUEST_MAX;
 use crate::loop_device::Looks;
 
-/// What is random in a drive follows from it: two of one file are alike.
+/// The seed of everything random in a drive: two drives of one file are alike.
 const SEED: u64 = 1;
 
-/// The drive, made of what the file says it is made of and otherwise of its tables, and how it
-/// looks to the kernel.
-///
-/// A drive of tables takes the longest time that was measured of its largest requests, reads or
-/// writes, for each batch; larger ones than were measured are split by the kernel.
+/// Makes the drive of a drive file, and says how it looks to the kernel, which splits larger
+/// requests than the drive has times for.
 pub(crate) fn simulate(file: &DriveFile) -> Result<(Box<dyn Drive + Send>, Looks), AttachError> {
-    let looks =
-        |is_rotational| Looks { is_rotational, depth: file.depth, request_max: REQUEST_MAX };
-    if file.mechanics.is_some() {
-        return Ok((from_parts(DriveKind::Mechanical, file, SEED)?, looks(true)));
-    }
-    if file.ssd.is_some() {
-        return Ok((from_parts(DriveKind::Ssd, file, SEED)?, looks(false)));
-    }
-    let nothing = || AttachError::NothingKnown { drive: file.name.clone() };
-    let size = file.batch.iter().map(|table| table.size).max().ok_or_else(nothing)?;
-    let largest = file.batch.iter().filter(|table| table.size == size);
-    let table = largest
-        .map(|table| table.table.clone())
-        .reduce(|one, other| slower(&one, &other))
-        .ok_or_else(nothing)?;
-    let request_max = size.unwrap_or(REQUEST_MAX).min(REQUEST_MAX);
-    let depth = file.depth.min(table.batch_max());
-    let drive = PseudoDisk::new(depth, table, SEED);
-    Ok((Box::new(drive), Looks { depth, request_max, ..looks(true) }))
-}
-
-/// What is longest of both, for as many requests as both speak of.
-fn slower(one: &BatchTable, other: &BatchTable) -> BatchTable {
-    let both = one.batch_max().min(other.batch_max());
-    one.truncated(both).at_least(&other.truncated(both))
+    let AnyRequests { drive, kind, depth, request_max } = for_any_requests(file, SEED)?;
+    let is_rotational = kind != DriveKind::Ssd;
+    let request_max = request_max.unwrap_or(REQUEST_MAX).min(REQUEST_MAX);
+    Ok((drive, Looks { is_rotational, depth, request_max }))
 }
 
 /// How large the disk is: what was asked for, and no more than the drive holds.

@@ -3,9 +3,8 @@
 
 use std::fmt;
 
-use tidegate_model::{Bytes, Duration, Op, Time};
-
-use crate::line::Work;
+use tidegate_drive::Work;
+use tidegate_model::{Bytes, Duration, Op, Request, Time};
 
 /// Counts and extremes since a drive was attached.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -38,12 +37,12 @@ impl Statistics {
 
     pub(crate) fn answered(&mut self, work: Work, arrived: Time, done: Time, answered: Time) {
         match work {
-            Work::Flush => self.flushes += 1,
-            Work::Move { op: Op::Read, size, .. } => {
+            Work::Flush(_) => self.flushes += 1,
+            Work::Transfer(Request { op: Op::Read, size, .. }) => {
                 self.reads += 1;
                 self.read_bytes += size.get();
             }
-            Work::Move { op: Op::Write, size, .. } => {
+            Work::Transfer(Request { op: Op::Write, size, .. }) => {
                 self.writes += 1;
                 self.written_bytes += size.get();
             }

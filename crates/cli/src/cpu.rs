@@ -3,26 +3,16 @@
 //! sub-command.
 
 pub(crate) mod arguments;
-mod calibration;
 mod check;
-mod check_json;
-mod check_text;
 mod conformance;
-mod conformance_text;
 pub(crate) mod input;
 mod profile;
-mod profile_charts;
-mod profile_json;
-mod profile_text;
-mod program;
-mod results;
 mod serve;
 mod sim;
 
-use crate::Answer;
+use crate::answer::Answer;
 use crate::failure::Failure;
 use arguments::{CpuArguments, CpuCommand};
-pub(crate) use check::CpuReport;
 
 /// Runs the command.
 pub(crate) fn cpu(arguments: &CpuArguments) -> Result<Answer, Failure> {

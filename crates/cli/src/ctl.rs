@@ -4,16 +4,20 @@
 mod client;
 mod new_export;
 mod tables;
+mod text;
 
-use serde_json::{Value, json};
+use serde::de::DeserializeOwned;
+use tidegate_engine::control::wire::{self, Asked, Noted};
+use tidegate_report::Page;
 
 pub(crate) use self::client::Client;
-pub(crate) use self::tables::{drive, elapsed, number, text, time, tokens};
+pub(crate) use self::tables::{drive, elapsed, time, tokens};
+pub(crate) use self::text::text;
 
-use crate::Answer;
+use crate::answer::Answer;
 use crate::arguments::{CtlArguments, CtlVerb};
 use crate::failure::Failure;
-use crate::show::outln;
+use crate::show::{self, outln};
 
 /// Runs the command.
 pub(crate) fn ctl(arguments: &CtlArguments) -> Result<Answer, Failure> {
@@ -25,25 +29,60 @@ pub(crate) fn ctl(arguments: &CtlArguments) -> Result<Answer, Failure> {
     if arguments.json {
         outln!("{line}");
     }
-    if is_change && let Some(refusal) = tables::refusal(&line, arguments.verb) {
+    if is_change
+        && let Ok(Err(refused)) = wire::read::<Noted>(&line)
+        && refused.is_refused
+    {
         if !arguments.json {
-            outln!("{refusal}");
+            outln!("{}", tables::refusal(&refused, arguments.verb));
         }
         return Ok(Answer::No);
     }
-    let answer = client.understand(&line)?;
-    match (arguments.json, arguments.verb) {
-        (true, _) => {}
-        (false, CtlVerb::Status) => tables::print_status(&answer),
-        (false, CtlVerb::Statistics) => tables::print_statistics(&answer),
-        (false, CtlVerb::Missed | CtlVerb::Ended) => tables::print_heard(&answer),
-        (false, CtlVerb::Check) => tables::print_admitted(&answer, "would be admitted"),
-        (false, CtlVerb::Admit) => tables::print_admitted(&answer, "is admitted"),
-        (false, CtlVerb::Remove) => tables::print_removed(&answer),
-        (false, CtlVerb::Stop) => outln!("It answers what is outstanding, and ends."),
+    let shown = Shown { client: &client, line: &line, is_json: arguments.json };
+    match arguments.verb {
+        CtlVerb::Status => {
+            let status = shown.reply(tables::write_status)?;
+            return Ok(if tables::is_guaranteed(&status) { Answer::Yes } else { Answer::No });
+        }
+        CtlVerb::Statistics => {
+            shown.reply(tables::write_statistics)?;
+        }
+        CtlVerb::Missed | CtlVerb::Ended => {
+            shown.reply(tables::write_heard)?;
+        }
+        CtlVerb::Check => {
+            shown.reply(|found, page| tables::write_admitted(found, "would be admitted", page))?;
+        }
+        CtlVerb::Admit => {
+            shown.reply(|found, page| tables::write_admitted(found, "is admitted", page))?;
+        }
+        CtlVerb::Remove => {
+            shown.reply(tables::write_removed)?;
+        }
+        CtlVerb::Stop => {
+            shown.reply(|_: &Noted, page| {
+                writeln!(page, "It answers what is outstanding, and ends.");
+            })?;
+        }
     }
-    let is_asked = arguments.verb == CtlVerb::Status;
-    Ok(if is_asked && !tables::is_guaranteed(&answer) { Answer::No } else { Answer::Yes })
+    Ok(Answer::Yes)
+}
+
+/// A reply that is to be read, and printed unless it was printed as it came.
+struct Shown<'a> {
+    client: &'a Client,
+    line: &'a str,
+    is_json: bool,
+}
+
+impl Shown<'_> {
+    fn reply<T: DeserializeOwned>(&self, write: impl Fn(&T, &mut Page)) -> Result<T, Failure> {
+        let reply = self.client.understand(self.line)?;
+        if !self.is_json {
+            show::page(|page| write(&reply, page));
+        }
+        Ok(reply)
+    }
 }
 
 /// Whether somebody may say no to it.
@@ -52,7 +91,7 @@ fn is_about_change(verb: CtlVerb) -> bool {
 }
 
 /// The line that asks for it.
-fn request(arguments: &CtlArguments) -> Result<Value, Failure> {
+fn request(arguments: &CtlArguments) -> Result<Asked, Failure> {
     let verb = match arguments.verb {
         CtlVerb::Status => "status",
         CtlVerb::Statistics => "statistics",
@@ -69,10 +108,12 @@ fn request(arguments: &CtlArguments) -> Result<Value, Failure> {
     match (&arguments.export, is_of_one) {
         (Some(export), true) if is_new => {
             let export = new_export::read(export, &arguments.target)?;
-            Ok(json!({ "do": verb, "export": export }))
+            Ok(Asked { verb: verb.to_owned(), export: Some(export) })
         }
-        (Some(export), true) => Ok(json!({ "do": verb, "export": export })),
-        (None, false) => Ok(json!({ "do": verb })),
+        (Some(export), true) => {
+            Ok(Asked { verb: verb.to_owned(), export: Some(export.as_str().into()) })
+        }
+        (None, false) => Ok(Asked { verb: verb.to_owned(), export: None }),
         (None, true) => Err(Failure::input(
             format!("`{verb}` is about one export, and none is named"),
             format!("write `tidegate ctl {} {verb} EXPORT`", arguments.target.display()),

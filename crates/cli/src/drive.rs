@@ -1,25 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! `tidegate drive`: the drives that come with Tidegate, those of drive files, and those of
 //! other simulators; one file per sub-command.
-//!
-//! What is drawn of a drive is made in `chart`.
 
 pub(crate) mod arguments;
 mod attach;
-mod chart;
 mod compare;
-mod comparison;
 mod detach;
 mod disk_files;
-mod facts;
 mod import;
 mod list;
-mod paragraph;
 mod replay;
-mod seek_facts;
 mod show;
 
-use crate::Answer;
+use crate::answer::Answer;
 use crate::failure::Failure;
 use arguments::{DriveArguments, DriveCommand};
 

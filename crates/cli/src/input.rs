@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Reads a workload and the drive it is for.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use tidegate_cpu_model::MachineFile;
+use tidegate_drive::NamedError;
 use tidegate_model::workload_file::{DriveReference, WorkloadFile};
 use tidegate_model::{BatchChoice, DriveFile, FileError, PolicyName, Workload};
 
 use crate::arguments::WorkloadArguments;
-use crate::cpu::{self, input::Processor};
+use crate::cpu::input::{Processor, with_profiles};
 use crate::failure::Failure;
 use crate::text_file;
 
@@ -28,7 +29,7 @@ pub(crate) struct Machine {
 /// policies that the command line names.
 pub(crate) fn read(arguments: &WorkloadArguments, asked: &[PolicyName]) -> Result<Input, Failure> {
     let path = &arguments.workload;
-    let text = read_text(path, "workload file")?;
+    let text = text_file::read_named(path, "workload file")?;
     let file =
         WorkloadFile::parse(&text).map_err(|error| Failure::in_file(path, text.clone(), &error))?;
     bind(file, &text, arguments, asked)
@@ -40,7 +41,7 @@ pub(crate) fn read_machine(
     asked: &[PolicyName],
 ) -> Result<Machine, Failure> {
     let path = &arguments.workload;
-    let text = read_text(path, "workload file")?;
+    let text = text_file::read_named(path, "workload file")?;
     let file =
         MachineFile::parse(&text).map_err(|error| Failure::in_file(path, text.clone(), &error))?;
     let is_about_disk = arguments.drive.is_some() || arguments.batch.is_some() || !asked.is_empty();
@@ -51,7 +52,7 @@ pub(crate) fn read_machine(
         ));
     }
     let disk = file.disk.map(|disk| bind(disk, &text, arguments, asked)).transpose()?;
-    let cpu = file.cpu.map(|cpu| cpu::input::with_profiles(cpu, path, &text)).transpose()?;
+    let cpu = file.cpu.map(|cpu| with_profiles(cpu, path, &text)).transpose()?;
     Ok(Machine { disk, cpu })
 }
 
@@ -138,40 +139,21 @@ pub(crate) fn drive_named(name: &str) -> Result<DriveFile, Failure> {
     read_drive(name, Path::new("")).map_err(DriveFault::on_command_line)
 }
 
-/// The drive of that name: built in, or a file relative to `folder`.
+/// Returns the drive of that name: built in, or a file relative to `folder`.
 fn read_drive(name: &str, folder: &Path) -> Result<DriveFile, DriveFault> {
-    if tidegate_drive::builtin::is_name(name) {
-        return tidegate_drive::builtin::load(name).map_err(|error| DriveFault::Missing {
-            message: error.to_string(),
-            help: "name another drive, or measure one with `tidegate profile`".to_owned(),
-        });
-    }
-    let path: PathBuf = folder.join(name);
-    match text_file::read(&path) {
-        Ok(text) => parse_drive(&path, text).map_err(DriveFault::Faulty),
-        Err(error) => Err(DriveFault::Missing {
+    tidegate_drive::named(name, folder, text_file::read).map_err(|error| match error {
+        NamedError::Unreadable { path, source } => DriveFault::Missing {
             message: format!(
-                "`{name}` is neither a built-in drive nor a drive file that can be read ({}: {error})",
+                "`{name}` is neither a built-in drive nor a drive file that can be read ({}: {source})",
                 path.display()
             ),
             help: format!(
                 "write one of {}, or the path of a file that `tidegate profile -o` wrote",
                 tidegate_drive::builtin::names().collect::<Vec<_>>().join(", ")
             ),
-        }),
-    }
-}
-
-fn parse_drive(path: &Path, text: String) -> Result<DriveFile, Failure> {
-    DriveFile::parse(&text).map_err(|error| Failure::in_file(path, text, &error))
-}
-
-/// The text of a file that the user named.
-pub(crate) fn read_text(path: &Path, what: &str) -> Result<String, Failure> {
-    text_file::read(path).map_err(|error| {
-        Failure::input(
-            format!("cannot read the {what} {}: {error}", path.display()),
-            "name a file that exists and may be read",
-        )
+        },
+        NamedError::Faulty { path, text, error } => {
+            DriveFault::Faulty(Failure::in_file(&path, text, &error))
+        }
     })
 }

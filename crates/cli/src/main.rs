@@ -4,9 +4,8 @@
 //! One file per command; everything they share to read files and to print is in `input`,
 //! `failure` and `show`. Exit codes: 0 yes, 1 no, 2 wrong input, 3 the environment failed.
 
-mod addition;
+mod answer;
 mod arguments;
-mod broken_contract;
 mod check;
 mod cpu;
 mod ctl;
@@ -16,29 +15,21 @@ mod drive;
 mod failure;
 mod input;
 mod interrupt;
-mod machine;
 mod made_target;
 mod new_file;
-mod origin;
 mod output_file;
-mod plot;
-mod priority;
 mod profile;
-mod profile_json;
 mod profile_output;
-mod profile_plan;
 mod profile_simulated;
-mod profile_tables;
-mod results;
+mod progress;
 mod run;
 mod samples_file;
 mod serve;
 mod show;
 mod sim;
-mod soft;
-mod structure_text;
 mod text_file;
 mod top;
+mod values;
 
 use std::process::ExitCode;
 
@@ -62,26 +53,5 @@ fn main() -> ExitCode {
     match outcome {
         Ok(answer) => answer.exit_code(),
         Err(failure) => failure.report(),
-    }
-}
-
-/// What a command answers, as its exit code tells scripts.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Answer {
-    /// Proven; no deadline missed.
-    Yes,
-    /// Not proven, not applicable, or deadlines missed.
-    No,
-    /// A promise of ours did not hold: the run cannot be trusted.
-    Broken,
-}
-
-impl Answer {
-    fn exit_code(self) -> ExitCode {
-        match self {
-            Self::Yes => ExitCode::SUCCESS,
-            Self::No => ExitCode::from(1),
-            Self::Broken => ExitCode::from(3),
-        }
     }
 }

@@ -23,14 +23,12 @@ use std::thread::sleep;
 use std::time::Duration;
 
 use tempfile::NamedTempFile;
-use tidegate_measure::StartTimes;
+use tidegate_measure::{Origin, StartTimes, merge};
 use tidegate_model::DriveFile;
 use tidegate_model::drive_file::Identity;
 
-use crate::addition;
 use crate::failure::Failure;
 use crate::new_file::{self, folder_of, real_path_of_new, unwritable};
-use crate::origin::Origin;
 use crate::text_file;
 
 /// How often a file that another process is adding to is tried again.
@@ -88,14 +86,19 @@ impl OutputFile {
 
     /// Refuses to add to a file about another device than `measured`.
     pub(crate) fn check_device(&self, measured: &Identity) -> Result<(), Failure> {
-        self.existing
-            .as_ref()
-            .map_or(Ok(()), |known| addition::check_device(&self.named, known, measured))
+        let Some(known) = &self.existing else { return Ok(()) };
+        self.about_same_device(known, measured)
     }
 
     /// Refuses to add times of that origin to a file of another.
     pub(crate) fn check_origin(&self, measured: Origin) -> Result<(), Failure> {
-        self.existing.as_ref().map_or(Ok(()), |known| measured.check(&self.named, known))
+        let Some(known) = &self.existing else { return Ok(()) };
+        measured.check(known).map_err(|error| {
+            Failure::input(
+                format!("{} {error}", self.named.display()),
+                "leave --add out and name a new file",
+            )
+        })
     }
 
     /// Whether something stands there that is added to.
@@ -123,9 +126,22 @@ impl OutputFile {
         if self.existing.is_some() {
             self.add(measured, starts)
         } else {
-            let (file, said) = addition::with_drains_of(measured, starts);
+            let (file, said) = merge::with_drains_of(measured, starts);
             self.write_new(&file).map(|()| said)
         }
+    }
+
+    fn about_same_device(&self, known: &Identity, measured: &Identity) -> Result<(), Failure> {
+        merge::check_device(known, measured).map_err(|error| {
+            Failure::input(
+                format!("{} {error}", self.named.display()),
+                format!(
+                    "write to a new file; if it is the same device all the same, correct `{}` \
+                     under [identity] in the file first",
+                    error.fact
+                ),
+            )
+        })
     }
 
     fn write_new(&self, measured: &DriveFile) -> Result<(), Failure> {
@@ -136,9 +152,9 @@ impl OutputFile {
     fn add(&self, measured: &DriveFile, starts: &[StartTimes]) -> Result<Option<String>, Failure> {
         // Read again: somebody may have added to it, and the file as it was is not the file.
         let (held, existing) = self.lock_existing()?;
-        addition::check_device(&self.named, &existing.identity, &measured.identity)?;
+        self.about_same_device(&existing.identity, &measured.identity)?;
         let replace = || {
-            let (whole, said) = addition::with_tables_of(&existing, measured, starts);
+            let (whole, said) = merge::with_tables_of(&existing, measured, starts);
             let file = self.filled(&whole)?;
             file.as_file().set_permissions(held.metadata()?.permissions())?;
             file.persist(&self.path)?;

@@ -2,26 +2,24 @@
 //! `tidegate profile`: measure the device, write a drive file.
 
 use std::fs;
-use std::io::{self, IsTerminal as _};
 use std::os::unix::fs::MetadataExt as _;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::{SystemTime, UNIX_EPOCH};
 
-use indicatif::{ProgressBar, ProgressStyle};
-use tidegate_device::{Access, DeviceFacts, RingError, Target};
-use tidegate_measure::{Experiment, Journal, Kind, Profile, ProfileError, ProfileParams, Progress};
+use tidegate_device::{Access, DeviceFacts, Target};
+use tidegate_measure::{
+    Experiment, Journal, Origin, Profile, ProfileError, ProfileParams, Progress, TimeLeft,
+};
 use tidegate_model::{Bytes, DriveFile};
 use tidegate_platform::realtime;
+use tidegate_report::PlanReport;
 
-use crate::Answer;
+use crate::answer::Answer;
 use crate::arguments::ProfileArguments;
 use crate::failure::Failure;
-use crate::interrupt;
 use crate::made_target::MadeTarget;
-use crate::origin::Origin;
 use crate::profile_output::Output;
-use crate::profile_plan::TimeLeft;
-use crate::{profile_plan, profile_simulated, text_file};
+use crate::progress::{bar, print_measuring, profile_failure, seed_of_now, show_progress};
+use crate::{interrupt, profile_simulated, show, text_file};
 
 /// Runs the command.
 pub(crate) fn profile(arguments: &ProfileArguments) -> Result<Answer, Failure> {
@@ -38,7 +36,7 @@ pub(crate) fn profile(arguments: &ProfileArguments) -> Result<Answer, Failure> {
     print_head(&target, &params);
     if arguments.plan {
         let steps = tidegate_measure::plan(&target, &params).map_err(profile_failure)?;
-        profile_plan::print(&steps, arguments.json);
+        show::report(&PlanReport::of(&steps), arguments.json);
         return Ok(Answer::Yes);
     }
     let mut journal = output.journal((&device, Origin::Device), &same(&target, &params))?;
@@ -75,7 +73,7 @@ fn refuse_early(arguments: &ProfileArguments) -> Result<(), Failure> {
             "to measure the drive it describes, name it with .drive.toml at the end",
         ));
     }
-    if !arguments.experiments().contains(&Experiment::Batch) && !arguments.add {
+    if !arguments.experiments().contains(&Experiment::BATCH) && !arguments.add {
         return Err(Failure::input(
             "a drive file needs a table of batches",
             "put batch into --only, or add to a drive file that exists with --add",
@@ -164,11 +162,6 @@ fn params(arguments: &ProfileArguments, target: &Target) -> ProfileParams {
     }
 }
 
-/// A seed that differs from run to run: a second profile looks at other places.
-pub(crate) fn seed_of_now() -> u64 {
-    SystemTime::now().duration_since(UNIX_EPOCH).map_or(1, |age| age.as_secs())
-}
-
 fn print_head(target: &Target, params: &ProfileParams) {
     let facts = target.facts();
     let what =
@@ -176,60 +169,5 @@ fn print_head(target: &Target, params: &ProfileParams) {
     print_measuring(&what, params);
     if let Some(real_time) = &params.real_time {
         eprintln!("{:<12} {real_time}", "Host");
-    }
-}
-
-/// Says what is measured, and how.
-pub(crate) fn print_measuring(what: &str, params: &ProfileParams) {
-    eprintln!("{:<12} {what}", "Target");
-    let names: Vec<_> = params.experiments.iter().map(|it| it.name()).collect();
-    let kinds = match params.experiments[..] {
-        [Experiment::Flush] => tidegate_measure::flush::kinds(params),
-        _ => params.kinds.clone(),
-    };
-    let kinds: Vec<_> = kinds.iter().map(Kind::to_string).collect();
-    eprintln!(
-        "{:<12} {}: {}, 1 to {} at once, {} samples of each, seed {}",
-        "Measuring",
-        names.join(", "),
-        kinds.join(", "),
-        params.depth,
-        params.samples,
-        params.seed,
-    );
-}
-
-/// A bar on a terminal; a log has no use for it.
-pub(crate) fn bar(unit: &str) -> ProgressBar {
-    if !io::stderr().is_terminal() {
-        return ProgressBar::hidden();
-    }
-    let bar = ProgressBar::no_length();
-    let count = if unit == "bytes" {
-        "{bytes} of {total_bytes}, {eta} left"
-    } else {
-        "{pos} of {len} {msg}"
-    };
-    let template = format!("{{bar:40}} {{percent:>3}} %  {count}");
-    let style = ProgressStyle::with_template(&template).expect("the template is fixed");
-    bar.set_style(style.progress_chars("=> "));
-    bar
-}
-
-pub(crate) fn show_progress(bar: &ProgressBar, progress: Progress, left: &mut TimeLeft) {
-    let left = profile_plan::long(left.after(progress));
-    bar.set_message(format!("of {}, {left} until all is measured", progress.experiment.name()));
-    bar.set_length(progress.total);
-    bar.set_position(progress.done);
-}
-
-#[expect(clippy::needless_pass_by_value, reason = "the shape that map_err wants")]
-pub(crate) fn profile_failure(error: ProfileError) -> Failure {
-    match error {
-        ProfileError::Ring(
-            RingError::SizeOutOfRange { .. } | RingError::SlotsOutOfRange { .. },
-        ) => Failure::unusable(&error),
-        ProfileError::Ring(_) | ProfileError::Subject(_) => Failure::environment(&error),
-        _ => Failure::unusable(&error),
     }
 }

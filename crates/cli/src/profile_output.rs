@@ -6,19 +6,18 @@
 use std::io::{self, Write as _};
 use std::path::Path;
 
-use tidegate_measure::{Journal, Profile, ProfileError};
+use tidegate_measure::{Journal, Origin, Profile, ProfileError};
 use tidegate_model::DriveFile;
 use tidegate_model::drive_file::Identity;
+use tidegate_report::profile::Outcome;
+use tidegate_report::{ProfileReport, Report as _};
 
 use crate::arguments::ProfileArguments;
 use crate::failure::Failure;
-use crate::origin::Origin;
 use crate::output_file::{Expected, OutputFile};
-use crate::profile::profile_failure;
-use crate::profile_json::{self, Outcome};
-use crate::profile_tables;
+use crate::progress::profile_failure;
 use crate::samples_file::SamplesFile;
-use crate::show;
+use crate::show::out;
 
 /// Where the result goes; nowhere if it is printed.
 #[derive(Debug, Default)]
@@ -105,13 +104,16 @@ impl Output {
         if is_written {
             self.close(is_done);
         }
-        let shown = if self.is_json {
-            let stated = self.written(is_written).unwrap_or_else(|| whole.clone());
-            let outcome = self.outcome(whole, is_written, is_done, said);
-            let object = profile_json::of_profile(measured, &stated, &outcome);
-            print(&format!("{object:#}\n"), is_written)
-        } else {
-            self.show(whole, measured, is_written)
+        let stated = self.written(is_written);
+        let outcome = self.outcome(whole, is_written, is_done, said);
+        let report = ProfileReport::of(measured, stated.as_ref().unwrap_or(whole), &outcome);
+        let shown = match (self.is_json, is_written) {
+            (true, _) => print(&format!("{}\n", report.to_json()), is_written),
+            (false, true) => {
+                out!("{}", report.to_text());
+                Ok(())
+            }
+            (false, false) => print(&report.to_text(), is_written),
         };
         if !is_written {
             self.close(false);
@@ -131,16 +133,6 @@ impl Output {
     /// The drive file that stands there now, with what it had before.
     fn written(&self, is_written: bool) -> Option<DriveFile> {
         self.file.as_ref().filter(|_| is_written)?.read()
-    }
-
-    /// Tables of what is in the file; the file itself where it is not written.
-    fn show(&self, whole: &DriveFile, measured: &Profile, written: bool) -> Result<(), Failure> {
-        let Some(file) = self.file.as_ref().filter(|_| written) else {
-            return print(&whole.to_toml(), written);
-        };
-        profile_tables::print(measured);
-        show::labelled("Written", &file.name());
-        Ok(())
     }
 
     fn outcome(

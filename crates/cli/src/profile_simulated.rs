@@ -8,19 +8,19 @@ use std::time::Instant;
 
 use tidegate_drive::{Drive, PseudoDisk};
 use tidegate_measure::{
-    Experiment, Journal, Kind, Profile, ProfileError, ProfileParams, Progress, Step, Warning,
+    Experiment, Journal, Kind, Origin, Profile, ProfileError, ProfileParams, Progress, Step,
+    TimeLeft, Warning, merge, origin,
 };
-use tidegate_model::drive_file::{Identity, MeasuredTable};
+use tidegate_model::drive_file::Identity;
 use tidegate_model::{Bytes, DriveFile, DriveKind, Duration};
+use tidegate_report::PlanReport;
 
 use crate::arguments::ProfileArguments;
 use crate::failure::Failure;
-use crate::origin::{self, Origin};
 use crate::output_file::OutputFile;
 use crate::profile_output::Output;
-use crate::profile_plan::TimeLeft;
 use crate::show;
-use crate::{addition, input, interrupt, profile, profile_plan};
+use crate::{input, interrupt, progress};
 
 /// Of a drive of which only times are known: places do not matter to it.
 const ANY_CAPACITY: Bytes = Bytes::from_kib(1 << 30);
@@ -44,13 +44,13 @@ pub(crate) fn run(arguments: &ProfileArguments) -> Result<(), Failure> {
     let output = Output::prepare(arguments, Path::new(""))?;
     let params = params(arguments, &file)?;
     let (kind, mut drive) = drive_of(arguments, &file, params.seed)?;
-    profile::print_measuring(&format!("{} as {}", file.name, kind.name()), &params);
+    progress::print_measuring(&format!("{} as {}", file.name, kind.name()), &params);
     // Its pace is found on a drive of its own: one that has served is not as it was.
     let (_, mut other) = drive_of(arguments, &file, params.seed)?;
     let steps = tidegate_measure::plan_drive(&mut *other, capacity(&file), &params);
-    let steps = steps.map_err(profile::profile_failure)?;
+    let steps = steps.map_err(progress::profile_failure)?;
     if arguments.plan {
-        profile_plan::print(&steps, arguments.json);
+        show::report(&PlanReport::of(&steps), arguments.json);
         if !arguments.json {
             show::labelled(
                 "Time",
@@ -77,40 +77,8 @@ pub(crate) fn run(arguments: &ProfileArguments) -> Result<(), Failure> {
         measured.file.mechanics = None;
         return output.publish(&measured.file, &measured);
     }
-    let whole = with_tables(file, measured.file.clone());
+    let whole = merge::replaced(file, measured.file.clone());
     output.publish(&whole, &measured)
-}
-
-/// The drive with the tables that were measured in place of its own of the same section.
-fn with_tables(file: DriveFile, measured: DriveFile) -> DriveFile {
-    let is_endless = file.is_starvation_endless || measured.is_starvation_endless;
-    let or = |new: Vec<MeasuredTable>, old| if new.is_empty() { old } else { new };
-    let is_of_device = Origin::of(&file.identity) == Origin::Simulation;
-    let said = if is_of_device { "simulated: " } else { "" };
-    let new = measured.identity.how.map(|how| format!("{said}{how}"));
-    let hows = [file.identity.how, new];
-    let how = hows.into_iter().flatten().collect::<Vec<_>>().join("; ");
-    DriveFile {
-        identity: Identity { how: Some(how), ..file.identity },
-        batch: or(measured.batch.clone(), file.batch),
-        drain: or(measured.drain, file.drain),
-        priority: or(measured.priority, file.priority),
-        single: measured.single,
-        throughput: measured.throughput,
-        // Costs are of the batches that they were fitted to.
-        mixed: if measured.batch.is_empty() { file.mixed } else { measured.mixed },
-        cost: if measured.batch.is_empty() { file.cost } else { measured.cost },
-        fit: addition::joined(file.fit, measured.fit),
-        starvation_of: if measured.starvation_max.is_some() {
-            measured.starvation_of
-        } else {
-            file.starvation_of
-        },
-        starvation_max: measured.starvation_max.or(file.starvation_max).filter(|_| !is_endless),
-        flush_max: measured.flush_max.or(file.flush_max),
-        is_starvation_endless: is_endless,
-        ..file
-    }
 }
 
 fn honours_priority(file: &DriveFile) -> bool {
@@ -123,7 +91,8 @@ fn drive_of(
     file: &DriveFile,
     seed: u64,
 ) -> Result<(DriveKind, Box<dyn Drive + Send>), Failure> {
-    let parts = if file.ssd.is_some() { DriveKind::Ssd } else { DriveKind::Mechanical };
+    // Tables alone are not measured again unless asked: that returns the tables.
+    let parts = tidegate_drive::parts_of(file).unwrap_or(DriveKind::Mechanical);
     let kind = arguments.model.map_or(parts, DriveKind::from);
     if kind != DriveKind::Pseudo {
         let drive =
@@ -149,12 +118,12 @@ fn drive_of(
 fn experiments(arguments: &ProfileArguments, file: &DriveFile) -> Vec<Experiment> {
     let is_asked = !arguments.only.is_empty() || honours_priority(file);
     let mut all = arguments.experiments();
-    all.retain(|it| is_asked || *it != Experiment::Priority);
+    all.retain(|it| is_asked || *it != Experiment::PRIORITY);
     // Nobody's data is lost; batches alone say nothing of flushes.
     let is_pseudo = arguments.model.map(DriveKind::from) == Some(DriveKind::Pseudo);
-    all.retain(|it| !is_pseudo || *it != Experiment::Flush);
-    if arguments.only.is_empty() && !is_pseudo && !all.contains(&Experiment::Flush) {
-        all.push(Experiment::Flush);
+    all.retain(|it| !is_pseudo || *it != Experiment::FLUSH);
+    if arguments.only.is_empty() && !is_pseudo && !all.contains(&Experiment::FLUSH) {
+        all.push(Experiment::FLUSH);
     }
     all
 }
@@ -208,10 +177,10 @@ fn measure(
     (interrupted, journal): (&AtomicBool, Option<&mut Journal>),
 ) -> Result<Profile, ProfileError> {
     let mut left = TimeLeft::of(steps);
-    let bar = profile::bar("trials");
+    let bar = progress::bar("trials");
     let begun = Instant::now();
     let progress = |progress: Progress| {
-        profile::show_progress(&bar, progress, &mut left);
+        progress::show_progress(&bar, progress, &mut left);
         let is_over =
             |limit: Duration| begun.elapsed() >= std::time::Duration::from_nanos(limit.ns());
         if arguments.time_limit.is_some_and(is_over) {

@@ -11,21 +11,21 @@ mod supervisor;
 use std::os::unix::process::CommandExt as _;
 
 use tidegate_engine::serve::{Prepared, ServeError};
+use tidegate_report::CheckReport;
 
-use crate::Answer;
+use crate::answer::Answer;
 use crate::arguments::ServeArguments;
-use crate::check;
 use crate::failure::Failure;
 use crate::show::{self, outln};
 
-use command::ServerCommand;
+use command::{ExecError, ServerCommand};
 
 /// Runs the command.
 pub(crate) fn serve(arguments: &ServeArguments) -> Result<Answer, Failure> {
     let prepared = Prepared::read(&arguments.file).map_err(failure)?;
     prepared.check_layout().map_err(failure)?;
     if let Some((workload, _)) = prepared.proof().filter(|_| prepared.file().has_contracts()) {
-        check::print(workload);
+        show::report(&CheckReport::of(workload, workload.policy), false);
     }
     if !prepared.is_proven() {
         for what in prepared.what_would_fit() {
@@ -56,19 +56,6 @@ pub(crate) fn serve(arguments: &ServeArguments) -> Result<Answer, Failure> {
     }
     // Nothing is left to be done here.
     std::process::exit(supervisor::run(&command)?)
-}
-
-/// nbdkit did not begin.
-#[derive(Debug, thiserror::Error)]
-#[error("cannot run nbdkit ({error}): install it (Debian: `apt-get install nbdkit`)")]
-struct ExecError {
-    error: String,
-}
-
-impl ExecError {
-    fn of(error: &std::io::Error) -> Self {
-        Self { error: error.to_string() }
-    }
 }
 
 fn failure(error: ServeError) -> Failure {

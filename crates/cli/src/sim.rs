@@ -3,36 +3,22 @@
 
 use std::time::Instant;
 
-use serde_json::{Value, json};
 use tidegate_analysis::{Assessment, assess};
 use tidegate_host::{ContractWatch, Length};
-use tidegate_model::{Class, DriveKind, Duration, Plan, PolicyName, Task, TaskIndex, Workload};
+use tidegate_model::{Class, DriveKind, Plan, PolicyName, Task, TaskIndex, Workload};
+use tidegate_report::sim::SimulatedRun;
+use tidegate_report::{PolicyReport, SimReport};
 use tidegate_sim::SimParams;
-use tidegate_sim::checkers::{Checkers, Violation};
+use tidegate_sim::checkers::Checkers;
 
-use crate::Answer;
+use crate::answer::Answer;
 use crate::arguments::{LengthArguments, SimArguments};
-use crate::broken_contract::DriveRecord;
 use crate::failure::Failure;
 use crate::input::{self, Input};
-use crate::results::{self, PolicyResult};
-use crate::show::{self, outln};
+use crate::show;
 
 /// Jobs of each task where no length is asked for: those of the dissertation (9.3.4).
 const JOBS_DEFAULT: u64 = 10_000;
-
-/// One policy's run and what the checkers found in it.
-struct Tried<'a> {
-    result: PolicyResult<'a>,
-    violations: Vec<Violation>,
-    watch: ContractWatch,
-}
-
-impl Tried<'_> {
-    fn record(&self) -> DriveRecord<'_> {
-        DriveRecord::new(&self.result, &self.watch)
-    }
-}
 
 /// Runs the command.
 pub(crate) fn sim(arguments: &SimArguments) -> Result<Answer, Failure> {
@@ -43,22 +29,15 @@ pub(crate) fn sim(arguments: &SimArguments) -> Result<Answer, Failure> {
     let length = length(&arguments.length);
     let defaults = SimParams::new(&input.workload, length);
     let params = SimParams { seed: arguments.seed, cheats: &cheats, ..defaults };
-    let tried = policies
-        .iter()
-        .map(|&policy| try_policy(&input, kind, policy, &params))
-        .collect::<Result<Vec<Tried<'_>>, Failure>>()?;
-    let results: Vec<&PolicyResult<'_>> = tried.iter().map(|tried| &tried.result).collect();
-    if arguments.json {
-        outln!("{:#}", to_json(&input.workload, kind, arguments.seed, &tried));
-    } else {
-        print_head(&input.workload, kind, arguments.seed);
-        results::print(&results);
-        print_overruns(&tried);
+    let runs = policies.iter().map(|&policy| simulate(&input, kind, policy, &params));
+    let runs = runs.collect::<Result<Vec<_>, Failure>>()?;
+    let report = SimReport::of(&input.workload, kind, arguments.seed, runs);
+    show::report(&report, arguments.json);
+    for defect in report.defects() {
+        eprintln!("tidegate: {defect}");
     }
-    if report_broken_promises(&tried) {
-        return Ok(Answer::Broken);
-    }
-    Ok(results::worst_answer(&results))
+    let is_broken = !report.defects().is_empty();
+    Ok(if is_broken { Answer::Broken } else { Answer::of(report.is_kept()) })
 }
 
 fn length(arguments: &LengthArguments) -> Length {
@@ -90,12 +69,12 @@ fn cheats(names: &[String], workload: &Workload) -> Result<Vec<TaskIndex>, Failu
     Ok(cheats)
 }
 
-fn try_policy<'a>(
+fn simulate<'a>(
     input: &'a Input,
     kind: DriveKind,
     policy: PolicyName,
     params: &SimParams<'_>,
-) -> Result<Tried<'a>, Failure> {
+) -> Result<SimulatedRun<'a>, Failure> {
     let workload = &input.workload;
     let assessment = assess(workload, policy);
     let plan = assessment.plan(workload);
@@ -115,11 +94,9 @@ fn try_policy<'a>(
     let run = tidegate_sim::simulate(&params, built, drive, &mut observers);
     let wall_ns = u64::try_from(start.elapsed().as_nanos()).unwrap_or(u64::MAX);
     let (checkers, watch) = observers;
-    Ok(Tried {
-        result: PolicyResult { workload, assessment, run, wall_ns },
-        violations: checkers.violations(),
-        watch,
-    })
+    let violations = checkers.violations().iter().map(ToString::to_string).collect();
+    let result = PolicyReport::of(workload, assessment, &run, wall_ns);
+    Ok(SimulatedRun { result, violations, watch })
 }
 
 /// Holds the drive to what the proof charges: where that is each request's own cost, to costs.
@@ -139,70 +116,4 @@ fn charged(workload: &Workload, assessment: &Assessment) -> Workload {
         workload.contracts.costs = None;
     }
     workload
-}
-
-fn print_head(workload: &Workload, kind: DriveKind, seed: u64) {
-    let what = match kind {
-        DriveKind::Pseudo => "every batch takes the longest that the proof allows, in random order",
-        DriveKind::Mechanical => "a hard disk from its mechanics, with its own queue",
-        DriveKind::Ssd => "a solid-state drive from its chips, with its own queue",
-        DriveKind::Recorded => "batch times are drawn from what was measured",
-    };
-    show::labelled("Drive", &format!("{} as {}: {what}", workload.drive_name, kind.name()));
-    show::labelled("Seed", &format!("{seed}: the same command gives the same figures"));
-    for note in &workload.notes {
-        show::labelled("Note", note);
-    }
-    outln!();
-}
-
-/// Says where the simulated drive took longer than what proofs rely on.
-fn print_overruns(tried: &[Tried<'_>]) {
-    for sentence in tried.iter().filter_map(|tried| tried.record().sentence()) {
-        show::labelled("Overruns", &sentence);
-    }
-}
-
-/// Says what of ours did not hold; whether there was anything.
-fn report_broken_promises(tried: &[Tried<'_>]) -> bool {
-    let mut is_broken = false;
-    for tried in tried {
-        let Tried { result, violations, .. } = tried;
-        let allowance = tried.record().allowance();
-        let is_ours = |excess: &Duration| allowance.is_some_and(|allowance| *excess > allowance);
-        let excesses = result.tasks().filter_map(|task| Some((task, task.excess()?)));
-        for (task, excess) in excesses.filter(|(_, excess)| is_ours(excess)) {
-            is_broken = true;
-            eprintln!(
-                "tidegate: {} under {} exceeded its proven bound by {excess}. This is a defect \
-                 of Tidegate: please report it with the workload, the drive file and the seed.",
-                task.task.name,
-                result.policy()
-            );
-        }
-        for violation in violations {
-            is_broken = true;
-            eprintln!(
-                "tidegate: {} broke its own rule: {violation}. This is a defect of Tidegate: \
-                 please report it with the workload, the drive file and the seed.",
-                result.policy()
-            );
-        }
-    }
-    is_broken
-}
-
-fn to_json(workload: &Workload, kind: DriveKind, seed: u64, tried: &[Tried<'_>]) -> Value {
-    let policies = tried.iter().map(|tried| {
-        let mut value = tried.result.to_json();
-        tried.record().add_to(&mut value);
-        value
-    });
-    json!({
-        "drive": workload.drive_name,
-        "model": kind.name(),
-        "seed": seed,
-        "policies": policies.collect::<Vec<_>>(),
-        "notes": workload.notes,
-    })
 }

@@ -11,6 +11,8 @@ use std::path::Path;
 
 use tidegate_model::Bytes;
 
+use crate::failure::Failure;
+
 /// More text than this nobody writes; a table of 4096 batches has about 300 KiB.
 const SIZE_MAX: Bytes = Bytes::from_kib(16 << 10);
 
@@ -70,6 +72,16 @@ fn no_file(kind: FileType) -> ReadError {
     ];
     let what = kinds.into_iter().find_map(|(is_it, what)| is_it.then_some(what));
     ReadError::NoFile { what: what.unwrap_or("something else") }
+}
+
+/// The text of a file that the user named.
+pub(crate) fn read_named(path: &Path, what: &str) -> Result<String, Failure> {
+    read(path).map_err(|error| {
+        Failure::input(
+            format!("cannot read the {what} {}: {error}", path.display()),
+            "name a file that exists and may be read",
+        )
+    })
 }
 
 #[cfg(test)]

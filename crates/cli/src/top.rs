@@ -13,10 +13,9 @@ use std::time::{Duration, Instant};
 
 use ratatui::DefaultTerminal;
 use ratatui::crossterm::event::{self, Event, KeyCode, KeyEventKind, KeyModifiers};
-use serde_json::json;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 
-use crate::Answer;
+use crate::answer::Answer;
 use crate::arguments::TopArguments;
 use crate::ctl::Client;
 use crate::failure::Failure;
@@ -32,7 +31,7 @@ const NOTICED: Duration = Duration::from_millis(100);
 /// Runs the command.
 pub(crate) fn top(arguments: &TopArguments) -> Result<Answer, Failure> {
     let mut client = Client::open(&arguments.target)?;
-    let status = client.ask(&json!({ "do": "status" }))?;
+    let status = client.ask("status")?;
     if !std::io::stdout().is_terminal() {
         return Err(Failure::input(
             "the live view needs a terminal",
@@ -71,7 +70,7 @@ fn watch(
     while !is_over.load(Ordering::Relaxed) {
         let now = Instant::now();
         if now >= next {
-            screen.update(client.ask(&json!({ "do": "statistics" }))?);
+            screen.update(client.ask("statistics")?);
             // Not in arrears after a pause.
             next = now + REFRESH;
         }

@@ -14,28 +14,17 @@
 //! Nothing is allocated per request. A ring belongs to the thread that made it: the
 //! kernel completes requests only when that thread waits, so no other one is disturbed.
 
-use std::marker::PhantomData;
-use std::os::fd::AsRawFd;
-
-use io_uring::types::{FsyncFlags, SubmitArgs};
-use io_uring::{IoUring, cqueue, opcode, squeue};
+use io_uring::{IoUring, opcode, squeue};
 use rustix::io::Errno;
 use tidegate_model::{Bytes, Duration, Lba, Op};
 
 use crate::buffers::Buffers;
 use crate::io_priority;
+use crate::ring_core::{Held, RingCore, slot_of};
+pub use crate::ring_core::{SIZE_MAX, SLOTS_MAX};
 use crate::ring_error::{IoError, RingError};
 use crate::target::{Access, Target};
-use crate::uring::{TARGET, errno_of, length, length_u32, outcome, refused, set_up, timespec};
-
-/// The most slots of a ring.
-pub const SLOTS_MAX: u32 = 4096;
-
-/// The largest request of a ring.
-pub const SIZE_MAX: Bytes = Bytes::new(256 << 20);
-
-/// How long a dropped ring waits for its last requests.
-const LAST_WAIT: Duration = Duration::from_ms(10_000);
+use crate::uring::{TARGET, length, length_u32};
 
 /// One request for the device.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -95,35 +84,20 @@ pub struct RingSetup {
     pub deferred: bool,
 }
 
-/// A request in flight.
-#[derive(Debug, Clone, Copy, Default)]
-struct Slot {
-    token: u64,
-    size: Bytes,
-}
-
 /// The executor; see the module's text.
 ///
 /// # Invariants
-/// - A slot is either in `free` or pushed or in flight, never two of these.
 /// - A buffer is touched only while its slot is free.
 pub struct Ring {
-    uring: IoUring,
+    core: RingCore<()>,
     /// Read buffers, one for each slot.
     reads: Buffers,
     /// Write buffers, one for each slot, where writing is allowed.
     writes: Option<Buffers>,
-    slots: Vec<Slot>,
-    free: Vec<u16>,
-    pushed_count: u32,
     /// Stamped into every write, so that no two blocks written are alike.
     written_count: u64,
-    target_size: Bytes,
-    alignment: Bytes,
     size_max: Bytes,
     setup: RingSetup,
-    /// The kernel ties the ring to the thread that made it.
-    _not_send: PhantomData<*const ()>,
 }
 
 impl Ring {
@@ -132,9 +106,6 @@ impl Ring {
     /// # Errors
     /// [`RingError`] when io_uring is not to be had, or not that large.
     pub fn new(target: &Target, slots: u32, size_max: Bytes) -> Result<Self, RingError> {
-        if slots == 0 || slots > SLOTS_MAX {
-            return Err(RingError::SlotsOutOfRange { slots });
-        }
         let alignment = target.alignment();
         if size_max.get() == 0
             || size_max > SIZE_MAX
@@ -142,31 +113,15 @@ impl Ring {
         {
             return Err(RingError::SizeOutOfRange { size: size_max, alignment });
         }
-        let (uring, deferred) = set_up(slots)?;
+        let core = RingCore::new(target, slots, 0)?;
         let reads = allocate(slots, size_max)?;
         let writes = match target.access() {
             Access::ReadOnly => None,
             Access::ReadWrite => Some(allocate(slots, size_max)?),
         };
-        uring
-            .submitter()
-            .register_files(&[target.as_raw_fd()])
-            .map_err(|error| refused("register the target", &error))?;
-        let fixed_buffers = register_buffers(&uring, slots, &reads, writes.as_ref());
-        Ok(Self {
-            uring,
-            reads,
-            writes,
-            slots: vec![Slot::default(); slots as usize],
-            free: (0..slots).rev().map(index).collect(),
-            pushed_count: 0,
-            written_count: 0,
-            target_size: target.size(),
-            alignment,
-            size_max,
-            setup: RingSetup { fixed_buffers, deferred },
-            _not_send: PhantomData,
-        })
+        let fixed_buffers = register_buffers(core.uring(), slots, &reads, writes.as_ref());
+        let setup = RingSetup { fixed_buffers, deferred: core.is_deferred() };
+        Ok(Self { core, reads, writes, written_count: 0, size_max, setup })
     }
 
     /// How the kernel let the ring be set up.
@@ -176,12 +131,12 @@ impl Ring {
 
     /// How many more requests can be pushed.
     pub fn free_count(&self) -> u32 {
-        slot_count(self.free.len())
+        self.core.free_count()
     }
 
     /// How many requests were pushed and not reaped.
     pub fn in_flight_count(&self) -> u32 {
-        slot_count(self.slots.len()) - self.free_count()
+        self.core.in_flight_count()
     }
 
     /// The largest request it has room for.
@@ -207,14 +162,12 @@ impl Ring {
     pub fn push_as(&mut self, io: Io, class: IoClass) {
         self.check(&io);
         let class = io_priority::value(class);
-        let slot = self.free.pop().expect("push needs a free slot: reap first");
-        self.slots[usize::from(slot)] = Slot { token: io.token, size: io.size };
+        let slot = self.core.claim();
         let entry = match io.op {
             Op::Read => self.read_entry(slot, &io, class),
             Op::Write => self.write_entry(slot, &io, class),
         };
-        push_entry(&mut self.uring, &entry.user_data(u64::from(slot)));
-        self.pushed_count += 1;
+        self.core.hold(slot, Held { token: io.token, size: io.size, memory: () }, entry);
     }
 
     /// Puts a flush into the next batch: when it is back, everything is on the medium that came
@@ -223,11 +176,15 @@ impl Ring {
     /// # Panics
     /// When no slot is free.
     pub fn push_flush(&mut self, token: u64) {
-        let slot = self.free.pop().expect("push needs a free slot: reap first");
-        self.slots[usize::from(slot)] = Slot { token, size: Bytes::new(0) };
-        let entry = opcode::Fsync::new(TARGET).flags(FsyncFlags::DATASYNC).build();
-        push_entry(&mut self.uring, &entry.user_data(u64::from(slot)));
-        self.pushed_count += 1;
+        self.core.push_flush(token, ());
+    }
+
+    /// Puts a deallocation into the next batch: the device may forget what these blocks hold.
+    ///
+    /// # Panics
+    /// When no slot is free; when the target was opened read-only.
+    pub fn push_trim(&mut self, token: u64, start: Lba, size: Bytes) {
+        self.core.push_trim(token, start, size, ());
     }
 
     /// Gives all pushed requests to the kernel, as one batch; nothing pushed, nothing done.
@@ -236,14 +193,7 @@ impl Ring {
     /// [`RingError::BatchSplit`] when the kernel took only some, [`RingError::Enter`] when
     /// it took none. What was not taken goes with the next batch.
     pub fn submit(&mut self) -> Result<(), RingError> {
-        if self.pushed_count == 0 {
-            return Ok(());
-        }
-        let size = self.pushed_count as usize;
-        let taken =
-            self.uring.submit().map_err(|error| RingError::Enter { source: errno_of(&error) })?;
-        self.pushed_count -= slot_count(taken);
-        if taken == size { Ok(()) } else { Err(RingError::BatchSplit { taken, size }) }
+        self.core.submit()
     }
 
     /// Blocks until at least one request is complete, or until `timeout` is over. What is
@@ -274,8 +224,8 @@ impl Ring {
             "waiting for {count} of {} requests in flight would never end",
             self.in_flight_count(),
         );
-        match self.enter(count as usize, timeout) {
-            Ok(_) => Ok(Wake::Completion),
+        match self.core.enter(count, timeout) {
+            Ok(()) => Ok(Wake::Completion),
             Err(Errno::TIME) => Ok(self.woken_by(Wake::Timeout)),
             Err(Errno::INTR) => Ok(self.woken_by(Wake::Interrupted)),
             Err(source) => Err(RingError::Enter { source }),
@@ -286,54 +236,25 @@ impl Ring {
     /// slot, for a read what was read. Returns how many there were. Does not wait and calls
     /// no system.
     pub fn reap(&mut self, mut take: impl FnMut(Completion, &[u8])) -> u32 {
-        let Self { uring, reads, slots, free, .. } = self;
+        let Self { core, reads, .. } = self;
         let mut count = 0;
-        for entry in uring.completion() {
-            let slot = slot_of(&entry);
-            let Slot { token, size } = slots[usize::from(slot)];
-            let result = outcome(entry.result(), size);
+        let take = |slot, Held { token, size, memory: () }, result| {
             let data = &reads.slot(usize::from(slot))[..length(size)];
             take(Completion { token, result }, data);
-            free.push(slot);
             count += 1;
-        }
-        count
-    }
-
-    fn enter(&self, count: usize, timeout: Option<Duration>) -> Result<usize, Errno> {
-        let time = timeout.map(timespec);
-        let arguments = match &time {
-            Some(time) => SubmitArgs::new().timespec(time),
-            None => SubmitArgs::new(),
         };
-        self.uring.submitter().submit_with_args(count, &arguments).map_err(|error| errno_of(&error))
+        core.reap(take, |_| ());
+        count
     }
 
     /// `otherwise`, unless completions came at the same moment.
     fn woken_by(&mut self, otherwise: Wake) -> Wake {
-        if self.uring.completion().is_empty() { otherwise } else { Wake::Completion }
+        if self.core.has_completion() { Wake::Completion } else { otherwise }
     }
 
     fn check(&self, io: &Io) {
-        let (start, size) = (io.start.offset_bytes(), io.size.get());
-        let alignment = self.alignment.get();
-        assert!(size > 0 && io.size <= self.size_max, "{} exceeds {}", io.size, self.size_max);
-        assert!(
-            start % alignment == 0 && size % alignment == 0,
-            "{} at byte {start} is not aligned to {alignment} bytes",
-            io.size,
-        );
-        assert!(
-            start.checked_add(size).is_some_and(|end| end <= self.target_size.get()),
-            "{} at byte {start} reaches beyond the target of {}",
-            io.size,
-            self.target_size,
-        );
+        self.core.check(io.op, io.start, io.size, self.size_max);
         assert!(!io.fua || io.op == Op::Write, "only a write can ask for FUA");
-        assert!(
-            io.op == Op::Read || self.writes.is_some(),
-            "writing needs a target opened ReadWrite",
-        );
     }
 
     fn read_entry(&self, slot: u16, io: &Io, class: u16) -> squeue::Entry {
@@ -356,7 +277,7 @@ impl Ring {
         let (offset, length) = (io.start.offset_bytes(), length_u32(io.size));
         let flags = if io.fua { libc::RWF_DSYNC } else { 0 };
         if self.setup.fixed_buffers {
-            let index = slot + index(slot_count(self.slots.len()));
+            let index = slot + slot_of(self.core.slot_count());
             return opcode::WriteFixed::new(TARGET, address, length, index)
                 .offset(offset)
                 .rw_flags(flags)
@@ -369,42 +290,22 @@ impl Ring {
             .ioprio(class)
             .build()
     }
-
-    /// Waits until the device is done with all buffers, within reason.
-    fn drain(&mut self) {
-        while self.in_flight_count() > self.pushed_count {
-            let left = self.in_flight_count() - self.pushed_count;
-            match self.enter(left as usize, Some(LAST_WAIT)) {
-                Ok(_) | Err(Errno::INTR) => self.reap(|_, _| ()),
-                Err(_) => return,
-            };
-        }
-    }
 }
 
 impl Drop for Ring {
     /// A request whose device never answers keeps its buffers: memory is lost, not corrupted.
     fn drop(&mut self) {
-        // Requests pushed and never submitted would go with the wait: there is no harm in
-        // reads, but a write nobody submitted must not happen.
-        if self.pushed_count == 0 {
-            self.drain();
-        }
-        if self.in_flight_count() > self.pushed_count {
+        if self.core.close().next().is_some() {
             self.reads.abandon();
             self.writes.iter_mut().for_each(Buffers::abandon);
-            return;
         }
-        // The kernel takes a closed ring apart in its own time. Given back here, the target
-        // can be opened exclusively or unmounted at once.
-        let _ = self.uring.submitter().unregister_files();
     }
 }
 
 impl std::fmt::Debug for Ring {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Ring")
-            .field("slots", &self.slots.len())
+            .field("slots", &self.core.slot_count())
             .field("in_flight_count", &self.in_flight_count())
             .field("size_max", &self.size_max)
             .field("setup", &self.setup)
@@ -442,32 +343,10 @@ fn register_buffers(
     unsafe { uring.submitter().register_buffers(&vectors) }.is_ok()
 }
 
-/// Puts an entry into the submission queue.
-#[expect(unsafe_code, reason = "the kernel will follow the entry's addresses")]
-fn push_entry(uring: &mut IoUring, entry: &squeue::Entry) {
-    // SAFETY: the entry's address and length lie within the buffer of a slot that was free
-    // a moment ago. The ring does not touch that buffer again before it reaped the
-    // completion, and frees or abandons it only as `drop` describes.
-    let pushed = unsafe { uring.submission().push(entry) };
-    pushed.expect("the submission queue has room for every slot");
-}
-
 /// Makes every block of a write differ from all blocks written before, for devices that
 /// store equal blocks once.
 fn stamp(data: &mut [u8], count: u64) {
     for block in data.chunks_exact_mut(512) {
         block[..8].copy_from_slice(&count.to_le_bytes());
     }
-}
-
-fn index(slot: u32) -> u16 {
-    u16::try_from(slot).expect("at most SLOTS_MAX")
-}
-
-fn slot_count(length: usize) -> u32 {
-    u32::try_from(length).expect("at most SLOTS_MAX")
-}
-
-fn slot_of(entry: &cqueue::Entry) -> u16 {
-    u16::try_from(entry.user_data()).expect("the number of a slot")
 }

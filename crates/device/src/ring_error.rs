@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Why a request failed, and why a ring cannot be made or used.
 
+use std::convert::Infallible;
+
 use rustix::io::Errno;
 use tidegate_model::Bytes;
 
-use crate::ring::{SIZE_MAX, SLOTS_MAX};
+use crate::ring_core::{SIZE_MAX, SLOTS_MAX};
 use crate::uring::errno_of;
 
 /// Why a request failed.
@@ -22,6 +24,13 @@ pub enum IoError {
         /// What was asked for.
         size: Bytes,
     },
+}
+
+/// Nothing fails in virtual time.
+impl From<Infallible> for RingError {
+    fn from(never: Infallible) -> Self {
+        match never {}
+    }
 }
 
 impl From<std::io::Error> for IoError {

@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Wakes a thread that blocks for the device: there is something to do that no device told it.
+//! Wakes a thread that blocks for the device, because another thread has work for it.
 //!
-//! An eventfd behind a state, of two bits: somebody rang, and the sleeper is asleep or about to be.
+//! An eventfd behind a state of two bits: a wake-up is pending, and the sleeper is asleep or about
+//! to be.
 //!
 //! ```text
-//!   ringer:   put it down; rung, and if asleep: eventfd
-//!   sleeper:  asleep, unless rung; block; neither of both; look; ...
+//!   waking thread:  put the work down; set WOKEN; if ASLEEP was set, write the eventfd
+//!   sleeper:        set ASLEEP, unless WOKEN; block; clear both; look for work; ...
 //! ```
-//! A ringer that meets a sleeper who is awake makes no system call. Of several that meet one who is
-//! asleep each wakes it: were it left to the first, one that is kept from running between its two
+//! Waking a thread that is awake costs no system call. Each of several threads that find the sleeper
+//! asleep writes the event: if only the first did, a first one that is preempted between its two
 //! steps would keep the others waiting. The state is cleared before each look and nowhere else, so
-//! nothing is missed; and a sleep that an old event ends is only one look too many.
+//! no work is missed; a stale event costs one look too many and nothing else.
 
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd, RawFd};
 use std::sync::Arc;
@@ -20,86 +21,85 @@ use rustix::event::{EventfdFlags, PollFd, PollFlags, Timespec, eventfd, poll};
 use rustix::io::{Errno, read, write};
 use tidegate_model::Duration;
 
-/// Somebody rang, and was not heard yet.
-const RUNG: u8 = 1;
+/// A wake-up is pending.
+const WOKEN: u8 = 1;
 
 /// The sleeper needs the event to wake.
 const ASLEEP: u8 = 2;
 
-/// Both ends of a bell; clones are the same bell.
+/// Both ends of a wake-up channel; clones share it.
 #[derive(Debug, Clone)]
 pub struct Waker {
-    bell: Arc<Bell>,
+    shared: Arc<Shared>,
 }
 
 #[derive(Debug)]
-struct Bell {
+struct Shared {
     event: OwnedFd,
     state: AtomicU8,
 }
 
 impl Waker {
-    /// A bell that was not rung.
+    /// Makes a waker with no wake-up pending.
     ///
     /// # Errors
-    /// When no file descriptor is to be had.
+    /// When the process has no file descriptor left.
     pub fn new() -> Result<Self, Errno> {
         let event = eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK)?;
-        Ok(Self { bell: Arc::new(Bell { event, state: AtomicU8::new(0) }) })
+        Ok(Self { shared: Arc::new(Shared { event, state: AtomicU8::new(0) }) })
     }
 
-    /// Wakes whoever waits, now or next.
-    pub fn ring(&self) {
-        if self.bell.state.fetch_or(RUNG, Ordering::AcqRel) & ASLEEP != 0 {
-            // It fails only when the count is full, and then it is rung already.
-            let _ = write(&self.bell.event, &1_u64.to_ne_bytes());
+    /// Wakes the thread that waits, now or next.
+    pub fn wake(&self) {
+        if self.shared.state.fetch_or(WOKEN, Ordering::AcqRel) & ASLEEP != 0 {
+            // It fails only when the count is full, and then the event is pending already.
+            let _ = write(&self.shared.event, &1_u64.to_ne_bytes());
         }
     }
 
-    /// Whether it was rung and not heard: whoever is about to sleep need not.
-    pub(crate) fn is_rung(&self) -> bool {
-        self.bell.state.load(Ordering::Acquire) & RUNG != 0
+    /// Whether a wake-up is pending.
+    pub(crate) fn is_woken(&self) -> bool {
+        self.shared.state.load(Ordering::Acquire) & WOKEN != 0
     }
 
-    /// To be said before blocking for the event; false where it was rung since it was last heard:
-    /// then there is something to do, and no event may come.
-    pub fn doze(&self) -> bool {
-        self.bell.state.compare_exchange(0, ASLEEP, Ordering::AcqRel, Ordering::Acquire).is_ok()
+    /// Must be called before blocking for the event. Returns false when a wake-up is pending: then
+    /// the caller must not block, because no event may come.
+    pub fn prepare_to_sleep(&self) -> bool {
+        self.shared.state.compare_exchange(0, ASLEEP, Ordering::AcqRel, Ordering::Acquire).is_ok()
     }
 
-    /// Is awake, and hears it: it must be rung again for the next wake-up. Only to be called before
-    /// looking at what there is to do: what was put down before a ring is seen then. After a look it would
-    /// take away the ring of what came since.
-    pub fn hear(&self) {
-        self.bell.state.swap(0, Ordering::AcqRel);
+    /// Takes the pending wake-up. Call it before looking for work and never after: a call after the
+    /// look would take away the wake-up for work that came since.
+    pub fn acknowledge(&self) {
+        self.shared.state.swap(0, Ordering::AcqRel);
     }
 
-    /// Makes the event descriptor silent, for who polls it by level; whether it was rung stays known.
-    pub fn silence(&self) {
-        let _ = read(&self.bell.event, &mut [0; 8]);
+    /// Reads the event, for callers that poll its level; a pending wake-up stays pending.
+    pub fn clear_event(&self) {
+        let _ = read(&self.shared.event, &mut [0; 8]);
     }
 
-    /// Blocks until it is rung, a signal comes, or this time is over; then it is heard.
+    /// Blocks until a wake-up, a signal, or the end of this time; then acknowledges.
     pub fn sleep(&self, at_most: Duration) {
         let timeout = timespec(at_most);
         // Whatever ends it, the caller looks at everything.
-        let mut bell = [PollFd::new(&self.bell.event, PollFlags::IN)];
-        if self.doze() && poll(&mut bell, Some(&timeout)) == Ok(1) {
-            self.silence();
+        let mut event = [PollFd::new(&self.shared.event, PollFlags::IN)];
+        if self.prepare_to_sleep() && poll(&mut event, Some(&timeout)) == Ok(1) {
+            self.clear_event();
         }
-        self.hear();
+        self.acknowledge();
     }
 }
 
 impl AsFd for Waker {
     fn as_fd(&self) -> BorrowedFd<'_> {
-        self.bell.event.as_fd()
+        self.shared.event.as_fd()
     }
 }
 
 impl AsRawFd for Waker {
     fn as_raw_fd(&self) -> RawFd {
-        self.bell.event.as_raw_fd()
+        self.shared.event.as_raw_fd()
     }
 }
 
@@ -114,25 +114,25 @@ mod tests {
 
     fn events(waker: &Waker) -> u64 {
         let mut count = [0; 8];
-        match read(&waker.bell.event, &mut count) {
+        match read(&waker.shared.event, &mut count) {
             Ok(_) => u64::from_ne_bytes(count),
             Err(_) => 0,
         }
     }
 
     #[test]
-    fn whoever_meets_a_sleeper_wakes_it_and_nobody_else_does() {
+    fn only_a_sleeper_gets_an_event_and_from_everyone() {
         let waker = Waker::new().unwrap();
-        waker.ring();
+        waker.wake();
         assert_eq!(events(&waker), 0, "it is awake");
-        assert!(!waker.doze(), "it was rung");
-        waker.hear();
-        assert!(waker.doze());
+        assert!(!waker.prepare_to_sleep(), "a wake-up is pending");
+        waker.acknowledge();
+        assert!(waker.prepare_to_sleep());
         // The first might be kept from running before it has made the event.
-        waker.ring();
-        waker.ring();
+        waker.wake();
+        waker.wake();
         assert_eq!(events(&waker), 2);
-        waker.hear();
-        assert!(!waker.is_rung() && waker.doze());
+        waker.acknowledge();
+        assert!(!waker.is_woken() && waker.prepare_to_sleep());
     }
 }

@@ -87,26 +87,26 @@ fn write_and_read(mut bench: Bench) {
     assert_eq!(bench.ring.in_flight_count(), 0);
 }
 
-/// Goal: no ring is missed, whenever it comes, and none is heard twice. Method: a thread rings
+/// Goal: no wake-up is missed, whenever it comes, and none counts twice. Method: a thread wakes
 /// after each answer; each wait must end long before its time-out.
 #[test]
-fn every_ring_wakes_the_sleeper_once() {
+fn every_wake_up_wakes_the_sleeper_once() {
     for look in [Duration::ZERO, Duration::from_us(60), Duration::from_ms(1)] {
         let Some(mut bench) = bench(Access::ReadOnly) else { return };
         bench.ring = bench.ring.busy_polling(look);
-        hear_every_ring(bench);
+        sees_every_wake_up(bench);
     }
 }
 
-fn hear_every_ring(mut bench: Bench) {
+fn sees_every_wake_up(mut bench: Bench) {
     let waker = bench.waker.clone();
     let (ask, asked) = std::sync::mpsc::channel::<u64>();
-    let ringer = std::thread::spawn(move || {
+    let waking = std::thread::spawn(move || {
         for turn in asked {
             // Before, while and after the sleeper goes to sleep.
             std::thread::sleep(std::time::Duration::from_micros(turn % 7 * 30));
-            waker.ring();
-            waker.ring();
+            waker.wake();
+            waker.wake();
         }
     });
     let started = Instant::now();
@@ -116,9 +116,9 @@ fn hear_every_ring(mut bench: Bench) {
         bench.ring.reap(|_| panic!("nothing is in flight"));
     }
     drop(ask);
-    ringer.join().unwrap();
-    assert!(started.elapsed().as_secs() < 60, "a ring was missed");
-    // A last ring may still be on its way: it is heard here.
+    waking.join().unwrap();
+    assert!(started.elapsed().as_secs() < 60, "a wake-up was missed");
+    // A last wake-up may still be on its way: this wait takes it.
     bench.ring.wait(Duration::from_ms(1)).unwrap();
     bench.ring.reap(drop);
     let started = Instant::now();
@@ -187,22 +187,22 @@ fn a_file_truncated_underneath_is_a_short_transfer() {
     assert_eq!(std::fs::metadata(&bench.path).unwrap().len(), 31 * BLOCK.get());
 }
 
-/// A ring that comes after the look and before the reaping of an older one is not lost.
+/// A wake-up between the look for work and the reaping is not lost.
 #[test]
-fn who_rings_between_look_and_reaping_is_heard() {
+fn a_wake_up_between_look_and_reaping_is_not_lost() {
     for look in [Duration::ZERO, Duration::from_us(60)] {
         let Some(mut bench) = bench(Access::ReadWrite) else { return };
         bench.ring = bench.ring.busy_polling(look);
-        hear_between(bench);
+        sees_wake_up_between(bench);
     }
 }
 
-fn hear_between(mut bench: Bench) {
+fn sees_wake_up_between(mut bench: Bench) {
     for _ in 0..3 {
-        bench.waker.ring();
+        bench.waker.wake();
         bench.ring.wait(LONG).unwrap();
-        // Here the sleeper looks at what there is to do; then somebody puts down more.
-        bench.waker.ring();
+        // Here the sleeper looks for work; then another thread puts more down.
+        bench.waker.wake();
         bench.ring.reap(drop);
         let begun = Instant::now();
         bench.ring.wait(LONG).unwrap();

@@ -9,8 +9,10 @@
 
 pub mod amortised;
 pub mod builtin;
+mod drive_queue;
 mod make;
 pub mod mechanical;
+mod named;
 pub mod pseudo;
 pub mod recorded;
 pub mod spaced;
@@ -19,7 +21,12 @@ pub mod ssd;
 use tidegate_model::{Outcome, Request, RequestId, Time};
 
 pub use amortised::Amortised;
-pub use make::{BuildError, access_time, build, from_parts, measured_table};
+pub use drive_queue::{Done, DriveQueue, Work};
+pub use make::{
+    AnyRequests, BuildError, access_time, build, for_any_requests, from_parts, measured_table,
+    parts_of,
+};
+pub use named::{NamedError, named};
 pub use pseudo::{LongestTimes, PseudoDisk};
 pub use recorded::RecordedDrive;
 pub use spaced::{BatchTimes, Mix, SpacedDrive};

@@ -1,14 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The simulated drive that stands for a device under a given workload.
+//! Makes the simulated drive of a drive file; no other place does.
 //!
-//! The largest request of the workload decides the table, as in the proof: a size that was
-//! not measured is covered by the next larger. The pseudo-disk honours what else a proof may
-//! charge: the costs of different requests.
+//! - [`build`] makes one for a workload. The workload's largest request decides the table, as in the
+//!   proof: a size that was not measured is covered by the next larger. The pseudo-disk also honours
+//!   the costs of different requests, which a proof may charge.
+//! - [`from_parts`] makes one for no workload in particular, from the file's parts.
+//! - [`for_any_requests`] makes one from parts or tables, for users whose requests nobody knows.
+//!
+//! A file's parts are its `[mechanics]` or, without them, its `[ssd]` ([`parts_of`]). A file
+//! without parts has only tables. A disk that is served or attached then is a pseudo-disk, which
+//! takes the longest times that the tables allow. A drive that is measured or replayed must have
+//! parts: measuring a table would return the table.
 
 use tidegate_model::drive_file::MeasuredTable;
 use tidegate_model::mechanics::MechanicsError;
 use tidegate_model::ssd::SsdError;
-use tidegate_model::{AccessTime, Bytes, DriveFile, DriveKind, Op, Workload};
+use tidegate_model::{AccessTime, BatchTable, Bytes, DriveFile, DriveKind, Op, Workload};
 
 use crate::mechanical::{AccessModel, MechanicalDrive};
 use crate::recorded::{QuantilesMissing, Recording};
@@ -24,6 +31,14 @@ pub enum BuildError {
          or name a drive file"
     )]
     NothingRecorded,
+    /// The drive file has neither parts nor tables.
+    #[error(
+        "`{drive}` has neither mechanics nor chips nor tables: nothing says how long a request takes"
+    )]
+    NothingKnown {
+        /// The drive file's name.
+        drive: String,
+    },
     /// The drive file does not say what the drive is made of.
     #[error(
         "drive `{drive}` has no [{section}] section; simulate it as `pseudo` or `recorded`, or \
@@ -109,8 +124,14 @@ pub fn measured_table(file: &DriveFile, op: Op, size: Bytes) -> Option<&Measured
     file.batch.iter().filter(covers).min_by_key(|table| table.size)
 }
 
-/// A simulated drive made from what the file says it is made of, for no workload in
-/// particular.
+/// Returns the kind of drive that the file's parts make: mechanics before chips; `None` for a file
+/// that has only tables.
+pub fn parts_of(file: &DriveFile) -> Option<DriveKind> {
+    let mechanical = file.mechanics.as_ref().map(|_| DriveKind::Mechanical);
+    mechanical.or(file.ssd.as_ref().map(|_| DriveKind::Ssd))
+}
+
+/// Makes a simulated drive from what the file says it is made of, for no workload in particular.
 ///
 /// # Errors
 /// [`BuildError`] if the file does not say it, and for the kinds that need a workload.
@@ -126,6 +147,48 @@ pub fn from_parts(
         (DriveKind::Ssd, _, Some(ssd)) => Ok(Box::new(SsdDrive::new(ssd, file.depth, seed)?)),
         _ => Err(missing(kind, &file.name)),
     }
+}
+
+/// A drive for requests that nobody knows beforehand, with what it accepts.
+pub struct AnyRequests {
+    /// The drive.
+    pub drive: Box<dyn Drive + Send>,
+    /// What it is made as.
+    pub kind: DriveKind,
+    /// How many requests it accepts at once.
+    pub depth: u32,
+    /// The largest request that it has times for; `None`: any.
+    pub request_max: Option<Bytes>,
+}
+
+/// Makes a simulated drive for requests that nobody knows beforehand: from its parts, or else a
+/// pseudo-disk from its tables.
+///
+/// A pseudo-disk takes, for each batch, the longest time that was measured of its largest requests,
+/// reads or writes. Larger requests than were measured must be split before they reach it.
+///
+/// # Errors
+/// [`BuildError`] if the parts do not fit together, or the file has neither parts nor tables.
+pub fn for_any_requests(file: &DriveFile, seed: u64) -> Result<AnyRequests, BuildError> {
+    if let Some(kind) = parts_of(file) {
+        let drive = from_parts(kind, file, seed)?;
+        return Ok(AnyRequests { drive, kind, depth: file.depth, request_max: None });
+    }
+    let request_max = file.batch.iter().map(|table| table.size).max().flatten();
+    let largest = file.batch.iter().filter(|table| table.size == request_max);
+    let table = largest
+        .map(|table| table.table.clone())
+        .reduce(|one, other| slower(&one, &other))
+        .ok_or_else(|| BuildError::NothingKnown { drive: file.name.clone() })?;
+    let depth = file.depth.min(table.batch_max());
+    let drive = Box::new(PseudoDisk::new(depth, table, seed));
+    Ok(AnyRequests { drive, kind: DriveKind::Pseudo, depth, request_max })
+}
+
+/// Returns the longer time of both for each batch that both have a time for.
+fn slower(one: &BatchTable, other: &BatchTable) -> BatchTable {
+    let both = one.batch_max().min(other.batch_max());
+    one.truncated(both).at_least(&other.truncated(both))
 }
 
 /// What a host may know of the positions on this drive; none where the file does not say what

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! The run-time host of the policies: executes a workload against a device, on one thread.
 //!
-//! [`run()`] is the loop of every host (`host`) on a [`RingExecutor`], a real device on the
+//! [`run()`] is the loop of every host (`host`) on a [`DeviceBackend`], a real device on the
 //! real clock, watched by a [`DeviceWatch`]. Tests put a simulated drive in its place.
 //!
 //! Real-time scheduling is the caller's to ask for, once, in the thread that will run and
-//! before it makes an executor: `tidegate_platform::realtime::request` says what was granted.
+//! before it makes a back end: `tidegate_platform::realtime::request` says what was granted.
 //!
 //! # Example
 //! ```
@@ -15,7 +15,7 @@
 //! use tidegate_engine::{Length, Limits, RunParams};
 //! use tidegate_model::workload_file::{DriveReference, WorkloadFile};
 //! use tidegate_model::{Bytes, Duration, Plan, PolicyName};
-//! use tidegate_sim::DriveExecutor;
+//! use tidegate_sim::VirtualDrive;
 //!
 //! let file = WorkloadFile::parse(r#"
 //!     [drive]
@@ -52,8 +52,8 @@
 //!     limits,
 //! };
 //! let drive = PseudoDisk::new(plan.depth, plan.table.clone(), 42);
-//! let mut executor = DriveExecutor::new(drive);
-//! let found = tidegate_engine::run(&params, None, &mut executor, &AtomicBool::new(false))?;
+//! let mut backend = VirtualDrive::new(drive);
+//! let found = tidegate_engine::run(&params, None, &mut backend, &AtomicBool::new(false))?;
 //!
 //! let metrics = &found.run.metrics;
 //! assert!(metrics.is_kept());
@@ -66,6 +66,7 @@
 //! ```
 
 pub mod control;
+mod device_backend;
 mod device_watch;
 #[cfg(any(test, feature = "harness"))]
 #[doc(hidden)]
@@ -75,16 +76,17 @@ pub mod log;
 pub mod metrics;
 mod params;
 mod peers;
-mod ring_executor;
+mod priority;
 mod run;
 pub mod serve;
 pub mod service;
 
+pub use device_backend::{BackendError, DeviceBackend};
 pub use device_watch::DeviceWatch;
 pub use limits::Limits;
 pub use params::{RunError, RunParams};
 pub use peers::Say;
-pub use ring_executor::{ExecutorError, RingExecutor};
+pub use priority::Priority;
 pub use run::{DeviceRun, run};
 pub use tidegate_host::BatchWatch;
 pub use tidegate_host::{Length, Run, RunEnd};

@@ -36,7 +36,7 @@ pub(crate) fn check(params: &RunParams<'_>) -> Result<(), RunError> {
     let &RunParams { workload, length, limits, .. } = params;
     let (depth, in_flight_max) = (workload.depth, limits.in_flight_max);
     if depth > in_flight_max {
-        return Err(RunError::DepthAboveExecutor { depth, in_flight_max });
+        return Err(RunError::DepthAboveBackend { depth, in_flight_max });
     }
     check_length(&workload.tasks, length)?;
     let tasks = workload.tasks.iter().map(|task| {

@@ -4,8 +4,8 @@
 use tidegate_host::Length;
 use tidegate_model::{Bytes, Plan, PolicyName, Workload};
 
+use crate::device_backend::BackendError;
 use crate::limits::Limits;
-use crate::ring_executor::ExecutorError;
 
 /// What a run is asked to do.
 #[derive(Debug, Clone, Copy)]
@@ -48,7 +48,7 @@ pub enum RunError {
         /// What the target needs.
         alignment: Bytes,
     },
-    /// A request size for which the executor has no buffers.
+    /// A request size for which the back end has no buffers.
     #[error("`{source_name}` asks for {size}, the executor has buffers of {size_max}")]
     SizeAboveBuffer {
         /// The source.
@@ -70,14 +70,14 @@ pub enum RunError {
         /// What the target holds.
         capacity: Bytes,
     },
-    /// The policy may send more than the executor can hold.
+    /// The policy may send more than the back end can hold.
     #[error(
         "the drive has a depth of {depth}, the executor holds {in_flight_max} requests at once"
     )]
-    DepthAboveExecutor {
+    DepthAboveBackend {
         /// K of the drive.
         depth: u32,
-        /// What the executor holds.
+        /// What the back end holds.
         in_flight_max: u32,
     },
     /// Nothing would be released.
@@ -94,5 +94,5 @@ pub enum RunError {
     Policy(#[from] tidegate_policy::BuildError),
     /// Execution failed in the middle of the run.
     #[error("the run stopped in the middle: {0}")]
-    Executor(#[from] ExecutorError),
+    Backend(#[from] BackendError),
 }

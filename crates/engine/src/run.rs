@@ -11,15 +11,15 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use tidegate_host::{Executor, Host, HostParams, Run, RunEnd};
+use tidegate_host::{Backend, Host, HostParams, Run, RunEnd};
 use tidegate_model::AccessTime;
 use tidegate_policy::Policy;
 use tidegate_stats::Memory;
 
+use crate::device_backend::BackendError;
 use crate::device_watch::DeviceWatch;
 use crate::limits;
 use crate::params::{RunError, RunParams};
-use crate::ring_executor::ExecutorError;
 
 /// The most requests that are under way at once, held, queued and in flight together: with
 /// what is kept of each, two gigabytes.
@@ -48,28 +48,28 @@ pub struct DeviceRun {
 /// # Panics
 /// When the policy breaks its protocol, for example by leaving a job waiting on an idle
 /// device without saying until when.
-pub fn run<E: Executor>(
+pub fn run<B: Backend<Payload = ()>>(
     params: &RunParams<'_>,
     access: Option<Box<dyn AccessTime>>,
-    executor: &mut E,
+    backend: &mut B,
     cancel: &AtomicBool,
 ) -> Result<DeviceRun, RunError>
 where
-    ExecutorError: From<E::Error>,
+    BackendError: From<B::Error>,
 {
     let policy = tidegate_policy::build(params.policy, params.plan, access)?;
-    run_policy(params, policy, executor, cancel)
+    run_policy(params, policy, backend, cancel)
 }
 
 /// [`run()`] with a policy that is already built.
-fn run_policy<E: Executor>(
+fn run_policy<B: Backend<Payload = ()>>(
     params: &RunParams<'_>,
     policy: impl Policy,
-    executor: &mut E,
+    backend: &mut B,
     cancel: &AtomicBool,
 ) -> Result<DeviceRun, RunError>
 where
-    ExecutorError: From<E::Error>,
+    BackendError: From<B::Error>,
 {
     limits::check(params)?;
     let host_params = HostParams {
@@ -80,9 +80,9 @@ where
         ..HostParams::new(params.workload, params.length)
     };
     let mut watch = DeviceWatch::new(params.plan, host_params.expected_outstanding());
-    let mut host = Host::new(&host_params, policy, executor, &mut watch);
+    let mut host = Host::new(&host_params, policy, backend, &mut watch);
     let is_cancelled = || cancel.load(Ordering::Relaxed);
-    host.run(is_cancelled).and_then(|()| host.drain()).map_err(ExecutorError::from)?;
+    host.run(is_cancelled).and_then(|()| host.drain()).map_err(BackendError::from)?;
     let run = host.finish();
     assert!(
         run.end != RunEnd::Complete || run.real_time_left == 0,

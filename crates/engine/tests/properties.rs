@@ -6,12 +6,12 @@ use std::sync::atomic::AtomicBool;
 use proptest::prelude::*;
 use tidegate_drive::{Drive, PseudoDisk};
 use tidegate_engine::{DeviceRun, Length, Limits, RunEnd, RunParams};
-use tidegate_host::Executor;
+use tidegate_host::Backend;
 use tidegate_model::{
     Bandwidth, BatchTable, BestEffort, Bytes, Class, Duration, Intensity, Op, Place, Plan,
     PolicyName, Sending, Task, Time, Workload,
 };
-use tidegate_sim::DriveExecutor;
+use tidegate_sim::VirtualDrive;
 
 const SIZE: Bytes = Bytes::from_kib(4);
 
@@ -113,9 +113,9 @@ fn run(case: &Case, policy: PolicyName, lateness_max: Duration) -> (DeviceRun, b
         is_writable: false,
     };
     let drive = PseudoDisk::new(workload.depth, workload.table.clone(), case.seed);
-    let executor = DriveExecutor::new(drive);
+    let backend = VirtualDrive::new(drive);
     // Anything from none to `lateness_max`, and the same for the same instant.
-    let mut executor = executor.with_lateness(move |at: Time| {
+    let mut backend = backend.with_lateness(move |at: Time| {
         Duration::from_ns(at.ns().wrapping_mul(0x9E37_79B9_7F4A_7C15) % (lateness_max.ns() + 1))
     });
     let params = RunParams {
@@ -127,10 +127,10 @@ fn run(case: &Case, policy: PolicyName, lateness_max: Duration) -> (DeviceRun, b
         limits,
     };
     let outcome =
-        tidegate_engine::run(&params, None, &mut executor, &AtomicBool::new(false)).unwrap();
+        tidegate_engine::run(&params, None, &mut backend, &AtomicBool::new(false)).unwrap();
     let mut completions = Vec::new();
-    let Ok(()) = executor.reap(&mut completions);
-    let is_idle = executor.drive().next_event().is_none() && completions.is_empty();
+    let Ok(()) = backend.reap(&mut completions);
+    let is_idle = backend.drive().next_event().is_none() && completions.is_empty();
     (outcome, is_idle)
 }
 

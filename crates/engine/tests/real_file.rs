@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 
 use tidegate_device::{Access, Target};
-use tidegate_engine::{DeviceRun, Length, Limits, RingExecutor, RunEnd, RunError, RunParams};
+use tidegate_engine::{DeviceBackend, DeviceRun, Length, Limits, RunEnd, RunError, RunParams};
 use tidegate_host::SourceMetrics;
 use tidegate_model::{
     BatchTable, BestEffort, Bytes, Class, Duration, Intensity, Op, Place, Plan, PolicyName, Task,
@@ -33,14 +33,14 @@ impl Drop for Scratch {
     }
 }
 
-/// An executor on a new file of 4 MiB; `None`, with the reason said, where there cannot be one.
-fn executor(scratch: &Scratch, access: Access) -> Option<RingExecutor> {
+/// A back end on a new file of 4 MiB; `None`, with the reason said, where there cannot be one.
+fn backend(scratch: &Scratch, access: Access) -> Option<DeviceBackend> {
     let never = AtomicBool::new(false);
     let skip = |reason: String| eprintln!("skipped: {reason}");
     let target = Target::create(&scratch.0, Bytes::from_kib(4096), access, |_| (), &never)
         .map_err(|error| skip(error.to_string()))
         .ok()?;
-    RingExecutor::new(&target, DEPTH, SIZE).map_err(|error| skip(error.to_string())).ok()
+    DeviceBackend::new(&target, DEPTH, SIZE).map_err(|error| skip(error.to_string())).ok()
 }
 
 /// Two tasks with 20 jobs of two requests in 100 ms, and a closed loop.
@@ -74,20 +74,20 @@ fn workload(op: Op) -> Workload {
     }
 }
 
-fn run(op: Op, policy: PolicyName, executor: &mut RingExecutor) -> Result<DeviceRun, RunError> {
+fn run(op: Op, policy: PolicyName, backend: &mut DeviceBackend) -> Result<DeviceRun, RunError> {
     let workload = workload(op);
     let plan = Plan { batch_max: 4, best_effort_fill: 4, ..Plan::of(&workload) };
-    let (length, limits) = (Length::Jobs(20), executor.limits());
+    let (length, limits) = (Length::Jobs(20), backend.limits());
     let params = RunParams { workload: &workload, plan: &plan, policy, length, seed: 1, limits };
-    tidegate_engine::run(&params, None, executor, &AtomicBool::new(false))
+    tidegate_engine::run(&params, None, backend, &AtomicBool::new(false))
 }
 
 #[test]
 fn real_file_serves_every_job_under_every_policy() {
     let scratch = Scratch::path("engine-read");
-    let Some(mut executor) = executor(&scratch, Access::ReadOnly) else { return };
+    let Some(mut backend) = backend(&scratch, Access::ReadOnly) else { return };
     for policy in [PolicyName::Noop, PolicyName::Fifo, PolicyName::Dqf] {
-        let DeviceRun { run, watch } = run(Op::Read, policy, &mut executor).unwrap();
+        let DeviceRun { run, watch } = run(Op::Read, policy, &mut backend).unwrap();
         assert_eq!(run.end, RunEnd::Complete, "{policy}");
         let metrics = run.metrics;
         let jobs: Vec<_> = metrics.tasks().iter().map(SourceMetrics::jobs).collect();
@@ -102,25 +102,25 @@ fn real_file_serves_every_job_under_every_policy() {
 #[test]
 fn requests_of_either_class_are_served() {
     let scratch = Scratch::path("engine-priority");
-    let Some(mut executor) = executor(&scratch, Access::ReadOnly) else { return };
+    let Some(mut backend) = backend(&scratch, Access::ReadOnly) else { return };
     if !tidegate_device::io_priority::is_permitted() {
         eprintln!("skipped: no permission for the I/O class \"real time\"");
         return;
     }
-    executor.rank(true);
-    let metrics = run(Op::Read, PolicyName::RtioPriority, &mut executor).unwrap().run.metrics;
+    backend.rank(true);
+    let metrics = run(Op::Read, PolicyName::RtioPriority, &mut backend).unwrap().run.metrics;
     assert_eq!((metrics.tasks()[0].jobs(), metrics.all().failed_requests), (20, 0));
 }
 
 #[test]
 fn writes_need_a_target_opened_for_them() {
     let scratch = Scratch::path("engine-write");
-    let Some(mut refusing) = executor(&scratch, Access::ReadOnly) else { return };
+    let Some(mut refusing) = backend(&scratch, Access::ReadOnly) else { return };
     let refused = run(Op::Write, PolicyName::Dqf, &mut refusing);
     assert!(matches!(refused, Err(RunError::WritesNotAllowed { .. })));
     drop(refusing);
     let target = Target::open(&scratch.0, Access::ReadWrite).unwrap();
-    let mut allowed = RingExecutor::new(&target, DEPTH, SIZE).unwrap();
+    let mut allowed = DeviceBackend::new(&target, DEPTH, SIZE).unwrap();
     let metrics = run(Op::Write, PolicyName::Dqf, &mut allowed).unwrap().run.metrics;
     assert_eq!((metrics.tasks()[0].jobs(), metrics.all().failed_requests), (20, 0));
 }
@@ -130,11 +130,11 @@ fn writes_need_a_target_opened_for_them() {
 #[test]
 fn requests_that_the_device_fails_are_counted() {
     let scratch = Scratch::path("engine-short");
-    let Some(mut executor) = executor(&scratch, Access::ReadOnly) else { return };
-    let Limits { capacity, .. } = executor.limits();
+    let Some(mut backend) = backend(&scratch, Access::ReadOnly) else { return };
+    let Limits { capacity, .. } = backend.limits();
     let file = std::fs::OpenOptions::new().write(true).open(&scratch.0).unwrap();
     file.set_len(capacity.get() / 2).unwrap();
-    let run = run(Op::Read, PolicyName::Dqf, &mut executor).unwrap().run;
+    let run = run(Op::Read, PolicyName::Dqf, &mut backend).unwrap().run;
     assert_eq!(run.end, RunEnd::Complete);
     let all = run.metrics.all();
     assert!(all.failed_requests > 0 && all.completed.requests > 0);

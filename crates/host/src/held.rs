@@ -16,6 +16,8 @@ use tidegate_model::{RequestId, TaskIndex};
 #[derive(Debug, Default)]
 pub(crate) struct Held {
     lines: BTreeMap<TaskIndex, VecDeque<RequestId>>,
+    /// Memory of lines that became empty, for the next ones.
+    spare: Vec<VecDeque<RequestId>>,
     /// Scratch of [`Self::offer`], empty between calls: the head of every line.
     heads: Vec<(RequestId, TaskIndex)>,
 }
@@ -30,7 +32,17 @@ impl Held {
     }
 
     pub(crate) fn push(&mut self, source: TaskIndex, id: RequestId) {
-        self.lines.entry(source).or_default().push_back(id);
+        let Self { lines, spare, .. } = self;
+        let line = lines.entry(source).or_insert_with(|| spare.pop().unwrap_or_default());
+        line.push_back(id);
+    }
+
+    /// Forgets everything.
+    pub(crate) fn clear(&mut self) {
+        while let Some((_, mut line)) = self.lines.pop_first() {
+            line.clear();
+            self.spare.push(line);
+        }
     }
 
     /// Offers what is held in the order of release, each line until it is refused; whether
@@ -66,7 +78,7 @@ impl Held {
         line.pop_front();
         let next = line.front().copied();
         if next.is_none() {
-            self.lines.remove(&source);
+            self.spare.extend(self.lines.remove(&source));
         }
         next
     }

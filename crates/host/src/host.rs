@@ -5,7 +5,7 @@
 //!           +--> completions --> held requests --> releases --> decide ... decide --+
 //!   next    |                                                     | batch           |
 //!   instant +                                                     v                 |
-//!           |                                                  executor             |
+//!           |                                                  back end             |
 //!           +-------------------------------------------------- settled <-----------+
 //! ```
 //!
@@ -13,89 +13,54 @@
 //! meanwhile at the instant at which it came, but a request keeps its nominal `released`:
 //! lateness of the host is part of every response time.
 
-use tidegate_model::{Class, Outcome, Request, RequestId, TaskIndex, Time};
-use tidegate_policy::{Decision, Event, Full, NoticeKind, Policy};
+use tidegate_model::{Class, Outcome, RequestId, TaskIndex, Time};
+use tidegate_policy::{Event, NoticeKind, Policy};
+use tidegate_stats::Memory;
 
-use crate::executor::{Completion, Executor};
-use crate::held::Held;
-use crate::ledger::Ledger;
-use crate::metrics::RunMetrics;
+use crate::backend::{Backend, Completion};
 use crate::observer::Observer;
 use crate::params::HostParams;
+use crate::round::Round;
 use crate::run::{Run, RunEnd};
-use crate::sources::{Due, Sources};
-use tidegate_stats::Memory;
+use crate::under_way::{Ended, UnderWay};
 
 /// A run under way.
 ///
 /// # Panics
-/// In all its methods when policy and executor break their protocol with the host, or a run
+/// In all its methods when policy and back end break their protocol with the host, or a run
 /// exceeds what can be counted (584 years, 2^38 requests).
 ///
 /// # Complexity
 /// O(log n) for each release of one of n sources, O(1) for everything else.
-#[derive(Debug)]
-pub struct Host<'a, E, P, O> {
-    policy: P,
-    executor: &'a mut E,
-    observer: &'a mut O,
-    /// K of the drive.
-    depth: u32,
-    sources: Sources,
-    ledger: Ledger,
-    held: Held,
-    metrics: RunMetrics,
+pub struct Host<'a, B: Backend, P, O> {
+    round: Round<P, ()>,
+    backend: &'a mut B,
+    under_way: UnderWay<'a, O>,
     /// Scratch, empty between instants.
-    completions: Vec<Completion>,
-    /// Scratch, empty between rounds.
-    batch: Vec<Request>,
-    /// Streams whose last job was dropped in this round: a policy is told of nothing while it
-    /// decides.
-    ended_by_drop: Vec<TaskIndex>,
+    completions: Vec<Completion<(), B::Fault>>,
     /// Tasks that report a miss after every job.
     cheats: &'a [TaskIndex],
-    /// When the policy wants to be asked again though nothing happens.
-    not_before: Option<Time>,
-    events: u64,
-    /// Requests of tasks that are released and not complete.
-    real_time_left: u64,
-    /// Those of best-effort loads.
-    best_effort_left: u64,
-    /// Requests that were submitted and did not come back.
-    in_flight_count: u32,
     end: Option<RunEnd>,
 }
 
-impl<'a, E: Executor, P: Policy, O: Observer> Host<'a, E, P, O> {
-    /// The host of a run of `policy` on `executor`, watched by `observer`, before it begins.
+impl<'a, B: Backend<Payload = ()>, P: Policy, O: Observer> Host<'a, B, P, O> {
+    /// Makes the host of a run of `policy` on `backend`, watched by `observer`, before it begins.
     pub fn new(
         params: &HostParams<'a>,
         policy: P,
-        executor: &'a mut E,
+        backend: &'a mut B,
         observer: &'a mut O,
     ) -> Self {
-        let (expected, depth) = match params.memory {
-            Memory::AsNeeded => (0, 0),
-            Memory::Beforehand => (params.expected_outstanding(), params.workload.depth as usize),
+        let depth = match params.memory {
+            Memory::AsNeeded => 0,
+            Memory::Beforehand => params.workload.depth as usize,
         };
         Self {
-            policy,
-            executor,
-            observer,
-            depth: params.workload.depth,
-            sources: Sources::new(params),
-            ledger: Ledger::new(params.outstanding_max, expected),
-            held: Held::default(),
-            metrics: RunMetrics::new(params.workload, params.memory),
+            round: Round::new(policy, depth),
+            backend,
+            under_way: UnderWay::new(params, observer),
             completions: Vec::with_capacity(depth),
-            batch: Vec::with_capacity(depth),
-            ended_by_drop: Vec::new(),
             cheats: params.cheats,
-            not_before: None,
-            events: 0,
-            real_time_left: 0,
-            best_effort_left: 0,
-            in_flight_count: 0,
             end: None,
         }
     }
@@ -109,8 +74,8 @@ impl<'a, E: Executor, P: Policy, O: Observer> Host<'a, E, P, O> {
     ///
     /// # Errors
     /// When execution itself fails.
-    pub fn run(&mut self, is_cancelled: impl Fn() -> bool) -> Result<(), E::Error> {
-        self.executor.begin();
+    pub fn run(&mut self, is_cancelled: impl Fn() -> bool) -> Result<(), B::Error> {
+        self.backend.begin();
         loop {
             if is_cancelled() {
                 self.end = Some(RunEnd::Interrupted);
@@ -120,7 +85,7 @@ impl<'a, E: Executor, P: Policy, O: Observer> Host<'a, E, P, O> {
             if self.end.is_some() {
                 return Ok(());
             }
-            self.executor.wait(self.next_instant())?;
+            self.backend.wait(self.next_instant())?;
         }
     }
 
@@ -129,54 +94,47 @@ impl<'a, E: Executor, P: Policy, O: Observer> Host<'a, E, P, O> {
     ///
     /// # Errors
     /// When execution itself fails.
-    pub fn drain(&mut self) -> Result<(), E::Error> {
+    pub fn drain(&mut self) -> Result<(), B::Error> {
         loop {
             self.observe_completions()?;
-            if self.in_flight_count == 0 {
+            if self.under_way.in_flight_count == 0 {
                 return Ok(());
             }
-            self.executor.wait(None)?;
+            self.backend.wait(None)?;
         }
     }
 
-    /// What came of the run.
+    /// Returns what came of the run.
     ///
     /// # Panics
     /// When [`Self::run`] did not come to its end: there is nothing to tell.
     pub fn finish(mut self) -> Run {
-        let ended = self.executor.now();
-        self.observer.ended(ended);
-        for job in self.ledger.unfinished_jobs() {
-            self.metrics.abandon_job(ended, &job);
-        }
-        Run {
-            metrics: self.metrics,
-            events: self.events,
-            end: self.end.expect("a run comes to its end before it is finished"),
-            ended,
-            real_time_left: self.real_time_left,
-            best_effort_left: self.best_effort_left,
-        }
+        let ended = self.backend.now();
+        self.under_way.observer.ended(ended);
+        self.under_way.abandon_jobs(ended);
+        let UnderWay { metrics, events, real_time_left, best_effort_left, .. } = self.under_way;
+        let end = self.end.expect("a run comes to its end before it is finished");
+        Run { metrics, events, end, ended, real_time_left, best_effort_left }
     }
 
     /// When the host has to act though nothing comes back.
     fn next_instant(&self) -> Option<Time> {
-        let instants = [self.sources.next_release(), self.not_before];
+        let instants = [self.under_way.sources.next_release(), self.round.not_before()];
         instants.into_iter().flatten().min()
     }
 
     /// Everything that happens at one instant.
-    fn settle(&mut self) -> Result<(), E::Error> {
+    fn settle(&mut self) -> Result<(), B::Error> {
         let now = self.observe_completions()?;
-        if self.not_before.is_some_and(|at| at <= now) {
-            self.events += 1;
+        if self.round.not_before().is_some_and(|at| at <= now) {
+            self.under_way.events += 1;
         }
-        self.offer_held(now);
+        self.round.offer_held(now, &mut self.under_way);
         self.release_due(now);
         if self.end.is_none() {
             self.dispatch(now)?;
         }
-        self.observer.settled(now);
+        self.under_way.observer.settled(now);
         if self.end.is_none() && self.is_over(now) {
             self.end = Some(RunEnd::Complete);
         }
@@ -184,167 +142,69 @@ impl<'a, E: Executor, P: Policy, O: Observer> Host<'a, E, P, O> {
     }
 
     fn is_over(&self, now: Time) -> bool {
-        let is_served = self.real_time_left == 0 && self.sources.is_real_time_over(now);
-        is_served || self.in_flight_count == 0 && self.next_instant().is_none()
+        let UnderWay { real_time_left, in_flight_count, sources, .. } = &self.under_way;
+        let is_served = *real_time_left == 0 && sources.is_real_time_over(now);
+        is_served || *in_flight_count == 0 && self.next_instant().is_none()
     }
 
     /// Takes note of what came back; the instant at which that was.
-    fn observe_completions(&mut self) -> Result<Time, E::Error> {
+    fn observe_completions(&mut self) -> Result<Time, B::Error> {
         let mut completions = std::mem::take(&mut self.completions);
-        self.executor.reap(&mut completions)?;
+        self.backend.reap(&mut completions)?;
         // Read after reaping: what came back did so before this instant.
-        let now = self.executor.now();
-        for completion in completions.drain(..) {
-            self.complete(now, completion.id, completion.outcome);
+        let now = self.backend.now();
+        for Completion { id, result, .. } in completions.drain(..) {
+            self.complete(now, id, result.map_or(Outcome::Failed, |()| Outcome::Done));
         }
         self.completions = completions;
         Ok(now)
     }
 
     fn complete(&mut self, now: Time, id: RequestId, outcome: Outcome) {
-        self.events += 1;
-        let (request, job) = self.ledger.complete(id, outcome);
-        *self.left(request.class) -= 1;
-        self.in_flight_count -= 1;
-        self.metrics.complete_request(request.task, now, request.size, outcome);
-        let is_last = job.is_some_and(|job| {
-            self.metrics.complete_job(now, &job);
-            self.sources.end_job(now, request.task)
-        });
-        self.observer.completed(now, &request, outcome);
-        self.tell(now, Event::Complete { id, outcome });
-        if request.class == Class::Soft && job.is_some() {
+        let Ended { request, is_job, is_last } = self.under_way.complete(now, id, outcome);
+        self.round.tell(now, Event::Complete { id, outcome });
+        if request.class == Class::Soft && is_job {
             let is_late = request.due.is_some_and(|due| now > due);
             self.report(now, request.task, is_late, is_last);
         }
-    }
-
-    /// Tells the policy what is no release.
-    fn tell(&mut self, now: Time, event: Event) {
-        assert_eq!(self.policy.observe(now, event), Ok(()), "a policy is full to releases only");
     }
 
     /// What a soft real-time task reports at the end of a job: that it came after its due, and
     /// that it was the last. A job that never ends is never reported. A cheat reports every job.
     fn report(&mut self, now: Time, task: TaskIndex, is_late: bool, is_last: bool) {
         if is_late || self.cheats.contains(&task) {
-            self.tell(now, Event::Notice { task, kind: NoticeKind::DeadlineMissed });
+            self.round.tell(now, Event::Notice { task, kind: NoticeKind::DeadlineMissed });
         }
         if is_last {
-            self.tell(now, Event::Notice { task, kind: NoticeKind::StreamEnded });
+            self.round.tell(now, Event::Notice { task, kind: NoticeKind::StreamEnded });
         }
-    }
-
-    /// The count in which a request of that class stands while it is not complete.
-    fn left(&mut self, class: Class) -> &mut u64 {
-        match class {
-            Class::Hard | Class::Soft | Class::Interactive => &mut self.real_time_left,
-            Class::BestEffort => &mut self.best_effort_left,
-        }
-    }
-
-    /// The policy gave up a request that it may give up.
-    fn drop_request(&mut self, now: Time, id: RequestId) {
-        self.events += 1;
-        let (request, job) = self.ledger.drop_queued(id);
-        assert!(request.optional, "{id:?} was dropped, and its contract does not allow it");
-        *self.left(request.class) -= 1;
-        self.metrics.drop_request(request.task);
-        if let Some(job) = job {
-            self.metrics.complete_job(now, &job);
-            if self.sources.end_job(now, request.task) && request.class == Class::Soft {
-                self.ended_by_drop.push(request.task);
-            }
-        }
-        self.observer.dropped(now, &request);
     }
 
     fn release_due(&mut self, now: Time) {
-        while self.end.is_none()
-            && let Some(due) = self.sources.pop_due(now)
-        {
-            self.release_job(now, due);
-        }
-    }
-
-    fn release_job(&mut self, now: Time, Due { source, at }: Due) {
-        self.metrics.release(now);
-        let requests = self.sources.source(source).requests();
-        let job = self.ledger.open_job(requests);
-        for _ in 0..requests {
-            if !self.ledger.has_room() {
+        while let Some(due) = self.under_way.sources.pop_due(now) {
+            let Self { round, under_way, .. } = self;
+            let release = |request: &_| round.release(now, due.source, request);
+            if !under_way.release_job(now, due, release) {
                 self.end = Some(RunEnd::Overloaded);
                 return;
             }
-            let source = self.sources.source(source);
-            let request = self.ledger.open_request(job, |id| source.request(id, at));
-            self.release(now, &request);
         }
     }
 
-    fn release(&mut self, now: Time, request: &Request) {
-        self.events += 1;
-        *self.left(request.class) += 1;
-        self.observer.released(now, request);
-        // Behind what is held already, if only to keep the order.
-        if self.held.is_waiting(request.task) || self.offer(now, request) == Err(Full) {
-            self.held.push(request.task, request.id);
-        }
-    }
-
-    fn offer(&mut self, now: Time, request: &Request) -> Result<(), Full> {
-        self.policy.observe(now, Event::Release(*request))
-    }
-
-    /// Offers what is held, oldest first; whether the policy took any of it.
-    fn offer_held(&mut self, now: Time) -> bool {
-        if self.held.is_empty() {
-            return false;
-        }
-        let Self { held, ledger, policy, .. } = self;
-        held.offer(|id| policy.observe(now, Event::Release(ledger.queued(id))).is_ok())
-    }
-
-    fn dispatch(&mut self, now: Time) -> Result<(), E::Error> {
+    fn dispatch(&mut self, now: Time) -> Result<(), B::Error> {
         self.decide(now)?;
         // What the policy just sent made room for what it had none for.
-        while self.offer_held(now) {
+        while self.round.offer_held(now, &mut self.under_way) {
             self.decide(now)?;
         }
         Ok(())
     }
 
-    /// One round: asks until the policy has no more to dispatch, then submits it all.
-    fn decide(&mut self, now: Time) -> Result<(), E::Error> {
-        self.not_before = loop {
-            match self.policy.decide(now) {
-                Decision::Dispatch { id, tag } => {
-                    self.batch.push(self.ledger.dispatch(id, tag));
-                }
-                Decision::Drop(id) => self.drop_request(now, id),
-                Decision::NotBefore(at) => {
-                    assert!(at > now, "the policy asks to be asked in the past");
-                    break Some(at);
-                }
-                Decision::AwaitEvent => break None,
-            }
-        };
-        if !self.batch.is_empty() {
-            self.submit()?;
-        }
-        while let Some(task) = self.ended_by_drop.pop() {
+    fn decide(&mut self, now: Time) -> Result<(), B::Error> {
+        self.round.decide(now, self.backend, &mut self.under_way)?;
+        while let Some(task) = self.under_way.ended_by_drop.pop() {
             self.report(now, task, false, true);
         }
-        Ok(())
-    }
-
-    fn submit(&mut self) -> Result<(), E::Error> {
-        let count = u32::try_from(self.batch.len()).expect("fewer requests than 2^32");
-        self.in_flight_count += count;
-        assert!(self.in_flight_count <= self.depth, "more in flight than the drive accepts");
-        self.observer.dispatched(self.executor.now(), &self.batch);
-        self.executor.submit(&self.batch)?;
-        self.batch.clear();
         Ok(())
     }
 }

@@ -2,14 +2,14 @@
 //! What every host of a policy shares: the one loop, the sources of a workload, the requests
 //! under way, and what is counted.
 //!
-//! A host is [`Host`] over an [`Executor`], which executes requests and tells the time: a
-//! simulated drive in virtual time (`sim`) or a device on the real clock (`engine`). Whoever
-//! watches a run is an [`Observer`]. Nothing here reads a clock or a disk. Memory grows with
-//! what is outstanding, never with the length of a run.
+//! A [`Host`] runs a policy on a [`Backend`], which executes requests and tells the time: a
+//! simulated drive in virtual time (`sim`) or a device on the real clock (`engine`). An
+//! [`Observer`] watches a run. Nothing here reads a clock or a disk. Memory grows with what is
+//! outstanding, never with the length of a run.
 
+mod backend;
 mod batch_watch;
 mod contract_watch;
-mod executor;
 mod held;
 mod host;
 mod ledger;
@@ -17,17 +17,20 @@ pub mod metrics;
 mod observer;
 mod params;
 mod positions;
+mod round;
 mod run;
 mod source;
 mod sources;
+mod under_way;
 
+pub use backend::{Backend, Completion};
 pub use batch_watch::BatchWatch;
 pub use contract_watch::{ContractWatch, DrainWatch, Overruns, PriorityWatch, ResidenceWatch};
-pub use executor::{Completion, Executor};
 pub use host::Host;
 pub use ledger::slot;
 pub use metrics::{RunMetrics, SourceMetrics, Totals};
 pub use observer::Observer;
 pub use params::{HostParams, Length, Releases};
 pub use positions::has_room;
+pub use round::{Requests, Round};
 pub use run::{Run, RunEnd};

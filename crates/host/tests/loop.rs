@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! The loop in virtual time: exact responses in scenarios worked out by hand.
 //!
-//! The executor serves one request after the other in 4 ms, so every instant below is a small
+//! The backend serves one request after the other in 4 ms, so every instant below is a small
 //! sum.
 
 mod common;
@@ -26,7 +26,7 @@ fn policies_form_their_batches_and_responses_are_exact() {
     ];
     for (policy, expected_batches) in expected {
         let setting = Setting::new(policy, ONE_JOB);
-        let log = setting.executor.log.clone();
+        let log = setting.backend.log.clone();
         let run = setting.run(&workload);
         assert_eq!(batches(&log), expected_batches, "{policy}");
         let exact = [4, 8, 12, 11].map(|response| (ms(response), ms(response)));
@@ -41,7 +41,7 @@ fn policies_form_their_batches_and_responses_are_exact() {
 fn all_requests_of_a_job_go_together_and_the_last_one_completes_it() {
     let workload = workload(vec![task("a", 20, 2)], Vec::new());
     let setting = Setting::new(PolicyName::Dqf, Length::Jobs(3));
-    let log = setting.executor.log.clone();
+    let log = setting.backend.log.clone();
     let run = setting.run(&workload);
     assert_eq!(batches(&log), [(at(0), 2), (at(20), 2), (at(40), 2)]);
     assert_eq!(responses(&run), [(ms(8), ms(8))]);
@@ -75,7 +75,7 @@ fn overload_releases_on_and_its_last_jobs_are_waited_for() {
 fn late_wake_up_is_in_the_response() {
     let workload = workload(vec![task("a", 50, 1)], Vec::new());
     let mut setting = Setting::new(PolicyName::Dqf, Length::Jobs(2));
-    setting.executor.lateness_at = Box::new(|wake_at| match wake_at {
+    setting.backend.lateness_at = Box::new(|wake_at| match wake_at {
         wake_at if wake_at == at(50) => ms(3),
         wake_at if wake_at == at(57) => ms(1),
         _ => ms(0),
@@ -88,9 +88,9 @@ fn late_wake_up_is_in_the_response() {
 fn host_that_sleeps_through_periods_releases_each_of_them_at_its_nominal_instant() {
     let workload = workload(vec![task("a", 10, 1)], Vec::new());
     let mut setting = Setting::new(PolicyName::Noop, Length::Jobs(4));
-    setting.executor.lateness_at =
+    setting.backend.lateness_at =
         Box::new(|wake_at| if wake_at == at(10) { ms(25) } else { ms(0) });
-    let log = setting.executor.log.clone();
+    let log = setting.backend.log.clone();
     let run = setting.run(&workload);
     assert_eq!(batches(&log), [(at(0), 1), (at(35), 3)]);
     let released: Vec<_> = log.borrow()[1].1.iter().map(|request| request.released).collect();
@@ -105,8 +105,8 @@ fn host_that_sleeps_through_periods_releases_each_of_them_at_its_nominal_instant
 fn cancel_waits_for_what_is_in_flight_and_returns_the_results_so_far() {
     let workload = workload(vec![task("a", 7, 1), task("b", 100, 4)], Vec::new());
     let mut setting = Setting::new(PolicyName::Dqf, Length::Jobs(100));
-    let (log, cancel) = (setting.executor.log.clone(), setting.cancel.clone());
-    setting.executor.lateness_at = Box::new(move |wake_at| {
+    let (log, cancel) = (setting.backend.log.clone(), setting.cancel.clone());
+    setting.backend.lateness_at = Box::new(move |wake_at| {
         cancel.set(wake_at == at(4));
         ms(0)
     });
@@ -128,7 +128,7 @@ fn job_that_is_past_its_deadline_when_the_run_is_cancelled_is_a_miss() {
     let workload = workload(vec![task("a", 5, 4)], Vec::new());
     let mut setting = Setting::new(PolicyName::Fifo, Length::Jobs(100));
     let cancel = setting.cancel.clone();
-    setting.executor.lateness_at = Box::new(move |wake_at| {
+    setting.backend.lateness_at = Box::new(move |wake_at| {
         cancel.set(wake_at >= at(8));
         ms(0)
     });
@@ -145,7 +145,7 @@ fn failed_requests_are_counted_apart() {
     let mut setting = Setting::new(PolicyName::Dqf, Length::Jobs(3));
     setting.batch_max = 3;
     setting.best_effort_fill = 3;
-    setting.executor.failing = vec![1, 2];
+    setting.backend.failing = vec![1, 2];
     let run = setting.run(&workload);
     let a = &run.metrics.tasks()[0];
     assert_eq!((a.jobs(), a.failed_jobs, a.misses), (2, 1, 0));
@@ -160,7 +160,7 @@ fn closed_loop_fills_batches_and_ends_with_the_last_release() {
     let workload = workload(vec![task("a", 12, 1)], vec![load(Intensity::Outstanding(10))]);
     let mut setting = Setting::new(PolicyName::Dqf, Length::Jobs(4));
     (setting.batch_max, setting.best_effort_fill) = (3, 3);
-    let log = setting.executor.log.clone();
+    let log = setting.backend.log.clone();
     let run = setting.run(&workload);
     assert_eq!(batches(&log), [(at(0), 3), (at(12), 3), (at(24), 3), (at(36), 3)]);
     assert_eq!(responses(&run), [(ms(4), ms(4))]);
@@ -210,7 +210,7 @@ fn rate_is_an_open_loop_that_stays_on_its_instants() {
     let rate = Bandwidth::new(SIZE.get() * 100).unwrap();
     let workload = workload(Vec::new(), vec![load(Intensity::Rate(rate))]);
     let setting = Setting::new(PolicyName::Noop, Length::Duration(ms(30)));
-    let log = setting.executor.log.clone();
+    let log = setting.backend.log.clone();
     let run = setting.run(&workload);
     assert_eq!(batches(&log), [(at(0), 1), (at(10), 1), (at(20), 1)]);
     assert_eq!(run.metrics.best_effort().completed.requests, 3);
@@ -225,7 +225,7 @@ fn requests_that_a_full_policy_refused_are_held_with_their_release() {
         let mut setting = Setting::new(policy, Length::Jobs(2));
         setting.queued_max = 2;
         setting.best_effort_fill = 2;
-        let log = setting.executor.log.clone();
+        let log = setting.backend.log.clone();
         let run = setting.run(&workload);
         assert_eq!(run.metrics.tasks()[0].jobs(), 2, "{policy}");
         let log = log.borrow();
@@ -265,6 +265,6 @@ fn policy_that_sends_more_than_the_drive_accepts_is_stopped() {
     workload.depth = 7;
     let policy = tidegate_policy::build(PolicyName::Noop, &plan, None).unwrap();
     let params = tidegate_host::HostParams::new(&workload, Length::Jobs(1));
-    let mut executor = InOrder::default();
-    let _ = tidegate_host::Host::new(&params, policy, &mut executor, &mut ()).run(|| false);
+    let mut backend = InOrder::default();
+    let _ = tidegate_host::Host::new(&params, policy, &mut backend, &mut ()).run(|| false);
 }

@@ -2,12 +2,12 @@
 //! The cheapest cost model that covers every measured batch: A once for a batch, c for each of
 //! its requests by operation and size, from batches of one kind and of several.
 //!
-//! A linear programme chooses A and c. It is solved in floats and nothing depends on how well:
-//! the costs are rounded up to whole nanoseconds, and A is then computed exactly, as the least
-//! that covers every batch. A bad solution would cost tightness, never coverage.
+//! A linear programme in floats chooses A and c. Soundness does not depend on its solution: the
+//! costs are rounded up to whole nanoseconds, and A is then computed exactly, as the least that
+//! covers every batch. A bad solution costs tightness, never coverage.
 //!
-//! [`CostModel::envelope`] derives a model from the tables of a drive file for one workload;
-//! this one takes mixed batches into account where they were measured, and knows no workload.
+//! [`CostModel::envelope`] derives a model from the tables of a drive file for one workload. This
+//! one also uses mixed batches where they were measured, and knows no workload.
 
 use microlp::{ComparisonOp, OptimizationDirection, Problem};
 use thiserror::Error;
@@ -17,10 +17,10 @@ use tidegate_model::cost::{CostModel, RequestCost};
 use crate::kind::Kind;
 use tidegate_stats::float;
 
-/// How models of costs begin to say how they were found if they were found here.
+/// How the origin of a cost model that was fitted here begins.
 pub const FITTED: &str = "a linear programme over the longest batches measured";
 
-/// The longest time of the batches that were made up alike.
+/// The longest time of all batches with the same composition.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Point {
     /// How many requests of each kind. One entry for each kind, in their order.
@@ -36,16 +36,16 @@ pub struct Point {
 /// - No c is zero.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Envelope {
-    /// A.
+    /// A, the cost of each batch.
     pub positioning_max: Duration,
-    /// c of each kind.
+    /// c, the cost of a request of each kind.
     pub requests: Vec<RequestCost>,
-    /// The largest batch of which something is known for every kind: above, the model says
-    /// nothing that was measured.
+    /// The largest batch that was measured for every kind. The model rests on no measurement above
+    /// it.
     pub batch_max: u32,
-    /// By how much the model exceeds a measured time at most, in ppm of that time, rounded up.
+    /// The most by which the model exceeds a measured time, in ppm of that time, rounded up.
     pub overshoot_ppm_highest: u64,
-    /// The points, by index, that hold the model down: it exceeds them by no more than rounding
+    /// The indices of the points that determine the model: it exceeds them by no more than rounding
     /// to whole nanoseconds does, one for A and one for each request.
     pub tight: Vec<usize>,
 }
@@ -57,19 +57,19 @@ pub enum EnvelopeError {
     /// Nothing was measured.
     #[error("no batch was measured: measure some")]
     NoPoints,
-    /// A kind stands there twice.
+    /// A kind is given twice.
     #[error("{} of {} is given twice: give each kind once", kind.op.name(), kind.size)]
     KindTwice {
         /// The kind.
         kind: Kind,
     },
-    /// A kind about which nothing is known.
+    /// No batch has requests of this kind.
     #[error("no measured batch has a {} of {}: measure one, or leave the kind out", kind.op.name(), kind.size)]
     KindNotMeasured {
         /// The kind.
         kind: Kind,
     },
-    /// A point that does not count the kinds.
+    /// A point has a wrong number of counts.
     #[error("batch {point} counts {counts} kinds of request, there are {kinds}: count each")]
     CountsMismatch {
         /// Its index.
@@ -91,7 +91,7 @@ pub enum EnvelopeError {
     Solver(microlp::Error),
 }
 
-/// The model with the least total overshoot over all points.
+/// Returns the model with the least total overshoot over all points.
 ///
 /// # Equation
 /// Minimise `sum over points p of (A + sum_k n_pk c_k - t_p)` subject to
@@ -106,9 +106,9 @@ pub enum EnvelopeError {
 /// Own derivation, `docs/theory/requests-of-different-kinds.md` section 11.
 ///
 /// # Assumptions
-/// A batch that was not measured takes no longer than the model says: nothing measured that.
-/// With points on one line, or one alone, many models are equally tight and any of them is
-/// found; they differ for batches that were not measured.
+/// A batch that was not measured takes no longer than the model says; no measurement supports that.
+/// With points on one line, or a single one, many models are equally tight and any of them may be
+/// returned; they differ for batches that were not measured.
 ///
 /// # Shape
 /// `points[p].counts` is as long as `kinds`.
@@ -131,7 +131,7 @@ pub fn fit(kinds: &[Kind], points: &[Point]) -> Result<Envelope, EnvelopeError> 
         let overshoot = excess_ns(point).checked_mul(1_000_000)?;
         (!point.highest.is_zero()).then(|| overshoot.div_ceil(u128::from(point.highest.ns())))
     });
-    // Saturation is meant: nobody tells such ratios apart.
+    // Saturation is right: such ratios make no difference.
     let highest = u64::try_from(overshoots.max().unwrap_or(0)).unwrap_or(u64::MAX);
     let cost = |(kind, &ns): (&Kind, &u64)| RequestCost {
         op: kind.op,
@@ -147,7 +147,7 @@ pub fn fit(kinds: &[Kind], points: &[Point]) -> Result<Envelope, EnvelopeError> 
     })
 }
 
-/// The largest batch of which something is known for every kind, if all is as it must be.
+/// Checks the points, and returns the largest batch that was measured for every kind.
 fn check(kinds: &[Kind], points: &[Point]) -> Result<u32, EnvelopeError> {
     for (index, &kind) in kinds.iter().enumerate() {
         if kinds[..index].contains(&kind) {
@@ -174,7 +174,7 @@ fn check(kinds: &[Kind], points: &[Point]) -> Result<u32, EnvelopeError> {
     largest.into_iter().min().filter(|_| !points.is_empty()).ok_or(EnvelopeError::NoPoints)
 }
 
-/// c of each kind, in ns, rounded up.
+/// Returns c of each kind, in ns, rounded up.
 ///
 /// Times are in units of the longest, counts in units of the largest batch, so that everything
 /// the solver sees is of the order of 1.
@@ -204,10 +204,10 @@ fn solve(kinds: usize, points: &[Point]) -> Result<Vec<u64>, EnvelopeError> {
     Ok(costs.iter().map(|cost| ns(cost).min(longest)).collect())
 }
 
-/// What A has to be for this point.
+/// The least A that covers this point.
 fn uncovered_ns(point: &Point, costs: &[u64]) -> u64 {
     let covered = u64::try_from(requests_ns(point, costs)).unwrap_or(u64::MAX);
-    // Saturation is meant: what c covers alone needs no A.
+    // Saturation is right: a point that c covers alone needs no A.
     point.highest.ns().saturating_sub(covered)
 }
 
@@ -221,8 +221,8 @@ fn requests_of(point: &Point) -> u128 {
     point.counts.iter().map(|&count| u128::from(count)).sum()
 }
 
-/// What it says of changes of direction and of forced writes stays open: where mixed batches
-/// were measured, A and c cover the changes that were in them.
+/// Changes of direction and forced writes have no cost of their own: A and c cover the changes in
+/// the mixed batches that were measured.
 impl From<Envelope> for CostModel {
     fn from(envelope: Envelope) -> Self {
         let percent = float::of(envelope.overshoot_ppm_highest) / 10_000.0;

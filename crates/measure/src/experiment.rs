@@ -1,114 +1,90 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! What can be measured, by name.
+//! The names of experiments and the facts that plans, warnings and reports ask for.
+//!
+//! This file knows no experiment. Each one states its facts in its own file under `experiments/`;
+//! `experiments/mod.rs` lists them all.
+
+use std::fmt;
 
 /// One experiment; each fills its own part of the drive file.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-#[non_exhaustive]
-pub enum Experiment {
-    /// One request at a random place of an idle device.
-    Single,
-    /// b(i): i requests at random places, given at once to an idle device.
-    Batch,
-    /// Batches of different requests.
-    Mixed,
-    /// drain(q): until the device is empty, from the moment that nothing more is sent.
-    Drain,
-    /// The same with places that make drains long: raises the table where they are longer.
-    DrainAdversary,
-    /// priority(q): q requests of the drive's own priority, others keeping the device full.
-    Priority,
-    /// How long others can hold up one request.
-    Starvation,
-    /// What flows of requests move.
-    Throughput,
-    /// How long the medium takes to turn, if it does.
-    Rotation,
-    /// What a request costs where nothing moves.
-    Overhead,
-    /// Where tracks are denser.
-    Zones,
-    /// How long seeks take.
-    SeekCurve,
-    /// How data is spread over chips.
-    Stripe,
-    /// How long a flush takes when the device's cache is dirty.
-    Flush,
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub struct Experiment(&'static Facts);
+
+/// What is fixed about an experiment.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Facts {
+    /// The name on the command line, in drive files and in journals.
+    pub(crate) name: &'static str,
+    /// The name of an entry of its table: `b` for b(3).
+    pub(crate) symbol: &'static str,
+    /// With which requests it is made, and when.
+    pub(crate) scope: Scope,
+    /// How reports name one of its cells.
+    pub(crate) cell_name: CellName,
+    /// What one of its times is, as the drive file says it.
+    pub(crate) time: &'static str,
+    /// Whether its longest time counts: then the least number of samples of the whole measurement
+    /// depends on it.
+    pub(crate) is_about_maxima: bool,
+    /// The name of its last cell, if the tail of that cell is estimated.
+    pub(crate) tail: Option<&'static str>,
+}
+
+/// With which requests an experiment is made, and when.
+///
+/// All experiments that only read come before the first write, because writes change a device.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Scope {
+    /// With each kind of request: reads first, writes after everything else that only reads.
+    EachKind,
+    /// Once, with reads of its own.
+    Device,
+    /// Once, with all kinds together.
+    AllKinds,
+    /// At the end, with writes of each size.
+    Writes,
+}
+
+/// How reports name a cell of an experiment.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum CellName {
+    /// There is one cell; it needs no name.
+    One,
+    /// By the number of requests, and by the start if there are several: `drain(5) (start: idle)`.
+    Count(&'static [&'static str]),
+    /// By its number.
+    Number,
 }
 
 impl Experiment {
-    /// All, in the order in which they are made: what every guarantee needs comes first.
-    pub const ALL: [Self; 14] = [
-        Self::Batch,
-        Self::Single,
-        Self::Drain,
-        Self::Throughput,
-        Self::Rotation,
-        Self::Overhead,
-        Self::Zones,
-        Self::SeekCurve,
-        Self::Stripe,
-        Self::Starvation,
-        Self::Mixed,
-        Self::Priority,
-        Self::DrainAdversary,
-        Self::Flush,
-    ];
+    /// The experiment with these facts.
+    pub(crate) const fn of(facts: &'static Facts) -> Self {
+        Self(facts)
+    }
 
     /// The name on the command line.
     pub const fn name(self) -> &'static str {
-        match self {
-            Self::Single => "single",
-            Self::Batch => "batch",
-            Self::Mixed => "mixed",
-            Self::Drain => "drain",
-            Self::DrainAdversary => "drain-adversary",
-            Self::Priority => "priority",
-            Self::Starvation => "starvation",
-            Self::Throughput => "throughput",
-            Self::Rotation => "rotation",
-            Self::Overhead => "overhead",
-            Self::Zones => "zones",
-            Self::SeekCurve => "seek-curve",
-            Self::Stripe => "stripe",
-            Self::Flush => "flush",
-        }
+        self.0.name
     }
 
-    /// The experiment of that name.
-    pub fn from_name(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|experiment| experiment.name() == name)
-    }
-
-    /// Whether what it says about the longest time depends on the number of samples.
-    pub(crate) const fn is_about_maxima(self) -> bool {
-        !matches!(self, Self::Throughput | Self::Stripe | Self::DrainAdversary | Self::Flush)
-    }
-
-    /// Whether it is made once, and not with each kind of request.
-    pub(crate) const fn is_of_several(self) -> bool {
-        use Experiment::{Mixed, Overhead, Rotation, SeekCurve, Stripe, Zones};
-        matches!(self, Mixed | Rotation | Overhead | Zones | SeekCurve | Stripe)
-    }
-
-    /// What an entry of its table is called: b(3), drain(3).
+    /// The name of an entry of its table: b(3), drain(3).
     pub const fn symbol(self) -> &'static str {
-        match self {
-            Self::Batch => "b",
-            Self::Drain | Self::DrainAdversary => "drain",
-            other => other.name(),
-        }
+        self.0.symbol
+    }
+
+    /// Its facts.
+    pub(crate) const fn facts(self) -> &'static Facts {
+        self.0
+    }
+
+    /// With which requests it is made, and when.
+    pub(crate) const fn scope(self) -> Scope {
+        self.0.scope
     }
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn names_are_read_back() {
-        for experiment in Experiment::ALL {
-            assert_eq!(Experiment::from_name(experiment.name()), Some(experiment));
-        }
-        assert_eq!(Experiment::from_name("b"), None);
+impl fmt::Debug for Experiment {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
     }
 }

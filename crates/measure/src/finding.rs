@@ -15,35 +15,35 @@ use tidegate_stats::drift::{self, Drift};
 use tidegate_stats::extremes::{TailParams, Tails};
 use tidegate_stats::independence::{self, Independence};
 
-/// The quantile of which an upper bound is told.
+/// The quantile that gets an upper bound.
 const QUANTILE_PPM: u32 = 990_000;
 
-/// What was found in the samples of one experiment with one kind of request.
+/// What the samples of one experiment with one kind of request tell.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Finding {
     /// Which experiment.
     pub experiment: Experiment,
     /// With which requests; none where it takes several kinds.
     pub kind: Option<Kind>,
-    /// What the host did.
+    /// How the host disturbed it.
     pub disturbance: Disturbance,
     /// Whether the end differs from the beginning.
     pub drift: Drift,
-    /// Whether a sample tells something of the next.
+    /// Whether successive samples depend on each other.
     pub independence: Independence,
-    /// What 99 % of the times of one request alone, or of the largest batch, do not exceed,
-    /// whatever their distribution; none elsewhere, or where the samples are too few.
+    /// An upper bound of the 99 % quantile of one request alone, or of the largest batch, for any
+    /// distribution; none for other experiments, or with too few samples.
     pub quantile: Option<UpperQuantile>,
-    /// The longest times of one request alone, or of the largest batch; not looked at
-    /// elsewhere.
+    /// An estimate of the tail of one request alone, or of the largest batch; none for other
+    /// experiments.
     pub tail: Option<Tails>,
 }
 
 impl Finding {
-    /// Of what was measured. Costs about a tenth of a second where it looks at the tail.
+    /// Evaluates the samples. An estimate of the tail takes about a tenth of a second.
     pub(crate) fn of(rounds: &Rounds, measured: &Measured) -> Self {
         let times: Vec<Vec<Duration>> = measured.cells.iter().map(|cell| times(cell)).collect();
-        let has_tail = matches!(rounds.experiment, Experiment::Single | Experiment::Batch);
+        let has_tail = rounds.experiment.facts().tail.is_some();
         let tail = times.last().filter(|times| has_tail && !times.is_empty());
         let quantile = tail.and_then(|times| {
             let mut sorted = times.clone();
@@ -54,8 +54,8 @@ impl Finding {
             experiment: rounds.experiment,
             kind: rounds.kind,
             disturbance: Disturbance::of(&measured.cells, measured.has_steal),
-            drift: drift::compare(&times, rounds.ways),
-            independence: independence::compare(&times, rounds.ways),
+            drift: drift::compare(&times, rounds.grid.ways),
+            independence: independence::compare(&times, rounds.grid.ways),
             quantile,
             tail: tail.map(|times| Tails::estimate(times, &TailParams::default())),
         }
@@ -67,12 +67,9 @@ impl Finding {
         self.kind.map_or_else(|| name.to_owned(), |kind| format!("{name} of {kind}"))
     }
 
-    /// What of it a reader has to know, without the name: one sentence each.
+    /// What a reader has to know of it, one sentence each, without the name.
     pub(crate) fn sentences(&self) -> Vec<String> {
-        let what = match self.experiment {
-            Experiment::Batch => "the largest batch",
-            _ => "one at a time",
-        };
+        let what = self.experiment.facts().tail.unwrap_or_default();
         let quantile = self.quantile.map(|quantile| format!("{what}: {quantile}"));
         let tail = self.tail.as_ref().map(|tails| format!("{what}: {tails}"));
         let of_all =
@@ -106,8 +103,9 @@ mod tests {
     use tidegate_model::Time;
 
     use super::*;
+    use crate::rounds::Grid;
 
-    /// A table of 32 drains from three starts; of the 83rd list the samples get longer.
+    /// A table of 32 drains from three starts; the samples of the 83rd cell get longer.
     #[test]
     fn what_is_found_is_named_by_its_entry() {
         let list = |cell: u64| {
@@ -117,13 +115,11 @@ mod tests {
         };
         let cells = (0..96).map(|cell| list(cell).collect()).collect();
         let measured = Measured { cells, is_cancelled: false, has_steal: false };
-        let experiment = Experiment::Drain;
+        let experiment = Experiment::DRAIN;
         let rounds = Rounds {
             experiment,
             kind: None,
-            samples: 100,
-            cells: 96,
-            ways: 3,
+            grid: Grid { samples: 100, cells: 96, ways: 3 },
             seed: 0,
             begun: Time::ZERO,
         };
@@ -136,7 +132,7 @@ mod tests {
         assert!(disturbance.contains("held up none of 9600 samples"), "{disturbance}");
     }
 
-    /// Where the tail is looked at, a quantile is bounded without any law.
+    /// With an estimate of the tail comes a bound of a quantile that rests on no law.
     #[test]
     fn a_quantile_of_the_largest_batch_is_bounded() {
         let sample = |at| Sample::new(Duration::from_us(1_000 + at), Duration::ZERO, None);
@@ -145,13 +141,11 @@ mod tests {
             is_cancelled: false,
             has_steal: false,
         };
-        let experiment = Experiment::Batch;
+        let experiment = Experiment::BATCH;
         let rounds = Rounds {
             experiment,
             kind: None,
-            samples: 0,
-            cells: 1,
-            ways: 1,
+            grid: Grid { samples: 0, cells: 1, ways: 1 },
             seed: 0,
             begun: Time::ZERO,
         };

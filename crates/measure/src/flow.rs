@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! A flow of requests: what is back is replaced, so that the device stays at a depth.
+//! A flow of requests: each completed request is replaced, so that the device stays at a depth.
 //!
 //! ```text
 //!   outstanding  depth  ____________________
@@ -18,29 +18,29 @@ use crate::subject::{Probe, Subject, SubjectError};
 /// The longest flow before something is measured, in multiples of its depth.
 const LENGTH_MAX: u32 = 7;
 
-/// How many requests a flow at `depth` completes before something is measured: some of each
-/// length, so that what waits in the device is of any age.
+/// Draws how many requests a flow at `depth` completes before something is measured. The length is
+/// random so that requests of any age wait in the device.
 pub(crate) fn length(depth: u32, random: &mut Pcg64) -> u32 {
     random.random_range(1..=depth * LENGTH_MAX)
 }
 
-/// What is outstanding at a subject that was idle.
+/// The requests outstanding at a subject that was idle.
 pub(crate) struct Flow<'a> {
     subject: &'a mut dyn Subject,
     outstanding: Vec<Probe>,
     returned: Vec<Lba>,
-    /// When requests were last given to the device.
+    /// When the last request was sent.
     sent_at: Time,
 }
 
 impl<'a> Flow<'a> {
-    /// Nothing outstanding.
+    /// A flow with nothing outstanding.
     pub(crate) fn on(subject: &'a mut dyn Subject) -> Self {
         let sent_at = subject.now();
         Self { subject, outstanding: Vec::new(), returned: Vec::new(), sent_at }
     }
 
-    /// How many are outstanding.
+    /// How many requests are outstanding.
     pub(crate) fn count(&self) -> u32 {
         u32::try_from(self.outstanding.len()).expect("a device holds few requests")
     }
@@ -50,8 +50,8 @@ impl<'a> Flow<'a> {
         self.subject.now()
     }
 
-    /// Sends so many requests at once and says which. `draw` must sooner or later
-    /// give a place where none is outstanding.
+    /// Sends so many requests at once and returns them. `draw` must sooner or later give a place
+    /// where no request is outstanding.
     pub(crate) fn send(
         &mut self,
         count: u32,
@@ -72,7 +72,7 @@ impl<'a> Flow<'a> {
         Ok(&self.outstanding[first..])
     }
 
-    /// Fills up to `depth`; nothing is sent to a device that holds as many.
+    /// Fills the device up to `depth`.
     pub(crate) fn fill(
         &mut self,
         depth: u32,
@@ -85,7 +85,7 @@ impl<'a> Flow<'a> {
         Ok(())
     }
 
-    /// Waits for at least one request and says where those lie that are back.
+    /// Waits for at least one request and returns the places of all that completed.
     pub(crate) fn wait(&mut self) -> Result<&[Lba], SubjectError> {
         self.returned.clear();
         self.subject.wait(&mut self.returned)?;
@@ -96,8 +96,8 @@ impl<'a> Flow<'a> {
         Ok(&self.returned)
     }
 
-    /// Keeps the device at `depth` until `completions` requests are back. The last it does
-    /// is to send what is missing.
+    /// Keeps the device at `depth` until so many requests have completed. It ends by filling the
+    /// device up.
     pub(crate) fn keep(
         &mut self,
         depth: u32,
@@ -113,7 +113,7 @@ impl<'a> Flow<'a> {
         Ok(())
     }
 
-    /// Sends nothing until at most `count` are outstanding.
+    /// Sends nothing until at most `count` requests are outstanding.
     pub(crate) fn recede_to(&mut self, count: u32) -> Result<(), SubjectError> {
         while self.count() > count {
             self.wait()?;
@@ -121,7 +121,7 @@ impl<'a> Flow<'a> {
         Ok(())
     }
 
-    /// From the last dispatch to the moment at which the device is empty.
+    /// Waits until the device is empty, and returns the time since the last dispatch.
     pub(crate) fn drain(self) -> Result<Duration, SubjectError> {
         Ok(self.subject.drain()?.since(self.sent_at))
     }

@@ -1,21 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! What many measurements have in common is said once: how many they are, and the worst of them.
+//! Warnings about many measurements at once: how many are concerned, and which is the worst.
 //!
-//! Every sentence about each stands in `[fit.samples]` of the drive file; who looks at the end of a
-//! measurement wants to know whether to rely on it, and what to do.
+//! `[fit.samples]` of the drive file has every sentence about each measurement. These warnings say
+//! at the end of a measurement whether to rely on it, and what to do.
 
-use crate::drain::Start;
-use crate::experiment::Experiment;
+use crate::experiment::{CellName, Experiment};
 use crate::finding::Finding;
 use crate::warning::Warning;
 use tidegate_stats::cell::Cell;
 
-/// What the samples of all experiments say against relying on them: a line for each kind of fault.
+/// Warns where samples give a reason not to rely on them: one warning for each kind of fault.
 pub(crate) fn about(findings: &[Finding]) -> Vec<Warning> {
     [held_up(findings), drifted(findings), dependent(findings)].into_iter().flatten().collect()
 }
 
-/// Joins what was not begun: one line, however many experiments came after a stop.
+/// Joins the warnings about experiments that were not begun into one.
 pub(crate) fn joined(warnings: Vec<Warning>) -> Vec<Warning> {
     let mut all: Vec<Warning> = Vec::new();
     for warning in warnings {
@@ -39,7 +38,7 @@ pub(crate) fn joined(warnings: Vec<Warning>) -> Vec<Warning> {
     all
 }
 
-/// Where the host made a longest time longer.
+/// Warns where the host made a longest time longer.
 fn held_up(findings: &[Finding]) -> Option<Warning> {
     let hit = || findings.iter().filter(|it| !it.disturbance.excess_max.is_zero());
     let worst = hit().max_by_key(|it| it.disturbance.excess_max)?;
@@ -47,7 +46,7 @@ fn held_up(findings: &[Finding]) -> Option<Warning> {
     Some(Warning::HeldUp { measurements: hit().count(), of, disturbance })
 }
 
-/// Where the end differs from the beginning.
+/// Warns where the end of a measurement differs from its beginning.
 fn drifted(findings: &[Finding]) -> Option<Warning> {
     let shifts = || findings.iter().flat_map(|it| it.drift.shifts.iter().map(move |at| (it, at)));
     let (worst, shift) = shifts().max_by(|a, b| a.1.factor().total_cmp(&b.1.factor()))?;
@@ -56,7 +55,7 @@ fn drifted(findings: &[Finding]) -> Option<Warning> {
     Some(Warning::Drifted { measurements, of, shift: shift.in_short() })
 }
 
-/// Where samples are worth less than half of their number.
+/// Warns where samples are worth less than half of their number.
 fn dependent(findings: &[Finding]) -> Option<Warning> {
     let grave = || findings.iter().filter(|it| it.independence.is_grave());
     let worst = |it: &Finding| it.independence.worst().copied();
@@ -71,24 +70,19 @@ fn dependent(findings: &[Finding]) -> Option<Warning> {
     })
 }
 
-/// `b(5) of reads of 4KiB`, `entry 2 of starvation of reads of 4KiB`.
+/// Names a cell: `b(5) of reads of 4KiB`, `drain(5) of reads of 4KiB (start: steady)`, `entry 2 of
+/// starvation of reads of 4KiB`.
 fn named(finding: &Finding, cell: Cell) -> String {
     let symbol = finding.experiment.symbol();
-    let of = finding.kind.map_or_else(String::new, |kind| format!(" of {kind}"));
-    match finding.experiment {
-        Experiment::Single => finding.name(),
-        Experiment::Batch | Experiment::Priority => format!("{symbol}({}){of}", cell.entry + 1),
-        Experiment::Drain => drain(cell, &Start::RANDOM, &of),
-        Experiment::DrainAdversary => drain(cell, &Start::ADVERSARIES, &of),
-        _ => format!("{cell} of {}", finding.name()),
+    match finding.experiment.facts().cell_name {
+        CellName::One => finding.name(),
+        CellName::Count(starts) => {
+            let of = finding.kind.map_or_else(String::new, |kind| format!(" of {kind}"));
+            let start = starts.get(cell.way).map(|start| format!(" (start: {start})"));
+            format!("{symbol}({}){of}{}", cell.entry + 1, start.unwrap_or_default())
+        }
+        CellName::Number => format!("{cell} of {}", finding.name()),
     }
-}
-
-/// `drain(5) of reads of 4KiB (start: steady)`.
-fn drain(cell: Cell, starts: &[Start], of: &str) -> String {
-    let start =
-        starts.get(cell.way).map_or_else(String::new, |it| format!(" (start: {})", it.name()));
-    format!("drain({}){of}{start}", cell.entry + 1)
 }
 
 #[cfg(test)]
@@ -98,9 +92,10 @@ mod tests {
     use super::*;
     use crate::held_up::Sample;
     use crate::kind::Kind;
-    use crate::rounds::{Measured, Rounds};
+    use crate::rounds::{Grid, Measured, Rounds};
 
-    /// A measurement whose last entry gets slower by so many per cent, and is held up at its end.
+    /// A measurement whose last entry gets slower by so many per cent, and that the host holds up
+    /// at its end.
     fn finding(experiment: Experiment, slower: u64, held_up: u64) -> Finding {
         let took = |at: u64| 100_000 + at * at * 7_919 % 997 + at * slower * 10;
         let sample = |at: u64| {
@@ -112,13 +107,13 @@ mod tests {
         let measured = Measured { cells, is_cancelled: false, has_steal: false };
         let kind = Some(Kind { op: Op::Read, size: Bytes::from_kib(4) });
         let begun = Time::ZERO;
-        let (samples, cells, ways, seed) = (100, 1, 1, 0);
-        Finding::of(&Rounds { experiment, kind, samples, cells, ways, seed, begun }, &measured)
+        let (grid, seed) = (Grid { samples: 100, cells: 1, ways: 1 }, 0);
+        Finding::of(&Rounds { experiment, kind, grid, seed, begun }, &measured)
     }
 
     #[test]
     fn what_many_say_is_one_line_that_names_the_worst() {
-        let (drain, batch) = (Experiment::Drain, Experiment::Batch);
+        let (drain, batch) = (Experiment::DRAIN, Experiment::BATCH);
         let findings = [finding(drain, 100, 0), finding(batch, 300, 900), finding(drain, 0, 500)];
         let all = about(&findings);
         let texts: Vec<_> = all.iter().map(ToString::to_string).collect();
@@ -133,7 +128,7 @@ mod tests {
     #[test]
     fn what_was_not_begun_is_one_line() {
         let of = |experiment| Warning::NotBegun { experiments: vec![experiment] };
-        let (batch, drain) = (Experiment::Batch, Experiment::Drain);
+        let (batch, drain) = (Experiment::BATCH, Experiment::DRAIN);
         let all = joined(vec![of(batch), Warning::NotRealTime, of(drain), of(batch)]);
         let both = Warning::NotBegun { experiments: vec![batch, drain] };
         assert_eq!(all, [both, Warning::NotRealTime]);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! What the host did to a sample.
+//! How long the host held up a sample.
 //!
-//! The host's lateness is contained in every time and never subtracted: the host that enforces
-//! is late as well. But it is measured beside each sample, so that a busy host is told from a
-//! slow disk.
+//! The host's lateness is part of every time and is never subtracted, because the host that
+//! enforces is late as well. It is measured beside each sample to tell a busy host from a slow
+//! disk.
 
 use tidegate_model::Duration;
 use tidegate_platform::RunDelay;
@@ -12,55 +12,56 @@ use tidegate_platform::steal::ProcessorTime;
 /// A sample is disturbed when the host held it up for more than this part of its time.
 const DISTURBED_PART: u64 = 100;
 
-/// One time, and what is known of it.
+/// One time, and how the host may have lengthened it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Sample {
     /// From the first submission to the last completion.
     pub(crate) took: Duration,
-    /// The part of it, at most, in which the host did not let us see what the device did.
+    /// How much of it the host may have added.
     pub(crate) held_up: Duration,
-    /// The first sector, where one place alone was asked for.
+    /// The first sector; none where the trial has several requests.
     pub(crate) start: Option<u64>,
 }
 
 impl Sample {
-    /// What a trial gave. A step of stolen time may be longer than the sample it ends in: no
-    /// more than the whole of it was lost.
+    /// The sample of one trial. A step of stolen time may be longer than the sample it ends in: the
+    /// sample lost its whole time at most.
     pub(crate) fn new(took: Duration, held_up: Duration, start: Option<u64>) -> Self {
         Self { took, held_up: held_up.min(took), start }
     }
 
-    /// Whether the host had a part in it that shows.
+    /// Whether the host's part in it is large enough to matter.
     pub(crate) fn is_disturbed(&self) -> bool {
         self.held_up.ns() > self.took.ns() / DISTURBED_PART
     }
 }
 
-/// Reads how long the thread that made it was kept from running.
+/// Reads how long this thread was kept from running.
 #[derive(Debug)]
 pub(crate) struct HeldUpMeter {
     run_delay: Option<RunDelay>,
 }
 
 impl HeldUpMeter {
-    /// Of this thread.
+    /// Begins to read for the calling thread.
     pub(crate) fn of_this_thread() -> Self {
         Self { run_delay: RunDelay::of_this_thread() }
     }
 
-    /// Whether any time was ever stolen from this machine: only then can a sample have lost a
-    /// part of such time that is shorter than the steps in which it is counted.
+    /// Whether a hypervisor ever took time from this machine. Only then can a sample have lost less
+    /// time than the steps in which the kernel counts it.
     pub(crate) fn is_stolen_from() -> bool {
         ProcessorTime::read().is_some_and(|read| read.stolen_ticks > 0)
     }
 
-    /// Waiting for a processor, and what the hypervisor took from any processor.
+    /// Returns the time this thread waited for a processor, plus what the hypervisor took from any
+    /// processor.
     ///
-    /// Stolen time is counted in steps of 10 ms: most samples that lost less show nothing, and
-    /// the one within which a step ends is booked all of it.
+    /// The kernel counts stolen time in steps of 10 ms. Most samples that lost less show nothing;
+    /// the sample in which a step ends is charged with all of it.
     ///
     /// # Cost
-    /// Two reads of `/proc`; not made while a request is in flight.
+    /// Two reads of `/proc`; not called while a request is in flight.
     pub(crate) fn read(&self) -> Duration {
         let waited = self.run_delay.as_ref().and_then(RunDelay::read).unwrap_or(Duration::ZERO);
         let stolen = ProcessorTime::read().map_or(Duration::ZERO, ProcessorTime::stolen);
@@ -68,24 +69,24 @@ impl HeldUpMeter {
     }
 }
 
-/// How many of all samples were disturbed, and by how much.
+/// How many samples were disturbed, and by how much.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Disturbance {
-    /// All samples.
+    /// The number of all samples.
     pub samples: u64,
-    /// Those that the host held up for more than a hundredth of their time.
+    /// The number of samples that the host held up for more than a hundredth of their time.
     pub disturbed: u64,
-    /// The longest that one was held up.
+    /// The longest that the host held up one sample.
     pub held_up_max: Duration,
-    /// By how much the longest time of any number of requests would be less without them, as
-    /// far as there are others.
+    /// By how much the longest time of any cell would be shorter without its disturbed samples.
     pub excess_max: Duration,
-    /// Whether this machine is one that time is stolen from, which is counted in steps of 10 ms.
+    /// Whether a hypervisor takes time from this machine, which the kernel counts in steps of 10
+    /// ms.
     pub has_steal: bool,
 }
 
 impl Disturbance {
-    /// Of samples by cell.
+    /// Summarises samples by cell.
     pub(crate) fn of(cells: &[Vec<Sample>], has_steal: bool) -> Self {
         let none = Self { has_steal, ..Self::default() };
         cells.iter().fold(none, |sum, cell| {

@@ -10,12 +10,12 @@ use tidegate_model::{Bytes, Op};
 pub struct Kind {
     /// Read or write.
     pub op: Op,
-    /// How much.
+    /// The size.
     pub size: Bytes,
 }
 
 impl Kind {
-    /// Every operation in every size, each once however often it is named.
+    /// Every operation in every size, each once.
     pub fn all(ops: &[Op], sizes: &[Bytes]) -> Vec<Self> {
         let of_op = |&op| sizes.iter().map(move |&size| Self { op, size });
         let mut all = Vec::new();

@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! How late the host wakes up, measured without the device.
 //!
-//! Every batch ends with a wake-up, so this lateness is contained in every time. It is
-//! recorded beside the table and not subtracted: the host that enforces is late as well.
+//! Every batch ends with a wake-up, so this lateness is part of every time. It is recorded beside
+//! the table and not subtracted, because the host that enforces is late as well.
 
 use tidegate_device::{Ring, RingError};
 use tidegate_model::Duration;
 use tidegate_platform::Clock;
 
-/// How often it is measured.
+/// How many wake-ups are measured.
 pub(crate) const WAITS: u32 = 100;
 
-/// How long each wait is meant to last.
+/// How long each wait should last.
 const WAIT: Duration = Duration::from_ms(1);
 
-/// The latest wake-up of [`WAITS`] waits on an idle ring.
+/// Returns the latest wake-up of [`WAITS`] waits on an idle ring.
 pub(crate) fn highest(ring: &mut Ring, clock: Clock) -> Result<Duration, RingError> {
     let mut highest = Duration::ZERO;
     for _ in 0..WAITS {

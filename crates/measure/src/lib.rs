@@ -1,58 +1,77 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Measures how a device behaves in time: how long i requests given at once take, b(i); how
-//! long it takes to be empty, drain(q); what flows of requests move; how long others can hold up
-//! one. Writes what it found into a drive file.
+//! Measures how a device behaves in time and writes a drive file: how long i requests given at once
+//! take, b(i); how long the device takes to become empty, drain(q); how many bytes flows of requests
+//! move; how long others can hold up one request.
 //!
-//! [`profile()`] measures a block device or a file, [`profile_drive`] a simulated drive in
-//! virtual time: the same experiments, the same statistics. What the host added to the
-//! figures is never subtracted; what may have spoilt them is said.
+//! [`profile()`] measures a block device or a file, [`profile_drive`] a simulated drive in virtual
+//! time, with the same experiments and the same statistics. What the host adds to the figures is
+//! never subtracted; warnings say what may have spoilt them.
+//!
+//! Each experiment has one file in `experiments/`; nothing else knows how it is made:
+//!
+//! ```text
+//!   profile ---> run ---> experiments ---> rounds, found ---> subject, journal
+//!      |---> plan --------^     |--------> geometry, stripe, flush_times
+//!      `---> outcome: the drive file from what was found
+//! ```
 
-pub mod drain;
+mod cache_fill;
+pub mod compare;
+mod context;
 pub mod envelope;
 pub mod experiment;
+mod experiments;
 #[cfg(test)]
 mod extremes_coverage;
 pub mod finding;
 mod flow;
-pub mod flush;
+mod flush_times;
+mod followers;
+mod found;
 pub mod geometry;
 mod grouped;
 mod held_up;
 pub mod journal;
 pub mod kind;
 mod lateness;
-mod load_meter;
-mod mixed;
+mod load;
+pub mod merge;
+pub mod origin;
 mod outcome;
+mod params;
 mod places;
 pub mod plan;
-mod priority;
+mod procedure;
 pub mod profile;
 mod record;
 mod rounds;
 mod run;
 mod run_record;
-mod single;
-mod starvation;
+mod start;
 pub mod stripe;
-mod structure;
 mod subject;
-mod throughput;
+mod table;
+pub mod time_left;
 pub mod warning;
 
-pub use drain::Start;
+pub use cache_fill::FlushStart;
 pub use experiment::Experiment;
+pub use experiments::flush;
 pub use finding::Finding;
-pub use flush::{FlushStart, FlushTimes};
+pub use flush_times::FlushTimes;
+pub use followers::Progress;
 pub use held_up::Disturbance;
 pub use journal::{Journal, JournalError};
 pub use kind::Kind;
-pub use plan::{Pace, Step};
-pub use profile::{
-    Profile, ProfileError, ProfileParams, StartTimes, plan, plan_drive, profile, profile_drive,
-};
+pub use origin::Origin;
+pub use outcome::Profile;
+pub use params::{ProfileError, ProfileParams};
+pub use plan::Step;
+pub use procedure::Pace;
+pub use profile::{plan, plan_drive, profile, profile_drive};
 pub use record::device_identity;
-pub use rounds::Progress;
+pub use start::{Start, StartTimes};
 pub use stripe::Stripe;
 pub use subject::SubjectError;
+pub use time_left::TimeLeft;
 pub use warning::{Entries, Skip, Warning};

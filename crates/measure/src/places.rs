@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Where requests lie: side by side, the whole target in places of one size.
+//! Where requests can lie: the target is divided into places of one size, side by side.
 
 use std::ops::Range;
 
@@ -11,41 +11,47 @@ use tidegate_model::{Bytes, Lba};
 use crate::kind::Kind;
 use crate::subject::Probe;
 
+/// The part of a target at its end that a flow is confined to, or keeps out of: a fifth, as in
+/// RTAS'08, section 3.1.
+pub(crate) const FIFTH: usize = 5;
+
+/// The part of a target at each end between which requests alternate: a twentieth.
+pub(crate) const TWENTIETH: usize = 20;
+
 /// All places of a target.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Places {
-    /// What is done to them, and their size.
+    /// The operation and the size of a request.
     pub(crate) kind: Kind,
     /// How many there are.
     pub(crate) count: usize,
 }
 
 impl Places {
-    /// Of such requests on a target of `capacity`.
+    /// The places of such requests on a target of `capacity`.
     pub(crate) fn of(capacity: Bytes, kind: Kind) -> Self {
         let count = usize::try_from(capacity.get() / kind.size.get()).unwrap_or(usize::MAX);
         Self { kind, count }
     }
 
-    /// A request at the place of that index.
+    /// A request at the place with this index.
     pub(crate) fn at(&self, index: usize) -> Probe {
         let index = u64::try_from(index).expect("a place fits");
         let Kind { op, size } = self.kind;
         Probe { op, start: Lba::new(index * size.sectors_ceil()), size }
     }
 
-    /// So many different places, uniformly random: what is asked for twice in one batch
-    /// would come from the drive's cache.
+    /// Draws so many different places, uniformly: the drive's cache would answer a repeated place.
     pub(crate) fn different(&self, requests: usize, random: &mut Pcg64) -> Vec<Probe> {
         index::sample(random, self.count, requests).iter().map(|index| self.at(index)).collect()
     }
 
-    /// One of all.
+    /// Draws any place.
     pub(crate) fn anywhere(&self, random: &mut Pcg64) -> Probe {
         self.within(0..self.count, random)
     }
 
-    /// One of a range of indices, which is not empty.
+    /// Draws a place within a range of indices, which is not empty.
     pub(crate) fn within(&self, range: Range<usize>, random: &mut Pcg64) -> Probe {
         self.at(random.random_range(range))
     }

@@ -1,28 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Writes what was measured, and on what, into a drive file.
+//! What a drive file says about the device, the host and the options of a measurement.
 
 use std::time::SystemTime;
 
 use tidegate_device::{DeviceFacts, RingSetup, WriteCache};
-use tidegate_model::drive_file::{Identity, MeasuredTable};
-use tidegate_model::{BatchTable, Duration};
+use tidegate_model::Duration;
+use tidegate_model::drive_file::Identity;
 use tidegate_platform::realtime::RealTime;
 use tidegate_platform::realtime::Throttling;
 
 use crate::experiment::Experiment;
-use crate::held_up::Sample;
 use crate::kind::Kind;
 use crate::lateness;
-use crate::profile::ProfileParams;
-use crate::run::skip;
+use crate::params::ProfileParams;
 use crate::run_record::{RunRecord, Runs};
-use tidegate_stats::confidence;
-use tidegate_stats::order_statistics::Summary;
 
-/// What the host is like when a measurement begins.
+/// The state of the host when a measurement begins.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct HostRecord {
-    /// What was granted, if it was asked for.
+    /// The real-time scheduling that was granted; none if it was not asked for.
     pub(crate) real_time: Option<RealTime>,
     /// How the ring was set up.
     pub(crate) setup: RingSetup,
@@ -32,50 +28,19 @@ pub(crate) struct HostRecord {
     pub(crate) throttling: Option<Throttling>,
 }
 
-/// The table of what was measured in so many ways for each number of requests, and the least
-/// number of samples in it; none without a sample. It ends before the first number without a sample of each way.
-///
-/// Each figure is the greatest of those that the ways have, so that it holds for each of
-/// them.
-pub(crate) fn table(kind: Kind, ways: usize, cells: &[Vec<Sample>]) -> Option<MeasuredTable> {
-    let times = |cell: &Vec<Sample>| -> Vec<_> { cell.iter().map(|sample| sample.took).collect() };
-    let mut all: Vec<_> = cells.iter().map_while(|cell| Summary::of(&mut times(cell))).collect();
-    all.truncate(all.len() / ways * ways);
-    let entries: Vec<&[Summary]> = all.chunks(ways).collect();
-    let samples = all.iter().map(|summary| summary.count).min()?;
-    let greatest = |figure: &dyn Fn(&Summary) -> Duration| -> Vec<Duration> {
-        let of_entry = |entry: &&[Summary]| entry.iter().map(figure).max();
-        entries.iter().filter_map(of_entry).collect()
-    };
-    let ns = |list: Vec<Duration>| list.into_iter().map(Duration::ns).collect();
-    let highest = greatest(&|summary| summary.highest);
-    Some(MeasuredTable {
-        op: Some(kind.op),
-        size: Some(kind.size),
-        table: BatchTable::new(&highest).expect("every batch has a time above zero"),
-        ns_max: ns(highest),
-        quantiles_ns: std::array::from_fn(|index| {
-            ns(greatest(&|summary| summary.quantiles[index]))
-        }),
-        samples: Some(u64::from(samples)),
-        depth: None,
-        confidence: Some(confidence::statement(samples)),
-    })
-}
-
-/// Which device was measured, and how, by these runs.
-pub(crate) fn identity(params: &ProfileParams, facts: &DeviceFacts, runs: &Runs) -> Identity {
+/// Says which device was measured, and how, by these runs.
+pub(crate) fn identity(made: &[Experiment], facts: &DeviceFacts, runs: &Runs) -> Identity {
     Identity {
         when: runs.when(),
-        how: Some(how(params, false, runs)),
+        how: Some(how(made, runs)),
         host: runs.host(),
         ..device_identity(facts)
     }
 }
 
-/// The record of a run on a device.
+/// The record of a run on a device, with these options.
 pub(crate) fn run(
-    params: &ProfileParams,
+    options: String,
     facts: &DeviceFacts,
     measured_at: SystemTime,
     host: &HostRecord,
@@ -84,11 +49,11 @@ pub(crate) fn run(
         when: Some(instant(measured_at)),
         host: device_lines(facts).into_iter().chain(run_lines(host)).collect(),
         is_real_time: Some(host.real_time.is_some_and(|granted| granted.is_complete())),
-        ..RunRecord::of_options(options(params, false))
+        ..RunRecord::of_options(options)
     }
 }
 
-/// Which device a drive file is about: model, firmware and where, nothing of a measurement.
+/// Says which device a drive file is about: model, firmware and where, nothing of a measurement.
 pub fn device_identity(facts: &DeviceFacts) -> Identity {
     Identity {
         model: facts.model.clone(),
@@ -105,10 +70,10 @@ pub(crate) fn instant(at: SystemTime) -> String {
 }
 
 /// The options that repeat the measurement, with the experiments that are made.
-pub(crate) fn options(params: &ProfileParams, has_tags: bool) -> String {
+pub(crate) fn options(params: &ProfileParams, made: &[Experiment]) -> String {
     let ProfileParams { kinds, depth, samples, seed, .. } = params;
     let (ops, sizes) = (list(kinds, |kind| kind.op.name()), list(kinds, |kind| kind.size));
-    let names: Vec<_> = made(params, has_tags).map(Experiment::name).collect();
+    let names: Vec<_> = made.iter().map(|it| it.name()).collect();
     format!(
         "tidegate profile --only {} --op {ops} --size {sizes} --depth {depth} --samples {samples} \
          --seed {seed}",
@@ -116,20 +81,14 @@ pub(crate) fn options(params: &ProfileParams, has_tags: bool) -> String {
     )
 }
 
-/// The options of the runs, and what a time is.
-pub(crate) fn how(params: &ProfileParams, has_tags: bool, runs: &Runs) -> String {
-    let mut times: Vec<_> = made(params, has_tags).map(what_a_time_is).collect();
+/// The options of the runs, and what a time of each experiment is.
+pub(crate) fn how(made: &[Experiment], runs: &Runs) -> String {
+    let mut times: Vec<_> = made.iter().map(|it| it.facts().time).collect();
     times.dedup();
     format!("{}{}", runs.options(), times.join("; "))
 }
 
-/// The experiments that were asked for and can be made.
-fn made(params: &ProfileParams, has_tags: bool) -> impl Iterator<Item = Experiment> {
-    let chosen = Experiment::ALL.into_iter().filter(|it| params.experiments.contains(it));
-    chosen.filter(move |it| skip(params, has_tags, *it).is_none())
-}
-
-/// Each once, with commas between.
+/// Lists each value once, with commas between.
 fn list<T: PartialEq + ToString>(kinds: &[Kind], of: impl Fn(&Kind) -> T) -> String {
     let mut all: Vec<T> = Vec::new();
     for value in kinds.iter().map(of) {
@@ -140,44 +99,8 @@ fn list<T: PartialEq + ToString>(kinds: &[Kind], of: impl Fn(&Kind) -> T) -> Str
     all.iter().map(ToString::to_string).collect::<Vec<_>>().join(",")
 }
 
-fn what_a_time_is(experiment: Experiment) -> &'static str {
-    match experiment {
-        Experiment::Batch => {
-            "a time runs from just before one submission of the whole batch to its last completion"
-        }
-        Experiment::Drain => {
-            "a drain runs from the last submission to the last completion, after random requests: \
-             so many at once, or at the end of a flow of that depth or of the full depth; each \
-             figure is the greatest of the three"
-        }
-        Experiment::Single => "single: one random request on an idle device",
-        Experiment::Mixed => "a mixed batch is of several kinds and measured as a batch",
-        Experiment::Throughput => {
-            "throughput: stretches of a flow that keeps so many outstanding, their median"
-        }
-        Experiment::Rotation | Experiment::Overhead | Experiment::Zones | Experiment::SeekCurve => {
-            "rotation, overhead, zones and seek-curve: one read at a time, from when it is back"
-        }
-        Experiment::Stripe => "stripe: reads of 4KiB, several at once",
-        Experiment::DrainAdversary => {
-            "drains after requests far apart raise the table where they are longer"
-        }
-        Experiment::Priority => {
-            "a time of priority runs from one submission of all requests of priority to their \
-             last completion, while random others keep the device full"
-        }
-        Experiment::Flush => {
-            "a flush runs from its submission to an idle device to its completion, after one \
-             write, as many as are outstanding at most, and as many as fill its cache, at random \
-             and by turns at either end"
-        }
-        Experiment::Starvation => {
-            "starved: one request in the highest fifth, all others in the lowest"
-        }
-    }
-}
-
-/// `sda`, or `a file on ext4 on sda`: no paths, drive files are shared.
+/// Says where the device is: `sda`, or `a file on ext4 on sda`. It names no path, because drive
+/// files are shared.
 fn place(facts: &DeviceFacts) -> Option<String> {
     match (&facts.file_system, &facts.device) {
         (Some(file_system), Some(device)) => Some(format!("a file on {file_system} on {device}")),
@@ -186,7 +109,7 @@ fn place(facts: &DeviceFacts) -> Option<String> {
     }
 }
 
-/// What the kernel told about the device.
+/// What the kernel says about the device.
 fn device_lines(facts: &DeviceFacts) -> Vec<String> {
     let media = |rotational| if rotational { "rotational" } else { "not rotational" };
     [
@@ -206,7 +129,7 @@ fn device_lines(facts: &DeviceFacts) -> Vec<String> {
     .collect()
 }
 
-/// What the host is like for the run.
+/// The state of the host for the run.
 fn run_lines(host: &HostRecord) -> Vec<String> {
     let real_time = host.real_time.map_or_else(
         || "real-time scheduling was not asked for".to_owned(),

@@ -1,16 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! The order in which samples are taken.
 //!
-//! A round tries every cell (every batch size, every number to drain from every start) once,
-//! in an order of its own: what drifts during the measurement (temperature, other load, the
-//! drive's own housekeeping) falls on all alike, and one that is stopped has samples of all. The first round
-//! warms up and is not counted. The second goes up from 1: stopped within it, there is a
-//! shorter table, and not one with gaps.
+//! A round tries every cell (every batch size, every number to drain from every start) once, in a
+//! random order. So drift during the measurement (temperature, other load, the drive's own
+//! housekeeping) falls on all cells alike, and a measurement that is stopped has samples of all.
+//! The first round warms up and does not count. The second goes up from 1: stopped within it, the
+//! measurement has a shorter table and not one with gaps.
 //!
-//! A round that is complete is kept in the journal. A measurement that goes on warms up again
-//! and draws other places than the first time.
-
-use std::sync::atomic::{AtomicBool, Ordering};
+//! The journal keeps each complete round. A resumed measurement warms up again and draws other
+//! places than the first time.
 
 use rand::SeedableRng as _;
 use rand::seq::SliceRandom;
@@ -18,87 +16,64 @@ use rand_pcg::Pcg64;
 use tidegate_model::{Duration, Time};
 
 use crate::experiment::Experiment;
+use crate::followers::{Followers, Progress};
 use crate::held_up::Sample;
-use crate::journal::Journal;
 use crate::kind::Kind;
 use crate::subject::{Subject, SubjectError};
 
-/// A clock too coarse to see a batch does not make it free.
+/// No trial takes less, even if the clock is too coarse to see it.
 const SHORTEST: Duration = Duration::from_ns(1);
 
-/// How far an experiment is.
+/// How many different trials an experiment has, and how often it makes each.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Progress {
-    /// Which.
-    pub experiment: Experiment,
-    /// Of which requests; of any where that is not asked for.
-    pub kind: Option<Kind>,
-    /// Trials made.
-    pub done: u64,
-    /// Trials to be made.
-    pub total: u64,
-    /// How long the measurement has lasted, what warmed up and earlier experiments included;
-    /// of a simulated drive in its virtual time.
-    pub elapsed: Duration,
-}
-
-/// Who follows a measurement.
-pub(crate) struct Followers<'a> {
-    /// Told after every trial.
-    pub(crate) progress: &'a mut dyn FnMut(Progress),
-    /// Ends it when it becomes true.
-    pub(crate) cancelled: &'a AtomicBool,
-    /// All kinds of requests.
-    pub(crate) kinds: &'a [Kind],
-    /// Keeps every sample.
-    pub(crate) journal: Option<&'a mut Journal>,
-}
-
-impl Followers<'_> {
-    pub(crate) fn is_cancelled(&self) -> bool {
-        self.cancelled.load(Ordering::Relaxed)
-    }
-
-    /// Something that this run measured is in the drive file.
-    pub(crate) fn count_this_run(&mut self) {
-        if let Some(journal) = self.journal.as_mut() {
-            journal.count_this_run();
-        }
-    }
-}
-
-/// How often what is tried.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Rounds {
-    /// What is measured.
-    pub(crate) experiment: Experiment,
-    /// With which requests.
-    pub(crate) kind: Option<Kind>,
+pub(crate) struct Grid {
     /// Samples of each cell.
     pub(crate) samples: u32,
     /// How many different trials a round has, the cheapest first.
     pub(crate) cells: usize,
-    /// How many of them each entry of the table has: cell c is of entry `c / ways`. 1 where
-    /// each is an entry of its own.
+    /// How many cells each entry of the table has: cell c belongs to entry `c / ways`.
     pub(crate) ways: usize,
-    /// Decides all places and orders.
+}
+
+impl Grid {
+    /// One cell for each number of requests from 1 to `depth`.
+    pub(crate) fn counts(samples: u32, depth: u32) -> Self {
+        Self { samples, cells: depth as usize, ways: 1 }
+    }
+
+    /// How many trials all rounds have that count.
+    pub(crate) fn trials(self) -> u64 {
+        u64::from(self.samples) * u64::try_from(self.cells).expect("a count fits")
+    }
+}
+
+/// What an experiment tries with one kind of request, and how often.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Rounds {
+    /// Which experiment.
+    pub(crate) experiment: Experiment,
+    /// With which requests; none where it takes several kinds.
+    pub(crate) kind: Option<Kind>,
+    /// How many trials.
+    pub(crate) grid: Grid,
+    /// Determines all places and orders.
     pub(crate) seed: u64,
     /// When the first experiment began.
     pub(crate) begun: Time,
 }
 
-/// What was measured.
+/// The samples of an experiment.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Measured {
-    /// Entry c: the trials of cell c, in the order they were taken.
+    /// Entry c holds the trials of cell c, in the order they were made.
     pub(crate) cells: Vec<Vec<Sample>>,
     /// Whether it was stopped before the end.
     pub(crate) is_cancelled: bool,
-    /// Whether time is stolen from the host.
+    /// Whether a hypervisor takes time from the host.
     pub(crate) has_steal: bool,
 }
 
-/// What one trial gave: a time, and the place if there was only one.
+/// The result of one trial: a time, and the place if there was only one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Trial {
     /// From the first submission to the last completion.
@@ -113,8 +88,15 @@ impl From<Duration> for Trial {
     }
 }
 
+impl Measured {
+    /// The longest time of each cell; none where a cell has no sample.
+    pub(crate) fn longest(&self) -> impl Iterator<Item = Option<Duration>> {
+        self.cells.iter().map(|cell| cell.iter().map(|sample| sample.took).max())
+    }
+}
+
 impl Rounds {
-    /// Measures round by round, until done or cancelled. `trial` takes one sample of a cell and
+    /// Makes round after round, until done or cancelled. `trial` takes one sample of a cell and
     /// leaves the subject idle.
     pub(crate) fn measure<T: Into<Trial>>(
         &self,
@@ -123,23 +105,21 @@ impl Rounds {
         followers: &mut Followers<'_>,
     ) -> Result<Measured, SubjectError> {
         let name = self.name(followers);
-        let earlier = followers.journal.as_mut().map(|it| it.take_rounds(&name, self.cells));
+        let earlier = followers.journal.as_mut().map(|it| it.take_rounds(&name, self.grid.cells));
         let earlier = earlier.unwrap_or_default();
         let mut random = self.random(earlier.len());
         let has_steal = subject.has_steal();
         let mut measured = Measured { has_steal, ..self.with_earlier(&earlier) };
-        let mut order: Vec<usize> = (0..self.cells).collect();
-        let mut told = self.told(earlier.len());
+        let mut order: Vec<usize> = (0..self.grid.cells).collect();
+        let mut told = self.progress(earlier.len());
         // The first round of each run warms up.
         let mut is_counted = false;
-        while measured.cells.iter().any(|cell| cell.len() < self.samples as usize) {
-            let is_first = is_counted && measured.cells.iter().all(Vec::is_empty);
-            if is_first {
+        while measured.cells.iter().any(|cell| cell.len() < self.grid.samples as usize) {
+            if is_counted && measured.cells.iter().all(Vec::is_empty) {
                 order.sort_unstable();
             } else {
                 order.shuffle(&mut random);
             }
-            let mut round = vec![None; self.cells];
             for &cell in &order {
                 if followers.is_cancelled() {
                     measured.is_cancelled = true;
@@ -149,31 +129,26 @@ impl Rounds {
                 if is_counted {
                     followers.count_this_run();
                     measured.cells[cell].push(sample);
-                    round[cell] = Some(sample);
                     told.done += 1;
                 }
                 told.elapsed = subject.now().since(self.begun);
                 (followers.progress)(told);
             }
-            let round: Vec<Sample> = round.into_iter().flatten().collect();
-            if let (true, Some(journal)) = (is_counted, followers.journal.as_mut()) {
-                journal.keep_round(&name, &round);
-                if let Some(load) = journal.is_load_due().then(|| subject.load()).flatten() {
-                    journal.keep_load(load);
-                }
+            if is_counted {
+                keep(&name, &measured, subject, followers);
             }
             is_counted = true;
         }
         Ok(measured)
     }
 
-    /// What the journal calls it.
+    /// The name of its rounds in the journal.
     fn name(&self, followers: &Followers<'_>) -> String {
         let of = self.kind.map_or_else(|| join(followers.kinds), |kind| kind.to_string());
         format!("{} of {of}", self.experiment.name())
     }
 
-    /// Other places than those of the rounds that were made before.
+    /// Other places than those of earlier runs.
     fn random(&self, earlier: usize) -> Pcg64 {
         let earlier = u64::try_from(earlier).expect("a number of rounds fits");
         Pcg64::seed_from_u64(self.seed.wrapping_add(earlier))
@@ -181,19 +156,31 @@ impl Rounds {
 
     fn with_earlier(&self, earlier: &[Vec<Sample>]) -> Measured {
         let of_cell = |cell| earlier.iter().map(move |round: &Vec<Sample>| round[cell]);
-        let cells = (0..self.cells).map(|cell| of_cell(cell).collect()).collect();
+        let cells = (0..self.grid.cells).map(|cell| of_cell(cell).collect()).collect();
         Measured { cells, is_cancelled: false, has_steal: false }
     }
 
-    fn told(&self, earlier: usize) -> Progress {
-        let cells = u64::try_from(self.cells).expect("a number of cells fits");
+    /// The progress after so many rounds.
+    pub(crate) fn progress(&self, earlier: usize) -> Progress {
+        let cells = u64::try_from(self.grid.cells).expect("a number of cells fits");
         Progress {
             experiment: self.experiment,
             kind: self.kind,
             done: cells * u64::try_from(earlier).expect("a number of rounds fits"),
-            total: u64::from(self.samples) * cells,
+            total: self.grid.trials(),
             elapsed: Duration::ZERO,
         }
+    }
+}
+
+/// Keeps the last round in the journal, and now and then what others did.
+fn keep(name: &str, measured: &Measured, subject: &dyn Subject, followers: &mut Followers<'_>) {
+    let Some(journal) = followers.journal.as_mut() else { return };
+    let round: Vec<Sample> =
+        measured.cells.iter().filter_map(|cell| cell.last().copied()).collect();
+    journal.keep_round(name, &round);
+    if let Some(load) = journal.is_load_due().then(|| subject.load()).flatten() {
+        journal.keep_load(load);
     }
 }
 
@@ -201,7 +188,7 @@ fn join(kinds: &[Kind]) -> String {
     kinds.iter().map(Kind::to_string).collect::<Vec<_>>().join(", ")
 }
 
-/// A trial, and what the host did meanwhile.
+/// Makes a trial, and measures how long the host held it up.
 fn one<T: Into<Trial>>(
     subject: &mut dyn Subject,
     trial: impl FnOnce(&mut dyn Subject) -> Result<T, SubjectError>,
@@ -214,6 +201,8 @@ fn one<T: Into<Trial>>(
 
 #[cfg(test)]
 mod tests {
+    use std::sync::atomic::{AtomicBool, Ordering};
+
     use crate::places::Places;
     use crate::subject::Probe;
     use tidegate_model::{Bytes, Lba, Op, Tag};
@@ -253,11 +242,9 @@ mod tests {
     }
 
     const ROUNDS: Rounds = Rounds {
-        experiment: Experiment::Batch,
+        experiment: Experiment::BATCH,
         kind: None,
-        samples: 5,
-        cells: 4,
-        ways: 1,
+        grid: Grid { samples: 5, cells: 4, ways: 1 },
         seed: 0,
         begun: Time::ZERO,
     };

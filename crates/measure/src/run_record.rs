@@ -1,117 +1,54 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! With which options, when and on what host a run made its rounds.
+//! With which options, when and on what host a run was made.
 //!
-//! A measurement that goes on has rounds of several runs. Each leaves its record in the journal, and a
-//! drive file tells of all whose rounds are in it, and of no other:
+//! A resumed measurement has rounds of several runs. Each run leaves its record in the journal; a
+//! drive file names the runs whose rounds are in it, and no other:
 //!
 //! ```text
 //!   begins ----> options, date, host            one line
 //!   measures --> what others did so far         a line a second, where that changed
-//!   killed ----> what stands there is what is known of it
+//!   killed ----> the journal has what is known of it
 //! ```
 
 use serde::{Deserialize, Serialize};
-use tidegate_device::Temperature;
-use tidegate_device::load::Completed;
 use tidegate_model::drive_file::Identity;
-use tidegate_platform::steal::ProcessorTime;
 
+use crate::load::Load;
 use crate::warning::Warning;
 
-/// What is said of rounds without a record before them.
+/// What stands for the options of rounds without a record.
 const UNKNOWN: &str = "options that were not kept";
 
-/// What is said of the host of a run whose record does not tell.
+/// What stands for the host of a run whose record does not say.
 const HOST_UNKNOWN: &str = "what the host did was not kept";
 
-/// A run.
+/// The record of one run.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct RunRecord {
-    /// The options that repeat it.
+    /// The options that repeat the run.
     pub(crate) options: String,
-    /// Its date; none of a simulated drive.
+    /// Its date; none for a simulated drive.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) when: Option<String>,
-    /// What is known of the host at its beginning, a line each.
+    /// What is known of the host at the beginning, a line each.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) host: Vec<String>,
-    /// Whether it had real-time scheduling and locked memory; none of a simulated drive.
+    /// Whether it had real-time scheduling and locked memory; none for a simulated drive.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) is_real_time: Option<bool>,
-    /// What others did meanwhile, as far as it is known.
+    /// What others did meanwhile, as far as known.
     #[serde(skip)]
     pub(crate) load: Load,
 }
 
-/// What others did during a run, and how warm the device was.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(default)]
-pub(crate) struct Load {
-    /// Reads and writes that the device completed for others.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    other: Option<[u64; 2]>,
-    /// Ticks that the hypervisor took, and all.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    ticks: Option<[u64; 2]>,
-    /// In thousandths of a degree before and after, each with the limit.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    warmth: Option<[(i64, Option<i64>); 2]>,
-}
-
-impl Load {
-    /// From what passed since the beginning.
-    pub(crate) fn new(processor: Option<ProcessorTime>, other: Option<Completed>) -> Self {
-        Self {
-            other: other.map(|load| [load.reads, load.writes]),
-            ticks: processor.map(|time| [time.stolen_ticks, time.total_ticks]),
-            warmth: None,
-        }
-    }
-
-    /// The same with the temperatures before and after, where both are known.
-    pub(crate) fn with_warmth(
-        self,
-        before: Option<Temperature>,
-        after: Option<Temperature>,
-    ) -> Self {
-        let of = |it: Temperature| (it.now, it.limit);
-        Self { warmth: before.zip(after).map(|(before, after)| [of(before), of(after)]), ..self }
-    }
-
-    fn other(self) -> Option<Completed> {
-        self.other.map(|[reads, writes]| Completed { reads, writes })
-    }
-
-    fn processor(self) -> Option<ProcessorTime> {
-        self.ticks.map(|[stolen_ticks, total_ticks]| ProcessorTime { stolen_ticks, total_ticks })
-    }
-
-    fn warmth(self) -> Option<[Temperature; 2]> {
-        self.warmth.map(|both| both.map(|(now, limit)| Temperature { now, limit }))
-    }
-
-    fn lines(self) -> impl Iterator<Item = String> {
-        let processor = self.processor().map(|time| {
-            format!("the hypervisor took {} of {} ticks", time.stolen_ticks, time.total_ticks)
-        });
-        let other = self.other().map(|load| {
-            format!("other load: {} reads, {} writes completed", load.reads, load.writes)
-        });
-        let warmth = self.warmth().map(|[before, after]| {
-            format!("the device was at {before} before and at {after} after")
-        });
-        [processor, other, warmth].into_iter().flatten()
-    }
-}
-
 impl RunRecord {
-    /// Of a run of which nothing but its options is known.
+    /// The record of a run of which only the options are known.
     pub(crate) fn of_options(options: impl Into<String>) -> Self {
         let (when, host, is_real_time, load) = (None, Vec::new(), None, Load::default());
         Self { options: options.into(), when, host, is_real_time, load }
     }
 
-    /// Of rounds of which nothing is known.
+    /// The record of rounds of which nothing is known.
     pub(crate) fn unknown() -> Self {
         Self::of_options(UNKNOWN)
     }
@@ -121,22 +58,22 @@ impl RunRecord {
     }
 }
 
-/// The runs of one drive file, in their order; at least one.
+/// The runs of one drive file in their order, at least one.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Runs(Vec<RunRecord>);
 
 impl Runs {
-    /// Those.
+    /// The runs of a drive file.
     ///
     /// # Panics
-    /// Without any.
+    /// When there are none.
     pub(crate) fn new(runs: Vec<RunRecord>) -> Self {
         assert!(!runs.is_empty(), "a drive file is of a run");
         Self(runs)
     }
 
-    /// The options of the last, and of those before it, each once: `OPTIONS; after rounds made with
-    /// OPTIONS; `.
+    /// The options of the last run, then other options of earlier runs: `OPTIONS; after rounds made
+    /// with OPTIONS; `.
     pub(crate) fn options(&self) -> String {
         let Some((last, earlier)) = self.0.split_last() else { unreachable!("at least one") };
         let mut told = vec![&last.options];
@@ -149,16 +86,16 @@ impl Runs {
         format!("{}; {}", last.options, earlier.collect::<String>())
     }
 
-    /// When they were made.
+    /// The dates of the runs.
     pub(crate) fn when(&self) -> Option<String> {
         let dates: Vec<_> = self.0.iter().filter_map(|run| run.when.as_deref()).collect();
         (!dates.is_empty()).then(|| dates.join(", gone on with "))
     }
 
-    /// What the host was like: what holds for all runs, then what holds for one.
+    /// The state of the host: first what holds for all runs, then what holds for one.
     pub(crate) fn host(&self) -> Vec<String> {
         let lines: Vec<_> = self.0.iter().map(RunRecord::lines).collect();
-        // A reader of the file looks for that line as it is.
+        // Other parts look for exactly that line.
         let is_plain = |line: &String| {
             line == Identity::DEFERS_WRITES || lines.iter().all(|known| known.contains(line))
         };
@@ -176,14 +113,10 @@ impl Runs {
         all
     }
 
-    /// What the host did that their readers have to know.
+    /// Warns of what the host did during the runs.
     pub(crate) fn warnings(&self) -> Vec<Warning> {
         let is_late = self.0.iter().any(|run| run.is_real_time != Some(true));
-        let add = |[a, b]: [u64; 2], [c, d]: [u64; 2]| [a.saturating_add(c), b.saturating_add(d)];
-        let sum = |of: fn(&Load) -> Option<[u64; 2]>| {
-            self.0.iter().filter_map(|run| of(&run.load)).reduce(add)
-        };
-        let load = Load { other: sum(|it| it.other), ticks: sum(|it| it.ticks), warmth: None };
+        let load = Load::sum(self.0.iter().map(|run| run.load));
         let stolen = load
             .processor()
             .filter(|time| time.stolen_ticks > 0)
@@ -198,10 +131,13 @@ impl Runs {
 
 #[cfg(test)]
 mod tests {
+    use tidegate_device::load::Completed;
+
     use super::*;
 
     fn run(hour: u32, host: &[&str], is_real_time: bool, other: [u64; 2]) -> RunRecord {
-        let load = Load { other: Some(other), ..Load::default() };
+        let [reads, writes] = other;
+        let load = Load::new(None, Some(Completed { reads, writes }));
         RunRecord {
             when: Some(format!("2026-05-04T{hour:02}:00:00Z")),
             host: host.iter().map(|&line| line.to_owned()).collect(),
@@ -211,8 +147,8 @@ mod tests {
         }
     }
 
-    /// Goal: what a run without real-time scheduling beside other load measured is not said to be of
-    /// a quiet host because another run ended it.
+    /// Goal: a quiet last run does not hide that an earlier run had other load and no real-time
+    /// scheduling.
     #[test]
     fn every_run_has_its_own_host() {
         let cache = Identity::DEFERS_WRITES;

@@ -4,8 +4,7 @@
 //! A real target through its ring on the real clock, or a simulated drive in virtual time.
 
 use crate::held_up::HeldUpMeter;
-use crate::load_meter::LoadMeter;
-use crate::run_record::Load;
+use crate::load::{Load, LoadMeter};
 use tidegate_device::load::Completed;
 use tidegate_device::{DeviceFacts, Io, IoError, Ring, RingError, Wake};
 use tidegate_drive::{Completion, Drive};

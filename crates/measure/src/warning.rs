@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! What a reader of a measured table has to know: each is said once, with its figure.
+//! Warnings to readers of a measured table, each with its figure.
 
 use tidegate_device::load::Completed;
 use tidegate_device::{Layer, Note, Splitting, Temperature};
@@ -9,52 +9,50 @@ use crate::experiment::Experiment;
 use crate::held_up::Disturbance;
 use crate::kind::Kind;
 
-mod host;
+pub(crate) mod host;
 mod kind;
 mod text;
-
-pub(crate) use host::{about_host, accepted};
 
 /// Something that limits what a measured table says.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Warning {
-    /// Too few samples for the usual confidence.
+    /// There are too few samples for the usual confidence.
     FewSamples {
-        /// The least number taken of any batch size.
+        /// The least number of samples of any cell.
         samples: u32,
         /// The number that the source asks for.
         needed: u64,
     },
     /// An experiment was stopped.
     Cancelled {
-        /// Which.
+        /// Which experiment.
         experiment: Experiment,
-        /// The least number taken of any entry.
+        /// The least number of samples of any cell.
         samples: u32,
         /// The number that was asked for.
         asked: u32,
-        /// Of a table.
+        /// How much of the table there is; none if it has no table.
         entries: Option<Entries>,
     },
     /// Experiments were stopped before their first sample.
     NotBegun {
-        /// Which.
+        /// Which experiments.
         experiments: Vec<Experiment>,
     },
     /// An experiment was not made.
     Skipped {
-        /// Which.
+        /// Which experiment.
         experiment: Experiment,
         /// Why.
         skip: Skip,
     },
-    /// A request was not served for as long as others were.
+    /// A request starved while others were served.
     Endless {
-        /// How long it was waited for.
+        /// How long the experiment waited for it.
         waited: Duration,
     },
-    /// The cache was not seen full.
+    /// The cache was never seen full.
     FlushGrows {
         /// What was written.
         kind: Kind,
@@ -68,22 +66,22 @@ pub enum Warning {
         /// Of which experiments with which requests.
         of: Vec<String>,
     },
-    /// The host had a part in what was measured.
+    /// The host lengthened longest times.
     HeldUp {
-        /// In how many of the measurements.
+        /// In how many measurements.
         measurements: usize,
-        /// In which of them most.
+        /// The measurement with the largest effect.
         of: String,
-        /// How much there.
+        /// The disturbance there.
         disturbance: Disturbance,
     },
     /// The device was not the same at the end.
     Drifted {
-        /// In how many of the measurements.
+        /// In how many measurements.
         measurements: usize,
-        /// In which entry most.
+        /// The entry with the largest change.
         of: String,
-        /// How, there.
+        /// That change, in words.
         shift: String,
     },
     /// The device is no disk that turns.
@@ -97,24 +95,24 @@ pub enum Warning {
     },
     /// No costs were found.
     NoCosts(String),
-    /// A sample tells much of the next: there are fewer than it seems.
+    /// Successive samples depend on each other: there are fewer independent ones than it seems.
     Dependent {
-        /// In how many of the measurements.
+        /// In how many measurements.
         measurements: usize,
-        /// In which entry most.
+        /// The entry with the strongest dependence.
         of: String,
         /// How many samples it has.
         samples: u64,
-        /// How many independent ones they are worth.
+        /// How many independent samples they are worth.
         effective: u64,
     },
-    /// The drive gives no meaning to the tag of priority.
+    /// The drive ignores the priority of requests.
     PriorityIgnored,
     /// The kernel splits every request.
     Split {
         /// The size of a request.
         size: Bytes,
-        /// Into how many, and at what size.
+        /// Into how many pieces of which size.
         splitting: Splitting,
     },
     /// The kernel has a scheduler between us and the device.
@@ -124,11 +122,11 @@ pub enum Warning {
         /// The device.
         device: String,
     },
-    /// The kernel holds requests back.
+    /// The kernel holds requests back from the device.
     DepthHidden {
         /// The largest batch measured.
         depth: u32,
-        /// What reaches the device at once.
+        /// How many requests reach the device at once.
         accepted: u32,
     },
     /// Writes are complete before they are on the medium.
@@ -152,24 +150,24 @@ pub enum Warning {
         /// Their share in parts per million.
         ppm: u64,
     },
-    /// The device served others as well.
+    /// The device served others as well: the requests it completed for them.
     OtherLoad(Completed),
-    /// Something between us and the medium has rules of its own.
+    /// A layer between us and the medium has rules of its own.
     Layered(Layer),
-    /// The device is or was warmer than it likes.
+    /// The device is or was too warm.
     TooWarm(Temperature),
-    /// The host was free to be late.
+    /// The measurement ran without real-time scheduling.
     NotRealTime,
-    /// What opening the target had to say.
+    /// A note from opening the target.
     Target(Note),
 }
 
-/// The entries of a table.
+/// How complete a table is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Entries {
-    /// Those that have a sample.
+    /// How many entries have a sample.
     pub entries: u32,
-    /// Those that were asked for.
+    /// How many were asked for.
     pub asked: u32,
 }
 
@@ -177,16 +175,16 @@ pub struct Entries {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Skip {
-    /// Nothing that we send tells the device which request has priority.
+    /// No request tells a real device that it has priority.
     NoTags,
     /// The device takes one request at a time.
     Alone,
-    /// There is nothing to mix.
+    /// There is one kind of request: nothing to mix.
     OneKind,
     /// The medium turns: it has no chips.
     Turns,
-    /// Seeks are between tracks, and these were not seen.
+    /// Seeks go between tracks, and no tracks were seen.
     NoZones,
-    /// It would lose what is on the target.
+    /// It would destroy the data on the target.
     MayNotWrite,
 }

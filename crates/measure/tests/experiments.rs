@@ -74,7 +74,7 @@ fn measured(drive: &mut dyn Drive, capacity: Bytes, params: &ProfileParams) -> P
 /// Every start gives `q` services: at the last dispatch none of the q has been begun before.
 #[test]
 fn drain_of_a_drive_that_counts_is_exact_from_every_start() {
-    let experiments = [Experiment::Drain, Experiment::DrainAdversary];
+    let experiments = [Experiment::DRAIN, Experiment::DRAIN_ADVERSARY];
     let profile = measured(&mut Counter::default(), CAPACITY, &params(&experiments, 20));
     let exact: Vec<_> = (1..=u64::from(DEPTH)).map(|q| SERVICE * q).collect();
     let starts: Vec<_> = profile.starts.iter().map(|times| times.start).collect();
@@ -101,7 +101,7 @@ fn no_experiment_exceeds_the_depth() {
 /// One service that has begun, then those of priority.
 #[test]
 fn priority_waits_for_the_service_that_has_begun() {
-    let profile = measured(&mut Counter::default(), CAPACITY, &params(&[Experiment::Priority], 20));
+    let profile = measured(&mut Counter::default(), CAPACITY, &params(&[Experiment::PRIORITY], 20));
     let [table] = &profile.file.priority[..] else { panic!("one table of priority") };
     for (&ns, q) in table.ns_max.iter().zip(1_u64..) {
         // With q = K the drive is empty when the requests come.
@@ -116,7 +116,7 @@ fn priority_waits_for_the_service_that_has_begun() {
 fn starvation_bound_of_a_disk_is_found() {
     let file = tidegate_drive::builtin::load("fujitsu-max3036rc").unwrap();
     let mut disk = tidegate_drive::from_parts(DriveKind::Mechanical, &file, 1).unwrap();
-    let params = ProfileParams { depth: file.depth, ..params(&[Experiment::Starvation], 3) };
+    let params = ProfileParams { depth: file.depth, ..params(&[Experiment::STARVATION], 3) };
     let profile = measured(&mut *disk, file.capacity().unwrap(), &params);
     let found = profile.file.starvation_max.expect("a bound").ns();
     let planted = file.mechanics.as_ref().unwrap().queue.starvation_ns.unwrap();
@@ -128,7 +128,7 @@ fn a_disk_without_a_bound_is_not_given_one() {
     let mut file = tidegate_drive::builtin::load("fujitsu-max3036rc").unwrap();
     file.mechanics.as_mut().unwrap().queue.starvation_ns = None;
     let mut disk = tidegate_drive::from_parts(DriveKind::Mechanical, &file, 1).unwrap();
-    let params = ProfileParams { depth: file.depth, ..params(&[Experiment::Starvation], 1) };
+    let params = ProfileParams { depth: file.depth, ..params(&[Experiment::STARVATION], 1) };
     let profile = measured(&mut *disk, file.capacity().unwrap(), &params);
     assert_eq!(profile.file.starvation_max, None);
     assert!(profile.warnings.iter().any(|it| matches!(it, Warning::Endless { .. })));
@@ -140,7 +140,7 @@ fn a_disk_without_a_bound_is_not_given_one() {
 fn table_of_drains_is_the_greatest_of_all_starts() {
     let file = tidegate_drive::builtin::load("fujitsu-max3036rc").unwrap();
     let mut disk = tidegate_drive::from_parts(DriveKind::Mechanical, &file, 1).unwrap();
-    let experiments = [Experiment::Drain, Experiment::DrainAdversary];
+    let experiments = [Experiment::DRAIN, Experiment::DRAIN_ADVERSARY];
     let profile = measured(&mut *disk, file.capacity().unwrap(), &params(&experiments, 20));
     let drain = &profile.file.drain[0];
     for (entry, &ns) in drain.ns_max.iter().enumerate() {

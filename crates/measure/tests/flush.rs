@@ -78,7 +78,7 @@ fn params(depth: u32, samples: u32) -> ProfileParams {
         depth,
         samples,
         allows_writes: true,
-        experiments: vec![Experiment::Flush],
+        experiments: vec![Experiment::FLUSH],
         kinds: vec![Kind { op: Op::Read, size: SIZE }],
         ..ProfileParams::new("it", &DeviceFacts::default())
     }
@@ -244,6 +244,6 @@ fn nothing_is_written_where_that_is_not_allowed() {
     let file = built_in("nearline-7200");
     let (profile, log) = of_file(&file, &ProfileParams { allows_writes: false, ..params(8, 4) });
     assert!(log.is_empty() && profile.file.flush_max.is_none());
-    let (experiment, skip) = (Experiment::Flush, Skip::MayNotWrite);
+    let (experiment, skip) = (Experiment::FLUSH, Skip::MayNotWrite);
     assert!(profile.warnings.contains(&Warning::Skipped { experiment, skip }));
 }

@@ -110,7 +110,7 @@ fn longest(log: &[Busy], time: fn(&Busy) -> Duration) -> Vec<u64> {
 #[test]
 fn batch_maxima_are_those_of_the_trials() {
     for file in disks() {
-        let params = params(&file, Experiment::Batch, 20);
+        let params = params(&file, Experiment::BATCH, 20);
         let (measured, log) = witnessed(&file, &params, params.depth as usize);
         let direct = longest(&log, |busy| busy.ended.since(busy.begun));
         assert_eq!(measured.batch[0].ns_max, direct, "{}", file.name);
@@ -121,7 +121,7 @@ fn batch_maxima_are_those_of_the_trials() {
 #[test]
 fn drain_maxima_are_those_of_the_trials() {
     for file in disks() {
-        let params = params(&file, Experiment::Drain, 5);
+        let params = params(&file, Experiment::DRAIN, 5);
         let starts = tidegate_measure::Start::RANDOM.len();
         let (measured, log) = witnessed(&file, &params, params.depth as usize * starts);
         let direct = longest(&log, |busy| busy.ended.since(busy.last_sent));
@@ -137,7 +137,7 @@ fn drain_maxima_are_those_of_the_trials() {
 fn starvation_bounds_are_found() {
     for file in disks().filter(|file| file.depth > 1) {
         let params =
-            ProfileParams { depth: file.depth, ..params(&file, Experiment::Starvation, 3) };
+            ProfileParams { depth: file.depth, ..params(&file, Experiment::STARVATION, 3) };
         let (measured, _) = witnessed(&file, &params, 0);
         let queue = &file.mechanics.as_ref().expect("a disk").queue;
         let found = measured.starvation_max.map(Duration::ns);
@@ -163,7 +163,7 @@ fn starvation_bounds_are_found() {
 fn the_law_of_excesses_is_refused_for_batches_of_ten() {
     let file = tidegate_drive::builtin::load("maxtor-atlas-10k-v").expect("it is built in");
     let kinds = vec![Kind { op: Op::Read, size: Bytes::from_kib(255) }];
-    let params = ProfileParams { depth: 10, kinds, ..params(&file, Experiment::Batch, 20_000) };
+    let params = ProfileParams { depth: 10, kinds, ..params(&file, Experiment::BATCH, 20_000) };
     let mut disk =
         tidegate_drive::from_parts(DriveKind::Mechanical, &file, 1).expect("it has mechanics");
     let (never, capacity) = (AtomicBool::new(false), file.capacity().expect("a capacity"));

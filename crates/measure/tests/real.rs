@@ -44,7 +44,7 @@ fn params(target: &Target) -> ProfileParams {
         depth: 6,
         samples: 12,
         kinds: vec![Kind { op: Op::Read, size: SIZE }],
-        experiments: vec![Experiment::Batch],
+        experiments: vec![Experiment::BATCH],
         ..ProfileParams::new("file", target.facts())
     }
 }
@@ -146,7 +146,7 @@ fn drains_and_starvation_of_a_file_are_measured_and_priority_is_not() {
     assert!(profile.file.priority.is_empty());
     let skip = Skip::NoTags;
     assert!(
-        profile.warnings.contains(&Warning::Skipped { experiment: Experiment::Priority, skip })
+        profile.warnings.contains(&Warning::Skipped { experiment: Experiment::PRIORITY, skip })
     );
     assert!(profile.file.starvation_max.is_some());
     assert_eq!(DriveFile::parse(&profile.file.to_toml()).expect("a drive file"), profile.file);

@@ -30,7 +30,7 @@ fn params(samples: u32) -> ProfileParams {
     ProfileParams {
         depth: 8,
         samples,
-        experiments: vec![Experiment::Batch],
+        experiments: vec![Experiment::BATCH],
         ..ProfileParams::new("test", &DeviceFacts::default())
     }
 }
@@ -114,7 +114,7 @@ fn few_samples_are_said_with_the_number_needed() {
 }
 
 fn cancelled(samples: u32, entries: u32) -> Warning {
-    let experiment = Experiment::Batch;
+    let experiment = Experiment::BATCH;
     Warning::Cancelled {
         experiment,
         samples,

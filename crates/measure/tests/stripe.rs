@@ -127,7 +127,7 @@ fn found(file: &DriveFile, samples: u32) -> Stripe {
     let params = ProfileParams {
         depth: DEPTH,
         samples,
-        experiments: vec![Experiment::Stripe],
+        experiments: vec![Experiment::STRIPE],
         kinds: vec![kind(Op::Read), kind(Op::Write)],
         ..ProfileParams::new(file.name.as_str(), &DeviceFacts::default())
     };

@@ -2,18 +2,18 @@
 //! The virtual-time host: runs any policy on any simulated drive under any workload.
 //!
 //! Time jumps from event to event; nothing here reads a clock, and a run follows from its
-//! parameters and its seed alone. The loop is that of every host (`host`); here are the
-//! executor over simulated drives and the checkers. See [`simulate()`].
+//! parameters and its seed alone. The loop is that of every host (`host`); here are the back end
+//! of simulated drives and the checkers. See [`simulate()`].
 
 pub mod checkers;
-mod drive_executor;
 pub mod replay;
 mod simulate;
+mod virtual_drive;
 
-pub use drive_executor::DriveExecutor;
 pub use simulate::simulate;
 pub use tidegate_host::metrics;
 pub use tidegate_host::{
     BatchWatch, ContractWatch, HostParams as SimParams, Length, Observer, Releases, Run as SimRun,
     RunEnd, RunMetrics, SourceMetrics, Totals,
 };
+pub use virtual_drive::VirtualDrive;

@@ -5,7 +5,7 @@ use tidegate_drive::Drive;
 use tidegate_host::{Host, HostParams, Observer, Run};
 use tidegate_policy::Policy;
 
-use crate::drive_executor::DriveExecutor;
+use crate::virtual_drive::VirtualDrive;
 
 /// Runs `policy` on `drive` under the workload of `params`, watched by `observer`.
 ///
@@ -50,8 +50,8 @@ pub fn simulate<P: Policy, D: Drive, O: Observer>(
     drive: D,
     observer: &mut O,
 ) -> Run {
-    let mut executor = DriveExecutor::new(drive);
-    let mut host = Host::new(params, policy, &mut executor, observer);
+    let mut backend = VirtualDrive::new(drive);
+    let mut host = Host::new(params, policy, &mut backend, observer);
     let Ok(()) = host.run(|| false);
     host.finish()
 }

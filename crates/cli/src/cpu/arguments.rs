@@ -10,7 +10,7 @@ use tidegate_cpu_measure::SyntheticThief;
 use tidegate_cpu_model::ServerKind;
 use tidegate_model::Duration;
 
-use crate::arguments::{length, quantity};
+use crate::values::{length, quantity};
 
 #[derive(Debug, Args)]
 pub(crate) struct CpuArguments {

@@ -4,16 +4,15 @@
 use std::io;
 
 use tidegate_cpu_conformance::external::ExternalError;
-use tidegate_cpu_conformance::{Report, external};
+use tidegate_cpu_conformance::{Program, Report, external};
 use tidegate_cpu_model::{ServerKind, ServerParams};
 use tidegate_cpu_servers::{self, Server};
+use tidegate_report::cpu::{ConformanceReport, FaultReport};
 
 use super::arguments::ConformanceArguments;
-use super::conformance_text as text;
-use super::program::Program;
-use crate::Answer;
+use crate::answer::Answer;
 use crate::failure::Failure;
-use crate::show::outln;
+use crate::show;
 
 /// Runs the command.
 pub(super) fn conformance(arguments: &ConformanceArguments) -> Result<Answer, Failure> {
@@ -32,20 +31,17 @@ pub(super) fn conformance(arguments: &ConformanceArguments) -> Result<Answer, Fa
         match of_program(arguments)? {
             Ok(report) => vec![(name, report)],
             Err(fault) => {
-                text::print_fault(&name, &fault, arguments);
+                let report = FaultReport::of(&name, &fault, arguments.seed);
+                show::report(&report, arguments.json);
                 return Ok(Answer::No);
             }
         }
     };
-    if arguments.json {
-        outln!("{:#}", text::to_json(&reports, arguments.seed));
-    } else {
-        text::print(&reports, arguments.seed);
-    }
+    show::report(&ConformanceReport::of(&reports, arguments.seed), arguments.json);
     let conforms = reports.iter().all(|(_, report)| report.conforms());
     // All of ours together are an overview: that some do not conform is no news.
     let is_overview = reports.len() > 1;
-    Ok(if conforms || is_overview { Answer::Yes } else { Answer::No })
+    Ok(Answer::of(conforms || is_overview))
 }
 
 fn of_ours(kind: ServerKind, arguments: &ConformanceArguments) -> Report {

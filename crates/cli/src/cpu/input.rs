@@ -10,7 +10,6 @@ use tidegate_cpu_sim::Thief;
 use tidegate_model::FileError;
 
 use crate::failure::Failure;
-use crate::input::read_text;
 use crate::text_file;
 
 /// A processor with what was measured of it.
@@ -24,7 +23,7 @@ pub(crate) struct Processor {
 
 /// Reads the processor part of a workload file, and the profiles that it names.
 pub(super) fn read(path: &Path) -> Result<Processor, Failure> {
-    let text = read_text(path, "workload file")?;
+    let text = text_file::read_named(path, "workload file")?;
     let in_file = |error: FileError| Failure::in_file(path, text.clone(), &error);
     let machine = MachineFile::parse(&text).map_err(in_file)?;
     let workload = machine.cpu.ok_or_else(|| in_file(without_processor()))?;

@@ -6,23 +6,21 @@ use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
 use tidegate_cpu_measure::{
-    CpuMeasurement, CpuProfileEnd, CpuProfileError, CpuProfileParams, CpuProgress, IntervalRange,
-    SyntheticThief,
+    Calibration, CpuMeasurement, CpuProfileEnd, CpuProfileError, CpuProfileParams, CpuProgress,
+    IntervalRange, SyntheticThief, check_baseline,
 };
 use tidegate_cpu_model::CpuProfile;
 use tidegate_model::Duration;
 use tidegate_platform::affinity::Affinity;
+use tidegate_report::cpu::{self, CpuProfileReport};
 
 use super::arguments::CpuProfileArguments;
-use super::calibration::Calibration;
-use super::{calibration, profile_charts, profile_json, profile_text};
-use crate::Answer;
+use crate::answer::Answer;
 use crate::failure::Failure;
 use crate::interrupt;
 use crate::new_file::NewFile;
-use crate::plot::svg;
-use crate::profile::{bar, seed_of_now};
-use crate::show::{self, out, outln};
+use crate::progress::{bar, seed_of_now};
+use crate::{show, text_file};
 
 /// How much of a long measurement is lost with a process that is killed.
 const KEEP_EVERY: Duration = Duration::from_ms(60_000);
@@ -51,13 +49,13 @@ pub(super) fn profile(arguments: &CpuProfileArguments) -> Result<Answer, Failure
     let mut output = Output::prepare(arguments)?;
     let params = params(arguments)?;
     params.intervals.lengths().map_err(|error| Failure::unusable(&error))?;
-    let baseline = arguments.baseline.as_deref().map(|path| calibration::baseline(path, &params));
-    let baseline = baseline.transpose()?;
+    let known = arguments.baseline.as_deref().map(|path| baseline(path, &params));
+    let known = known.transpose()?;
     let interrupted = interrupt::flag(output.kept.says())?;
     print_head(&params);
     let (measured, calibration) = match params.thief {
         None => (measure(&params, &mut output.kept, &interrupted)?, None),
-        Some(thief) => calibrate(thief, &params, baseline, &mut output.kept, &interrupted)?,
+        Some(thief) => calibrate(thief, &params, known, &mut output.kept, &interrupted)?,
     };
     for warning in &measured.warnings {
         eprintln!("{:<12} {warning}", "Warning");
@@ -65,7 +63,7 @@ pub(super) fn profile(arguments: &CpuProfileArguments) -> Result<Answer, Failure
     output.publish(arguments, &measured, calibration.as_ref())?;
     let is_covered = calibration.is_none_or(|it| it.is_covered());
     let is_whole = measured.end != CpuProfileEnd::Cancelled;
-    Ok(if is_whole && is_covered { Answer::Yes } else { Answer::No })
+    Ok(Answer::of(is_whole && is_covered))
 }
 
 /// Without the thief, unless that is known, and with it; whoever interrupts the first has that alone.
@@ -96,6 +94,18 @@ fn calibrate(
     }
     let calibration = Calibration::of(thief, &without, &measured);
     Ok((measured, Some(calibration)))
+}
+
+/// Reads what the machine takes without the thief: a profile that answers the question of these
+/// parameters.
+fn baseline(path: &Path, params: &CpuProfileParams) -> Result<CpuProfile, Failure> {
+    let text = text_file::read_named(path, "processor profile")?;
+    let profile =
+        CpuProfile::parse(&text).map_err(|error| Failure::in_file(path, text.clone(), &error))?;
+    check_baseline(&profile, params).map_err(|error| {
+        Failure::input(format!("{} is no baseline: {error}", path.display()), &error.help)
+    })?;
+    Ok(profile)
 }
 
 fn params(arguments: &CpuProfileArguments) -> Result<CpuProfileParams, Failure> {
@@ -233,28 +243,18 @@ impl Output {
         calibration: Option<&Calibration>,
     ) -> Result<(), Failure> {
         let text = measured.profile.to_toml();
-        let charts = profile_charts::of(&measured.profile);
         let put = |file: &Option<NewFile>, text: &str| {
             file.as_ref().map(|file| file.write(text)).transpose()
         };
         let written = put(&self.toml, &text);
-        let drawn = put(&self.svg, &svg::draw(&measured.profile.name, &charts));
+        let drawn = put(&self.svg, &cpu::draw_profile(measured));
         let is_written = matches!(written, Ok(Some(())));
         if is_written {
             self.kept.remove();
         }
         let written_to = self.toml.as_ref().filter(|_| is_written).map(NewFile::name);
-        if arguments.json {
-            let object = profile_json::of(measured, calibration, written_to.as_deref(), &text);
-            outln!("{object:#}");
-        } else {
-            profile_text::print(measured, calibration, &charts);
-            outln!();
-            match &written_to {
-                Some(name) => show::labelled("Written", name),
-                None => out!("{text}"),
-            }
-        }
+        let report = CpuProfileReport::of(measured, calibration, written_to.as_deref(), &text);
+        show::report(&report, arguments.json);
         written.map_err(Failure::after_measuring)?;
         drawn.map(|_| ())
     }

@@ -6,20 +6,18 @@ use std::sync::atomic::Ordering;
 use std::sync::mpsc;
 use std::thread;
 
-use serde_json::json;
-use tidegate_cpu_live::{
-    self, ThreadServerEnd, ThreadServerError, ThreadServerParams, ThreadServerReport,
-};
+use tidegate_cpu_live::{self, ThreadServerError, ThreadServerParams};
 use tidegate_cpu_model::ServerParams;
 use tidegate_model::Duration;
 use tidegate_platform::affinity::Affinity;
 use tidegate_platform::{Scheduling, ThreadId, threads};
+use tidegate_report::cpu::ServeReport;
 
 use super::arguments::CpuServeArguments;
-use crate::Answer;
+use crate::answer::Answer;
 use crate::failure::Failure;
 use crate::interrupt::Patience;
-use crate::show::{labelled, ms_ceil, outln};
+use crate::show;
 
 /// Runs the command.
 pub(super) fn serve(arguments: &CpuServeArguments) -> Result<Answer, Failure> {
@@ -49,11 +47,7 @@ pub(super) fn serve(arguments: &CpuServeArguments) -> Result<Answer, Failure> {
     let served = served.join();
     let report =
         served.unwrap_or_else(|panic| std::panic::resume_unwind(panic)).map_err(failure)?;
-    if arguments.json {
-        outln!("{:#}", to_json(&params, &report));
-    } else {
-        print(&params, &report);
-    }
+    show::report(&ServeReport::of(&params, &report), arguments.json);
     match report.not_put_back {
         None => Ok(Answer::Yes),
         Some(fault) => Err(Failure::environment(&fault)),
@@ -149,75 +143,4 @@ fn head(params: &ThreadServerParams) -> String {
          {:<12} Ctrl-C ends it and puts the thread back; after SIGKILL nobody does{by_hand}",
         "Serving", server.budget, server.period, server.kind, "Host"
     )
-}
-
-/// Parts per ten thousand of the time, rounded up.
-fn share(part: Duration, whole: Duration) -> String {
-    let parts = u128::from(part.ns()) * 10_000;
-    let parts = parts.div_ceil(u128::from(whole.ns().max(1)));
-    format!("{}.{:02} %", parts / 100, parts % 100)
-}
-
-fn end(end: ThreadServerEnd) -> &'static str {
-    match end {
-        ThreadServerEnd::Stopped => "stopped",
-        ThreadServerEnd::TimeOver => "time over",
-        ThreadServerEnd::ThreadGone => "the thread has ended",
-    }
-}
-
-fn print(params: &ThreadServerParams, report: &ThreadServerReport) {
-    let counts = &report.counts;
-    labelled("Ended", &format!("{} after {}", end(report.end), ms_ceil(report.took)));
-    let executed = format!(
-        "{} at its priority ({}), {} in the background ({})",
-        ms_ceil(counts.executed),
-        share(counts.executed, report.took),
-        ms_ceil(counts.background),
-        share(counts.background, report.took)
-    );
-    labelled("Executed", &executed);
-    let window = format!(
-        "at most {} in any {}, as far as looks tell; budget {}, used up {} times",
-        ms_ceil(counts.window_max),
-        params.server.period,
-        params.server.budget,
-        counts.exhaustions
-    );
-    labelled("Budget", &window);
-    let delay = format!(
-        "at most {} beyond the budget; the latest look came {} late",
-        ms_ceil(counts.overrun_max),
-        ms_ceil(report.lateness_max)
-    );
-    labelled("Enforcement", &delay);
-    let cost =
-        format!("{} looks, {} of the processor", counts.looks, share(report.manager, report.took));
-    labelled("Manager", &cost);
-    if report.end != ThreadServerEnd::ThreadGone && report.not_put_back.is_none() {
-        labelled("Thread", &format!("{} again", report.before));
-    }
-}
-
-fn to_json(params: &ThreadServerParams, report: &ThreadServerReport) -> serde_json::Value {
-    let counts = &report.counts;
-    json!({
-        "thread": params.thread.raw(),
-        "cpu": params.cpu,
-        "priority": params.priority,
-        "server": params.server.kind.name(),
-        "budget_ns": params.server.budget.ns(),
-        "period_ns": params.server.period.ns(),
-        "end": end(report.end),
-        "wall_ns": report.took.ns(),
-        "executed_ns": counts.executed.ns(),
-        "background_ns": counts.background.ns(),
-        "executed_in_period_ns_max": counts.window_max.ns(),
-        "exhaustions": counts.exhaustions,
-        "enforcement_delay_ns_max": counts.overrun_max.ns(),
-        "lateness_ns_max": report.lateness_max.ns(),
-        "looks": counts.looks,
-        "manager_ns": report.manager.ns(),
-        "not_put_back": report.not_put_back.map(|fault| fault.to_string()),
-    })
 }

@@ -8,9 +8,11 @@ use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use serde_json::Value;
+use serde::de::DeserializeOwned;
+use tidegate_engine::control::wire::{self, Asked};
 use tidegate_model::ServeFile;
 
+use super::text::text;
 use crate::failure::Failure;
 
 /// No answer takes so long.
@@ -60,9 +62,11 @@ impl Client {
     }
 
     /// The answer to a request, as it came.
-    pub(crate) fn ask_line(&mut self, request: &Value) -> Result<String, Failure> {
+    pub(crate) fn ask_line(&mut self, request: &Asked) -> Result<String, Failure> {
         let mut exchange = || -> io::Result<String> {
-            self.stream.get_mut().write_all(format!("{request}\n").as_bytes())?;
+            let mut request = serde_json::to_vec(request)?;
+            request.push(b'\n');
+            self.stream.get_mut().write_all(&request)?;
             let mut line = String::new();
             self.stream.by_ref().take(ANSWER_BYTES_MAX).read_line(&mut line)?;
             if line.ends_with('\n') { Ok(line) } else { Err(io::ErrorKind::UnexpectedEof.into()) }
@@ -80,23 +84,24 @@ impl Client {
     }
 
     /// What an answer says, unless it says no.
-    pub(crate) fn understand(&self, line: &str) -> Result<Value, Failure> {
-        let answer: Value = serde_json::from_str(line).unwrap_or_default();
-        match answer["ok"].as_bool() {
-            Some(true) => Ok(answer),
-            Some(false) => {
-                Err(Failure::input(super::text(&answer["error"]), super::text(&answer["help"])))
-            }
-            None => Err(Failure::input(
+    pub(crate) fn understand<T: DeserializeOwned>(&self, line: &str) -> Result<T, Failure> {
+        match wire::read(line) {
+            Ok(Ok(reply)) => Ok(reply),
+            Ok(Err(failed)) => Err(Failure::input(text(&failed.error), text(&failed.help))),
+            Err(error) if wire::is_reply(line) => Err(Failure::input(
+                format!("the service at {} answers in another form: {error}", self.path.display()),
+                "ask with the tidegate that the service was started with",
+            )),
+            Err(_) => Err(Failure::input(
                 format!("what listens at {} does not answer as a service", self.path.display()),
                 "name the socket that the serve file has under `control`",
             )),
         }
     }
 
-    /// Asks, and reads the answer.
-    pub(crate) fn ask(&mut self, request: &Value) -> Result<Value, Failure> {
-        let line = self.ask_line(request)?;
+    /// Asks about all exports, and reads the answer.
+    pub(crate) fn ask<T: DeserializeOwned>(&mut self, verb: &str) -> Result<T, Failure> {
+        let line = self.ask_line(&Asked { verb: verb.to_owned(), export: None })?;
         self.understand(&line)
     }
 }

@@ -7,7 +7,7 @@ use clap::{Args, Subcommand};
 
 use tidegate_model::Bytes;
 
-use crate::arguments::{printable, quantity};
+use crate::values::{printable, quantity};
 
 #[derive(Debug, Args)]
 pub(crate) struct DriveArguments {

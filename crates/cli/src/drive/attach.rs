@@ -12,10 +12,10 @@ use std::time::Duration;
 
 use tidegate_attach::record::ROOT;
 use tidegate_attach::{AttachError, AttachParams, Attachment, DetachError, Place};
+use tidegate_report::figures;
 
 use super::arguments::AttachArguments;
-use super::facts;
-use crate::Answer;
+use crate::answer::Answer;
 use crate::failure::Failure;
 use crate::show::{self, outln};
 use crate::{input, interrupt};
@@ -62,7 +62,7 @@ struct Stopped;
 fn introduce(attachment: &Attachment, arguments: &AttachArguments) {
     show::labelled("Device", &attachment.device().display().to_string());
     show::labelled("Drive", &arguments.drive);
-    show::labelled("Size", &facts::decimal(attachment.size()));
+    show::labelled("Size", &figures::decimal(attachment.size()));
     show::labelled("At once", &format!("{} requests", attachment.depth()));
     let store = arguments.store.as_deref().map(|path| path.display().to_string());
     show::labelled("Data", &store.unwrap_or_else(|| "in memory, gone at the end".to_owned()));
@@ -167,7 +167,6 @@ fn attach_failure(error: &AttachError) -> Failure {
         | AttachError::NameTaken { .. }
         | AttachError::Store(_)
         | AttachError::StoreInUse { .. }
-        | AttachError::NothingKnown { .. }
         | AttachError::Drive(_) => Failure::unusable(error),
         _ => Failure::environment(error),
     }

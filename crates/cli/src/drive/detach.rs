@@ -4,17 +4,15 @@
 use std::fs;
 use std::path::Path;
 
-use serde_json::{Value, json};
 use tidegate_attach::record::ROOT;
 use tidegate_attach::{Place, Record};
-use tidegate_model::Bytes;
+use tidegate_report::drive::{AttachedDrive, AttachedReport};
 
 use super::arguments::DetachArguments;
 use super::attach::detach_failure;
-use super::facts;
-use crate::Answer;
+use crate::answer::Answer;
 use crate::failure::Failure;
-use crate::show::{self, out, outln};
+use crate::show::{self, out};
 
 /// Runs the command.
 pub(crate) fn detach(arguments: &DetachArguments) -> Result<Answer, Failure> {
@@ -25,7 +23,8 @@ pub(crate) fn detach(arguments: &DetachArguments) -> Result<Answer, Failure> {
         return results.into_iter().collect::<Result<Vec<()>, _>>().map(|_| Answer::Yes);
     }
     let Some(target) = &arguments.target else {
-        list(&places, arguments.json);
+        let attached = places.iter().map(attached).collect();
+        show::report(&AttachedReport { attached }, arguments.json);
         return Ok(Answer::Yes);
     };
     let place = places.iter().find(|place| is_meant(place, target)).ok_or_else(|| {
@@ -69,47 +68,21 @@ fn print_end(text: &str) {
     }
 }
 
-fn list(places: &[Place], is_json: bool) {
-    if is_json {
-        let drives: Vec<Value> = places.iter().map(to_json).collect();
-        outln!("{:#}", json!({ "attached": drives }));
-        return;
-    }
-    if places.is_empty() {
-        outln!("Nothing is attached.");
-        return;
-    }
-    let header = ["name", "device", "drive", "size", "process", "used by"];
-    out!("{}", show::table(&header, places.iter().map(row).collect(), header.len()));
-}
-
-fn row(place: &Place) -> Vec<String> {
+fn attached(place: &Place) -> AttachedDrive {
     let record = place.record();
-    let of = |text: fn(&Record) -> String| record.as_ref().map_or_else(|| "-".to_owned(), text);
     let holders = tidegate_attach::holders(place);
-    vec![
-        place.name(),
-        device(place).unwrap_or_else(|| "-".to_owned()),
-        of(|record| record.drive.clone()),
-        of(|record| facts::decimal(Bytes::new(record.size_bytes))),
-        of(|record| if record.is_served() { record.pid.to_string() } else { "ended".to_owned() }),
-        if holders.is_empty() { "-".to_owned() } else { holders.to_string() },
-    ]
+    AttachedDrive {
+        name: place.name(),
+        device: device(place),
+        drive: record.as_ref().map(|record| record.drive.clone()),
+        size_bytes: record.as_ref().map(|record| record.size_bytes),
+        pid: record.as_ref().map(|record| record.pid),
+        is_served: record.as_ref().is_some_and(Record::is_served),
+        is_in_use: !holders.is_empty(),
+        holders: holders.to_string(),
+    }
 }
 
 fn device(place: &Place) -> Option<String> {
     tidegate_attach::devices(place).first().map(|device| device.display().to_string())
-}
-
-fn to_json(place: &Place) -> Value {
-    let record = place.record();
-    json!({
-        "name": place.name(),
-        "device": device(place),
-        "drive": record.as_ref().map(|record| &record.drive),
-        "size_bytes": record.as_ref().map(|record| record.size_bytes),
-        "pid": record.as_ref().map(|record| record.pid),
-        "is_served": record.as_ref().is_some_and(Record::is_served),
-        "is_in_use": !tidegate_attach::holders(place).is_empty(),
-    })
 }

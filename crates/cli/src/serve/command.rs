@@ -251,3 +251,16 @@ fn plugin() -> Result<PathBuf, Failure> {
 fn absolute(path: &Path) -> Result<PathBuf, Failure> {
     std::path::absolute(path).map_err(|error| Failure::environment(&error))
 }
+
+/// nbdkit did not begin.
+#[derive(Debug, thiserror::Error)]
+#[error("cannot run nbdkit ({error}): install it (Debian: `apt-get install nbdkit`)")]
+pub(super) struct ExecError {
+    error: String,
+}
+
+impl ExecError {
+    pub(super) fn of(error: &std::io::Error) -> Self {
+        Self { error: error.to_string() }
+    }
+}

@@ -21,8 +21,7 @@ use signal_hook::consts::{SIGABRT, SIGCHLD, SIGHUP, SIGINT, SIGQUIT, SIGTERM};
 use signal_hook::iterator::Signals;
 use signal_hook::low_level::emulate_default_handler;
 
-use super::ExecError;
-use super::command::ServerCommand;
+use super::command::{ExecError, ServerCommand};
 use crate::failure::Failure;
 
 /// It is started again so often within [`WITHIN`], and then given up.

@@ -6,10 +6,10 @@ use ratatui::layout::{Constraint, Layout};
 use ratatui::style::{Style, Stylize as _};
 use ratatui::text::Line;
 use ratatui::widgets::{Cell, Row, Table};
-use serde_json::Value;
+use tidegate_engine::control::wire::{ExportFigures, Statistics, Status};
+use tidegate_report::figures;
 
-use crate::ctl::{drive, elapsed, number, text, time, tokens};
-use crate::show;
+use crate::ctl::{drive, elapsed, text, time, tokens};
 
 /// Titles and widths of the columns.
 const COLUMNS: [(&str, u16); 11] = [
@@ -29,20 +29,20 @@ const COLUMNS: [(&str, u16); 11] = [
 /// What is shown.
 #[derive(Debug)]
 pub(super) struct Screen {
-    status: Value,
-    seen: Value,
+    status: Status,
+    seen: Statistics,
     /// The look before, for what happens each second.
-    before: Value,
+    before: Statistics,
 }
 
 impl Screen {
     /// Of a service of that status.
-    pub(super) fn new(status: Value) -> Self {
-        Self { status, seen: Value::Null, before: Value::Null }
+    pub(super) fn new(status: Status) -> Self {
+        Self { status, seen: Statistics::default(), before: Statistics::default() }
     }
 
     /// Another look.
-    pub(super) fn update(&mut self, seen: Value) {
+    pub(super) fn update(&mut self, seen: Statistics) {
         self.before = std::mem::replace(&mut self.seen, seen);
     }
 
@@ -52,20 +52,20 @@ impl Screen {
         let [head, middle, foot] = Layout::vertical(rows).areas(frame.area());
         frame.render_widget(self.title(), head);
         frame.render_widget(self.table(), middle);
-        let lines = vec![Line::from(drive(&self.seen["drive"])), Line::from("q quits").dim()];
+        let lines = vec![Line::from(drive(&self.seen.drive)), Line::from("q quits").dim()];
         frame.render_widget(ratatui::text::Text::from(lines), foot);
     }
 
     fn title(&self) -> Line<'static> {
-        let is_degraded = self.seen["is_degraded"] == true;
+        let is_degraded = self.seen.is_degraded;
         let named = format!(
             "tidegate {}, running for {}: ",
-            text(&self.status["policy"]),
-            elapsed(number(&self.seen["uptime_ns"]))
+            text(&self.status.policy),
+            elapsed(self.seen.uptime_ns)
         );
         // Exports come and go: not those of the beginning.
-        let exports = self.seen["exports"].as_array().map_or(&[][..], Vec::as_slice);
-        let guarantee = if !exports.iter().any(|export| export["bound_ns"].is_u64()) {
+        let exports = &self.seen.exports;
+        let guarantee = if !exports.iter().any(|export| export.bound_ns.is_some()) {
             "best effort only".into()
         } else if is_degraded {
             "guarantee DEGRADED until the next start".red().bold()
@@ -76,41 +76,37 @@ impl Screen {
     }
 
     fn table(&self) -> Table<'static> {
-        let exports = self.seen["exports"].as_array().map_or(&[][..], Vec::as_slice);
-        let rows = exports.iter().map(|export| self.row(export));
+        let rows = self.seen.exports.iter().map(|export| self.row(export));
         let titles = COLUMNS.iter().enumerate().map(|(index, (title, _))| cell(index, title));
         let widths = COLUMNS.map(|(_, width)| Constraint::Length(width));
         Table::new(rows, widths).header(Row::new(titles).style(Style::new().bold()))
     }
 
-    fn row(&self, export: &Value) -> Row<'static> {
-        let before = self.before["exports"].as_array().map_or(&[][..], Vec::as_slice);
-        let before = before.iter().find(|before| before["name"] == export["name"]);
-        let before = before.unwrap_or(&Value::Null);
-        let rate = |field: &str| self.per_second(&export[field], &before[field]);
+    fn row(&self, export: &ExportFigures) -> Row<'static> {
+        let before = self.before.exports.iter().find(|before| before.name == export.name);
+        let rate = |of: fn(&ExportFigures) -> u64| self.per_second(of(export), of(before?));
         let cells = [
-            text(&export["name"]),
-            rate("requests").map_or_else(|| "-".to_owned(), |rate| rate.to_string()),
-            rate("transferred_bytes").map_or_else(|| "-".to_owned(), show::throughput),
-            number(&export["outstanding"]).to_string(),
+            text(&export.name),
+            rate(|it| it.requests).map_or_else(|| "-".to_owned(), |rate| rate.to_string()),
+            rate(|it| it.transferred_bytes).map_or_else(|| "-".to_owned(), figures::throughput),
+            export.outstanding.to_string(),
             tokens(export),
-            number(&export["misses"]).to_string(),
-            number(&export["beyond"]).to_string(),
-            time(&export["response_ns_p50"]),
-            time(&export["response_ns_p99"]),
-            time(&export["response_ns_max"]),
-            time(&export["bound_ns"]),
+            export.misses.to_string(),
+            export.beyond.to_string(),
+            time(export.response_ns_p50),
+            time(export.response_ns_p99),
+            time(export.response_ns_max),
+            time(export.bound_ns),
         ];
-        let is_late = number(&export["misses"]) > 0;
+        let is_late = export.misses > 0;
         let row = Row::new(cells.iter().enumerate().map(|(index, text)| cell(index, text)));
         if is_late { row.red() } else { row }
     }
 
     /// By how much it grew since the look before, each second; none at the first.
-    fn per_second(&self, now: &Value, before: &Value) -> Option<u64> {
-        let grown = now.as_u64()?.checked_sub(before.as_u64()?)?;
-        let time_ns =
-            number(&self.seen["uptime_ns"]).checked_sub(number(&self.before["uptime_ns"]));
+    fn per_second(&self, now: u64, before: u64) -> Option<u64> {
+        let grown = now.checked_sub(before)?;
+        let time_ns = self.seen.uptime_ns.checked_sub(self.before.uptime_ns);
         let per_second =
             u128::from(grown) * 1_000_000_000 / u128::from(time_ns.filter(|&ns| ns > 0)?);
         u64::try_from(per_second).ok()
@@ -130,22 +126,34 @@ mod tests {
     use ratatui::Terminal;
     use ratatui::backend::TestBackend;
     use ratatui::buffer::Cell as Place;
-    use serde_json::json;
+    use tidegate_engine::control::wire::DriveFigures;
 
     use super::*;
 
-    fn seen(second: u64, requests: u64, is_degraded: bool) -> Value {
-        json!({
-            "ok": true, "uptime_ns": second * 1_000_000_000, "is_degraded": is_degraded,
-            "exports": [{
-                "name": "camera-1\u{1b}[2J", "requests": requests, "transferred_bytes": requests * 100_000,
-                "outstanding": 3, "tokens": 1, "tokens_max": 4, "misses": 0, "beyond": 7,
-                "response_ns_p50": 1_500_000, "response_ns_p99": 2_000_000,
-                "response_ns_max": 9_000_001, "bound_ns": 12_000_000,
-            }],
-            "drive": { "in_flight": 2, "batches": 40, "batch_ns_max": 5_000_000,
-                       "overruns": u64::from(is_degraded), "overrun_ns_max": 1_000_000 },
-        })
+    fn seen(second: u64, requests: u64, is_degraded: bool) -> Statistics {
+        let export = ExportFigures {
+            name: "camera-1\u{1b}[2J".to_owned(),
+            requests,
+            transferred_bytes: requests * 100_000,
+            outstanding: 3,
+            tokens: 1,
+            tokens_max: 4,
+            beyond: 7,
+            response_ns_p50: Some(1_500_000),
+            response_ns_p99: Some(2_000_000),
+            response_ns_max: Some(9_000_001),
+            bound_ns: Some(12_000_000),
+            ..ExportFigures::default()
+        };
+        let drive = DriveFigures {
+            in_flight: 2,
+            batches: 40,
+            batch_ns_max: Some(5_000_000),
+            overruns: u64::from(is_degraded),
+            overrun_ns_max: 1_000_000,
+            ..DriveFigures::default()
+        };
+        Statistics { uptime_ns: second * 1_000_000_000, is_degraded, exports: vec![export], drive }
     }
 
     fn drawn(screen: &Screen, width: u16) -> Vec<String> {
@@ -157,7 +165,7 @@ mod tests {
     }
 
     fn screen() -> Screen {
-        Screen::new(json!({ "policy": "dqf", "exports": [{ "bound_ns": 12_000_000 }] }))
+        Screen::new(Status { policy: "dqf".to_owned(), ..Status::default() })
     }
 
     /// `tests/screens/main.rs` says how to accept a change.
@@ -191,7 +199,7 @@ mod tests {
     fn what_is_not_there_yet_and_small_terminals_are_drawn_too() {
         for width in [1, 20, 300] {
             drawn(&screen(), width);
-            drawn(&Screen::new(Value::Null), width);
+            drawn(&Screen::new(Status::default()), width);
         }
     }
 }

@@ -13,6 +13,7 @@
 //! counts for every length and not for the one that was being measured, and all lengths take
 //! the time of the longest.
 
+mod calibration;
 pub mod fit;
 mod hourglass;
 pub mod plan;
@@ -22,6 +23,7 @@ pub mod tally;
 mod thief;
 pub mod trace;
 
+pub use calibration::{Calibration, Coverage, OtherQuestion, check_baseline};
 pub use hourglass::{Steps, execute};
 pub use plan::{IntervalRange, PlanError};
 pub use profile::{

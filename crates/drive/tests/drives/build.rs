@@ -2,7 +2,9 @@
 //! The drive that stands for a device: which table is used, and what is refused.
 
 use crate::common::{at, finish, measured, requests, table};
-use tidegate_drive::{BuildError, Drive, build, builtin, measured_table};
+use tidegate_drive::{
+    BuildError, Drive, build, builtin, for_any_requests, from_parts, measured_table, parts_of,
+};
 use tidegate_model::{BestEffort, Bytes, DriveFile, DriveKind, Intensity, Op, Place, Workload};
 
 const ROW: [u64; 7] = [100, 200, 300, 500, 700, 800, 900];
@@ -90,4 +92,29 @@ fn recorded_needs_quantiles() {
     let error = refusal(&workload(vec![load(Op::Read, 4), load(Op::Write, 4)]), Some(&file));
     assert!(matches!(error, BuildError::QuantilesMissing { op: Op::Write, .. }), "{error}");
     assert!(error.to_string().starts_with("drive `test`, write of 4KiB or more: the table has no"));
+}
+
+/// Goal: one rule says what stands for a drive whose kind nobody names. Mechanics come before chips,
+/// chips before tables; tables alone are no parts.
+#[test]
+fn parts_come_before_tables_and_tables_are_no_parts() {
+    let tables = DriveFile { mechanics: None, ssd: None, ..file(&[(Op::Read, 64, ROW)]) };
+    let mechanics = builtin::load("fujitsu-max3036rc").unwrap().mechanics;
+    let ssd = builtin::load("sata-ssd").unwrap().ssd;
+    let chips = DriveFile { ssd: ssd.clone(), ..tables.clone() };
+    let both = DriveFile { mechanics, ..chips.clone() };
+    let cases = [
+        (&tables, None, DriveKind::Pseudo, Some(Bytes::from_kib(64))),
+        (&chips, Some(DriveKind::Ssd), DriveKind::Ssd, None),
+        (&both, Some(DriveKind::Mechanical), DriveKind::Mechanical, None),
+    ];
+    for (file, parts, kind, request_max) in cases {
+        let made = for_any_requests(file, 1).unwrap();
+        assert_eq!((parts_of(file), made.kind, made.request_max), (parts, kind, request_max));
+    }
+    let refused = from_parts(DriveKind::Mechanical, &tables, 1).err();
+    assert!(matches!(refused, Some(BuildError::SectionMissing { section: "mechanics", .. })));
+    let nothing = DriveFile { batch: Vec::new(), ..tables };
+    let refused = for_any_requests(&nothing, 1).err();
+    assert!(matches!(refused, Some(BuildError::NothingKnown { .. })));
 }

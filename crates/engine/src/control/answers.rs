@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! What is answered: names end in their unit, a qualifier behind it.
+//! Makes the replies from what the service shows.
 
 use std::borrow::Cow;
 
-use serde_json::{Value, json};
 use tidegate_model::{Beyond, Duration, ExportContract, ExportSpec};
 use tidegate_stats::Distribution;
 
+use super::wire::{
+    AdmittedExport, ContractStatus, DriveFigures, ExportBound, ExportFigures, ExportStatus, Failed,
+    RealTimeStatus, RemovedExport, Statistics, Status,
+};
 use crate::service::{Admitted, ChangeError, ExportStatistics, Offer, Refusal, Removed, View};
 
 /// Why something is not done, and what to do instead.
@@ -64,58 +67,53 @@ impl Fault {
     }
 }
 
-pub(super) fn failed(fault: &Fault) -> Value {
-    let mut answer = json!({ "ok": false, "error": fault.error, "help": fault.help });
-    if fault.is_refused {
-        answer["is_refused"] = json!(true);
+impl From<Fault> for Failed {
+    fn from(fault: Fault) -> Self {
+        Self {
+            ok: false,
+            error: fault.error.into_owned(),
+            help: fault.help.into_owned(),
+            is_refused: fault.is_refused,
+            would_fit: fault.would_fit,
+        }
     }
-    if !fault.would_fit.is_empty() {
-        answer["would_fit"] = json!(fault.would_fit);
-    }
-    answer
 }
 
 /// Nothing is written to the file.
 const KEPT: &str = "until the service ends; to keep it, add it to the serve file";
 
-/// An export that is admitted, or would be, and what everybody is promised then.
-pub(super) fn admitted(found: &Admitted) -> Value {
-    json!({
-        "ok": true,
-        "export": found.export.name,
-        "offset_bytes": found.export.offset.get(),
-        "size_bytes": found.export.size.get(),
-        "policy": found.offer.policy().name(),
-        "bounds": bounds(&found.offer),
-        "note": KEPT,
-    })
+pub(super) fn admitted(found: &Admitted) -> AdmittedExport {
+    AdmittedExport {
+        export: found.export.name.clone(),
+        offset_bytes: found.export.offset.get(),
+        size_bytes: found.export.size.get(),
+        policy: found.offer.policy().name().to_owned(),
+        bounds: bounds(&found.offer),
+        note: KEPT.to_owned(),
+    }
 }
 
-/// An export that was removed, what it got, and what everybody else is promised then.
-pub(super) fn removed(name: &str, found: &Removed) -> Value {
+pub(super) fn removed(name: &str, found: &Removed) -> RemovedExport {
     let seen = &found.statistics;
-    json!({
-        "ok": true,
-        "export": name,
-        "is_free": found.is_free,
-        "requests": seen.bounded_counts.count() + seen.best_effort_counts.count(),
-        "misses": seen.misses,
-        "response_ns_max": ns(seen.bounded.max().or(seen.responses.max())),
-        "unanswered": seen.outstanding,
-        "policy": found.offer.policy().name(),
-        "bounds": bounds(&found.offer),
-        "note": "until the service ends; to make it last, remove it from the serve file",
-    })
+    RemovedExport {
+        export: name.to_owned(),
+        is_free: found.is_free,
+        requests: seen.bounded_counts.count() + seen.best_effort_counts.count(),
+        misses: seen.misses,
+        response_ns_max: ns(seen.bounded.max().or(seen.responses.max())),
+        unanswered: seen.outstanding,
+        policy: found.offer.policy().name().to_owned(),
+        bounds: bounds(&found.offer),
+        note: "until the service ends; to make it last, remove it from the serve file".to_owned(),
+    }
 }
 
-fn bounds(offer: &Offer) -> Vec<Value> {
+fn bounds(offer: &Offer) -> Vec<ExportBound> {
     let exports = offer.exports().iter().zip(offer.bounds());
-    let bound = |(export, bound): (&ExportSpec, &Option<Duration>)| {
-        json!({
-            "name": export.name,
-            "bound_ns": ns(*bound),
-            "deadline_ns": ns(export.contract.as_ref().map(|contract| contract.deadline)),
-        })
+    let bound = |(export, bound): (&ExportSpec, &Option<Duration>)| ExportBound {
+        name: export.name.clone(),
+        bound_ns: ns(*bound),
+        deadline_ns: ns(export.contract.as_ref().map(|contract| contract.deadline)),
     };
     exports.map(bound).collect()
 }
@@ -128,27 +126,26 @@ fn ns(time: Option<Duration>) -> Option<u64> {
     time.map(Duration::ns)
 }
 
-/// What is offered, and whether what was proved still stands.
-pub(super) fn status(view: &View) -> Result<Value, Fault> {
+pub(super) fn status(view: &View) -> Result<Status, Fault> {
     let look = view.look().ok_or_else(no_answer)?;
     let (real_time, offer) = (view.real_time(), &look.offer);
     let exports = offer.exports().iter().zip(offer.bounds()).enumerate();
-    let exports: Vec<Value> = exports
-        .map(|(index, (export, bound))| {
-            let failed = look.seen.exports[index].failed;
-            export_status(export, *bound, look.is_export_degraded(index), failed)
-        })
-        .collect();
-    Ok(json!({
-        "ok": true,
-        "version": env!("CARGO_PKG_VERSION"),
-        "policy": offer.policy().name(),
-        "hears_notices": offer.hears_notices(),
-        "uptime_ns": view.uptime().ns(),
-        "real_time": { "is_granted": real_time.is_complete(), "text": real_time.to_string() },
-        "is_degraded": look.is_degraded(),
-        "exports": exports,
-    }))
+    let status = |(index, (export, bound)): (usize, (&ExportSpec, &Option<Duration>))| {
+        let failed = look.seen.exports[index].failed;
+        export_status(export, *bound, look.is_export_degraded(index), failed)
+    };
+    Ok(Status {
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        policy: offer.policy().name().to_owned(),
+        hears_notices: offer.hears_notices(),
+        uptime_ns: view.uptime().ns(),
+        real_time: RealTimeStatus {
+            is_granted: real_time.is_complete(),
+            text: real_time.to_string(),
+        },
+        is_degraded: look.is_degraded(),
+        exports: exports.map(status).collect(),
+    })
 }
 
 fn export_status(
@@ -156,60 +153,59 @@ fn export_status(
     bound: Option<Duration>,
     is_degraded: bool,
     failed: u64,
-) -> Value {
-    json!({
-        "name": export.name,
-        "offset_bytes": export.offset.get(),
-        "size_bytes": export.size.get(),
-        "is_read_only": export.is_read_only,
-        "contract": export.contract.as_ref().map(contract),
-        "bound_ns": ns(bound),
-        "weight": export.share.weight,
-        "limit_bytes_per_s": export.share.limit.map(tidegate_model::Bandwidth::bytes_per_s),
-        "is_degraded": is_degraded,
-        "failed": failed,
-    })
+) -> ExportStatus {
+    ExportStatus {
+        name: export.name.clone(),
+        offset_bytes: export.offset.get(),
+        size_bytes: export.size.get(),
+        is_read_only: export.is_read_only,
+        contract: export.contract.as_ref().map(contract),
+        bound_ns: ns(bound),
+        weight: export.share.weight,
+        limit_bytes_per_s: export.share.limit.map(tidegate_model::Bandwidth::bytes_per_s),
+        is_degraded,
+        failed,
+    }
 }
 
-fn contract(contract: &ExportContract) -> Value {
+fn contract(contract: &ExportContract) -> ContractStatus {
     let ExportContract { requests, period, deadline, size_max, op, beyond } = contract;
-    json!({
-        "requests": requests,
-        "period_ns": period.ns(),
-        "deadline_ns": deadline.ns(),
-        "size_bytes_max": size_max.get(),
-        "op": op.map(tidegate_model::Op::name),
-        "beyond": match beyond { Beyond::Wait => "wait", Beyond::BestEffort => "best-effort" },
-    })
+    let beyond = match beyond {
+        Beyond::Wait => "wait",
+        Beyond::BestEffort => "best-effort",
+    };
+    ContractStatus {
+        requests: *requests,
+        period_ns: period.ns(),
+        deadline_ns: deadline.ns(),
+        size_bytes_max: size_max.get(),
+        op: op.map(|op| op.name().to_owned()),
+        beyond: beyond.to_owned(),
+    }
 }
 
-/// What was seen so far.
-pub(super) fn statistics(view: &View) -> Result<Value, Fault> {
+pub(super) fn statistics(view: &View) -> Result<Statistics, Fault> {
     let look = view.look().ok_or_else(no_answer)?;
     let (offer, seen) = (&look.offer, &look.seen);
     let exports = offer.exports().iter().zip(offer.bounds()).enumerate();
-    let exports: Vec<Value> = exports
-        .map(|(index, (export, bound))| {
-            let is_degraded = look.is_export_degraded(index);
-            export_statistics(export, *bound, &seen.exports[index], is_degraded)
-        })
-        .collect();
-    Ok(json!({
-        "ok": true,
-        "uptime_ns": seen.now.ns(),
-        "is_degraded": look.is_degraded(),
-        "exports": exports,
-        "drive": {
-            "in_flight": seen.in_flight,
-            "batches": seen.batches,
-            "batch_ns_p50": ns(seen.batch_time.quantile(P50)),
-            "batch_ns_max": ns(seen.batch_time.max()),
-            "overruns": seen.overruns,
-            "overrun_ns_sum": seen.overrun_sum.ns(),
-            "overrun_ns_max": seen.overrun_max.ns(),
-            "stalls": seen.stalls,
+    let figures = |(index, (export, bound)): (usize, (&ExportSpec, &Option<Duration>))| {
+        export_figures(export, *bound, &seen.exports[index], look.is_export_degraded(index))
+    };
+    Ok(Statistics {
+        uptime_ns: seen.now.ns(),
+        is_degraded: look.is_degraded(),
+        exports: exports.map(figures).collect(),
+        drive: DriveFigures {
+            in_flight: seen.in_flight.into(),
+            batches: seen.batches,
+            batch_ns_p50: ns(seen.batch_time.quantile(P50)),
+            batch_ns_max: ns(seen.batch_time.max()),
+            overruns: seen.overruns,
+            overrun_ns_sum: seen.overrun_sum.ns(),
+            overrun_ns_max: seen.overrun_max.ns(),
+            stalls: seen.stalls,
         },
-    }))
+    })
 }
 
 /// Shares in parts per million.
@@ -217,37 +213,36 @@ const P50: u32 = 500_000;
 const P99: u32 = 990_000;
 const P999: u32 = 999_000;
 
-/// Responses are those that the contract's bound speaks of; of best effort, all.
-fn export_statistics(
+fn export_figures(
     export: &ExportSpec,
     bound: Option<Duration>,
     seen: &ExportStatistics,
     is_degraded: bool,
-) -> Value {
+) -> ExportFigures {
     let contract = export.contract.as_ref();
     let responses: &Distribution = if contract.is_some() { &seen.bounded } else { &seen.responses };
-    json!({
-        "name": export.name,
-        "requests": seen.bounded_counts.count() + seen.best_effort_counts.count(),
-        "requests_best_effort": seen.best_effort_counts.count(),
-        "misses": seen.misses,
-        "exceeded": seen.exceeded,
-        "unexplained": seen.unexplained,
-        "beyond": seen.beyond,
-        "failed": seen.failed,
-        "outstanding": seen.outstanding,
-        "tokens": seen.tokens,
-        "tokens_max": contract.map_or(0, |contract| contract.requests),
-        "transferred_bytes": seen.bytes,
-        "flushes": seen.flushes,
-        "response_ns_min": ns(responses.min()),
-        "response_ns_mean": ns(responses.mean()),
-        "response_ns_p50": ns(responses.quantile(P50)),
-        "response_ns_p99": ns(responses.quantile(P99)),
-        "response_ns_p999": ns(responses.quantile(P999)),
-        "response_ns_max": ns(responses.max()),
-        "bound_ns": ns(bound),
-        "deadline_ns": ns(contract.map(|contract| contract.deadline)),
-        "is_degraded": is_degraded,
-    })
+    ExportFigures {
+        name: export.name.clone(),
+        requests: seen.bounded_counts.count() + seen.best_effort_counts.count(),
+        requests_best_effort: seen.best_effort_counts.count(),
+        misses: seen.misses,
+        exceeded: seen.exceeded,
+        unexplained: seen.unexplained,
+        beyond: seen.beyond,
+        failed: seen.failed,
+        outstanding: seen.outstanding,
+        tokens: seen.tokens,
+        tokens_max: contract.map_or(0, |contract| contract.requests),
+        transferred_bytes: seen.bytes,
+        flushes: seen.flushes,
+        response_ns_min: ns(responses.min()),
+        response_ns_mean: ns(responses.mean()),
+        response_ns_p50: ns(responses.quantile(P50)),
+        response_ns_p99: ns(responses.quantile(P99)),
+        response_ns_p999: ns(responses.quantile(P999)),
+        response_ns_max: ns(responses.max()),
+        bound_ns: ns(bound),
+        deadline_ns: ns(contract.map(|contract| contract.deadline)),
+        is_degraded,
+    }
 }

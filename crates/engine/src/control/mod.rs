@@ -27,17 +27,19 @@ pub(crate) mod harness;
 mod request;
 #[cfg(test)]
 pub(crate) mod tests;
+pub mod wire;
 
 use std::io;
 use std::path::Path;
 use std::sync::{Arc, Mutex, TryLockError};
 
-use serde_json::{Value, json};
+use serde::Serialize;
 use tidegate_model::NewExport;
 use tidegate_policy::NoticeKind;
 
-use self::answers::{Fault, admitted, failed, removed, statistics, status};
+use self::answers::{Fault, admitted, removed, statistics, status};
 use self::request::Request;
+use self::wire::{AdmittedExport, Done, Failed, Heard, Noted, RemovedExport};
 use crate::peers::{Answer, Peers, Protocol, Refusal, Reply, Say, UnixDoor};
 use crate::service::View;
 
@@ -110,7 +112,7 @@ impl Desk {
         }
     }
 
-    fn stop(&self) -> Result<Value, Fault> {
+    fn stop(&self) -> Result<Noted, Fault> {
         let Some(stop) = &self.stop else {
             return Err(Fault::new(
                 "no server runs this service, so none can be stopped",
@@ -118,7 +120,7 @@ impl Desk {
             ));
         };
         stop();
-        Ok(json!({ "ok": true }))
+        Ok(Noted {})
     }
 }
 
@@ -133,7 +135,7 @@ impl Protocol for Desk {
     fn answer(&mut self, request: &[u8]) -> Reply {
         match Request::parse(request) {
             Ok(request) => self.reply(request),
-            Err(fault) => now(Err(fault)),
+            Err(fault) => now(Err::<Noted, _>(fault)),
         }
     }
 
@@ -147,11 +149,11 @@ impl Protocol for Desk {
             }
             Refusal::Crowded => Fault::new("too many peers at once", "close others, or try later"),
         };
-        line(&failed(&fault))
+        line(&Failed::from(fault))
     }
 }
 
-fn notice(view: &View, name: &str, kind: NoticeKind) -> Result<Value, Fault> {
+fn notice(view: &View, name: &str, kind: NoticeKind) -> Result<Heard, Fault> {
     let Some(export) = view.export(name) else {
         return Err(Fault::new("there is no export of that name", "`status` lists them"));
     };
@@ -163,10 +165,10 @@ fn notice(view: &View, name: &str, kind: NoticeKind) -> Result<Value, Fault> {
     }
     export.notice(kind);
     // Who reports is to know whether that changes anything.
-    Ok(json!({ "ok": true, "is_heard": view.hears_notices() }))
+    Ok(Heard { is_heard: view.hears_notices() })
 }
 
-fn check(view: &View, new: &NewExport, checking: &Mutex<()>) -> Result<Value, Fault> {
+fn check(view: &View, new: &NewExport, checking: &Mutex<()>) -> Result<AdmittedExport, Fault> {
     let _checking = match checking.try_lock() {
         Err(TryLockError::WouldBlock) => return Err(Fault::busy()),
         Ok(checking) => checking,
@@ -175,29 +177,33 @@ fn check(view: &View, new: &NewExport, checking: &Mutex<()>) -> Result<Value, Fa
     view.check(new).map(|found| admitted(&found)).map_err(Fault::of_change)
 }
 
-fn admit(view: &View, new: &NewExport) -> Result<Value, Fault> {
+fn admit(view: &View, new: &NewExport) -> Result<AdmittedExport, Fault> {
     view.admit(new).map(|found| admitted(&found)).map_err(Fault::of_change)
 }
 
-fn remove(view: &View, name: &str) -> Result<Value, Fault> {
+fn remove(view: &View, name: &str) -> Result<RemovedExport, Fault> {
     view.remove(name).map(|found| removed(name, &found)).map_err(Fault::of_change)
 }
 
-fn now(found: Result<Value, Fault>) -> Reply {
+fn now(found: Result<impl Serialize, Fault>) -> Reply {
     Reply::Now(answer(found))
 }
 
 /// What may take its time.
-fn later(job: impl FnOnce() -> Result<Value, Fault> + Send + 'static) -> Reply {
+fn later<T: Serialize + 'static>(job: impl FnOnce() -> Result<T, Fault> + Send + 'static) -> Reply {
     Reply::Later(Box::new(move || answer(job())))
 }
 
-fn answer(found: Result<Value, Fault>) -> Answer {
-    Answer { bytes: line(&found.unwrap_or_else(|fault| failed(&fault))), is_last: false }
+fn answer(found: Result<impl Serialize, Fault>) -> Answer {
+    let bytes = match found {
+        Ok(reply) => line(&Done::new(reply)),
+        Err(fault) => line(&Failed::from(fault)),
+    };
+    Answer { bytes, is_last: false }
 }
 
-fn line(value: &Value) -> Vec<u8> {
-    let mut line = value.to_string().into_bytes();
+fn line(reply: &impl Serialize) -> Vec<u8> {
+    let mut line = serde_json::to_vec(reply).expect("a reply is plain data");
     line.push(b'\n');
     line
 }

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! What may be asked, as it is written.
 
-use serde::Deserialize;
 use serde_json::Value;
 use tidegate_model::{NewExport, ServeFile};
 
 use super::answers::Fault;
+use super::wire::Asked;
 
 /// What a peer asks.
 #[derive(Debug, PartialEq, Eq)]
@@ -31,15 +31,6 @@ pub(super) enum Request {
     Stop,
 }
 
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct RawRequest {
-    #[serde(rename = "do")]
-    verb: String,
-    /// A name; the whole of an export that is to be admitted.
-    export: Option<Value>,
-}
-
 const EXAMPLE: &str = "write for example {\"do\":\"status\"}";
 const VERBS: &str = "write one of status, statistics, missed, ended, check, admit, remove, stop";
 
@@ -51,7 +42,7 @@ impl Request {
         if line.first() != Some(&b'{') {
             return Err(Fault::new("a request is one JSON object on one line", EXAMPLE));
         }
-        let raw: RawRequest = serde_json::from_slice(line)
+        let raw: Asked = serde_json::from_slice(line)
             .map_err(|error| Fault::new(format!("no request: {error}"), EXAMPLE))?;
         match (raw.verb.as_str(), raw.export) {
             ("missed", export) => Ok(Self::Missed { export: name("missed", export)? }),

@@ -343,7 +343,8 @@ fn what_has_no_place_or_no_name_is_refused() {
 /// Who writes something wrong is to be told apart from who is told no.
 #[test]
 fn a_refusal_is_no_fault_of_the_request() {
-    use super::answers::{Fault, failed};
+    use super::answers::Fault;
+    use super::wire::Failed;
     use crate::service::{ChangeError, Refusal};
     let waited = tidegate_model::Duration::from_ms(4_000);
     let name = || "camera".to_owned();
@@ -356,9 +357,9 @@ fn a_refusal_is_no_fault_of_the_request() {
         (ChangeError::Unknown { name: name() }, false),
         (ChangeError::Fixed, false),
     ] {
-        let said = failed(&Fault::of_change(error));
-        assert_eq!(said["is_refused"] == true, is_refused, "{said}");
-        assert!(said["ok"] == false && said["help"] != "", "{said}");
+        let said = Failed::from(Fault::of_change(error));
+        assert_eq!(said.is_refused, is_refused, "{said:?}");
+        assert!(!said.ok && !said.help.is_empty(), "{said:?}");
     }
 }
 

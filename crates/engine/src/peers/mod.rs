@@ -142,7 +142,7 @@ impl Peers {
 impl Drop for Peers {
     fn drop(&mut self) {
         self.is_ending.store(true, Ordering::Release);
-        self.waker.ring();
+        self.waker.wake();
         // Dropped by what a request asked for, it cannot wait for itself.
         if let Some(thread) = self.thread.take()
             && thread.thread().id() != std::thread::current().id()
@@ -206,7 +206,7 @@ impl<D: Door, P: Protocol> Room<D, P> {
         }
         // A nanosecond more: what is due then is due when it wakes.
         let mut time = until.saturating_duration_since(now) + Duration::from_nanos(1);
-        if !waker.doze() {
+        if !waker.prepare_to_sleep() {
             time = Duration::ZERO;
         }
         let timeout = Timespec {
@@ -215,9 +215,9 @@ impl<D: Door, P: Protocol> Room<D, P> {
         };
         // Whatever ends it, everything is looked at.
         if poll(&mut polled, Some(&timeout)).is_ok() && !polled[0].revents().is_empty() {
-            waker.silence();
+            waker.clear_event();
         }
-        waker.hear();
+        waker.acknowledge();
     }
 
     fn let_in(&mut self, now: Instant) {
@@ -253,7 +253,7 @@ fn carry_out(job: Job, waker: Waker) -> oneshot::Receiver<Answer> {
     let work = move || {
         // Its peer may have gone.
         let _ = answer.send(job());
-        waker.ring();
+        waker.wake();
     };
     let named = std::thread::Builder::new().name("tidegate-job".to_owned());
     let _ = named.stack_size(STACK_BYTES).spawn(work);

@@ -8,7 +8,7 @@ use tidegate_model::{
     BatchTable, Bytes, Class, Duration, Op, Place, Plan, PolicyName, Request, Task, Time, Workload,
 };
 use tidegate_policy::{Decision, Event, Full, Tag};
-use tidegate_sim::DriveExecutor;
+use tidegate_sim::VirtualDrive;
 
 use super::*;
 use crate::Limits;
@@ -79,9 +79,9 @@ fn run_late(is_serving: bool) -> DeviceRun {
         seed: 1,
         limits,
     };
-    let mut executor = DriveExecutor::new(PseudoDisk::new(1, table, 1));
+    let mut backend = VirtualDrive::new(PseudoDisk::new(1, table, 1));
     let policy = Late { queued: Vec::new(), is_serving };
-    run_policy(&params, policy, &mut executor, &AtomicBool::new(false)).unwrap()
+    run_policy(&params, policy, &mut backend, &AtomicBool::new(false)).unwrap()
 }
 
 #[test]

@@ -25,12 +25,13 @@ use std::sync::Arc;
 
 use tidegate_analysis::{Answer, Assessment, assess};
 use tidegate_device::{Access, OpenError, memory_file};
+use tidegate_drive::NamedError;
 use tidegate_model::serve_file::{BackingReference, Bound, Layout, Named};
 use tidegate_model::{Bytes, DriveFile, DriveKind, ExportSpec, FileError, ServeFile, Workload};
 
 use prover::FileProver;
 
-use crate::service::{Arrangement, DeviceBacking, Service, ServiceError, ServiceParams};
+use crate::service::{Arrangement, DeviceStore, Service, ServiceError, ServiceParams};
 
 pub use crate::service::outstanding_max;
 #[cfg(any(test, feature = "harness"))]
@@ -38,7 +39,7 @@ pub(crate) use prover::arrangement;
 
 pub use places::{Crowded, PLACES_PER_EXPORT, PlaceTaken, Places};
 pub use sidelines::Sidelines;
-pub use simulated::SimulatedBacking;
+pub use simulated::SimulatedStore;
 
 const _: () = assert!(Layout::REQUEST_MAX.get() <= tidegate_device::ring::SIZE_MAX.get());
 
@@ -284,7 +285,7 @@ impl Prepared {
         params.can_trim = is_written && target.can_deallocate();
         let depth = params.arrangement.plan.depth;
         let busy_poll = self.file.busy_poll;
-        let make = move |clock, waker| DeviceBacking::new(target, depth, busy_poll, clock, waker);
+        let make = move |clock, waker| DeviceStore::new(target, depth, busy_poll, clock, waker);
         Ok(Service::start(params, make)?)
     }
 
@@ -297,22 +298,18 @@ impl Prepared {
             None => memory_file(size).map_err(|source| ServeError::Memory { source })?,
             Some(path) => store_lock::open_store(&path)?,
         };
-        let make = |clock, waker| Ok(SimulatedBacking::new(drive, store, clock, waker));
+        let make = |clock, waker| Ok(SimulatedStore::new(drive, store, clock, waker));
         Ok(Service::start(params, make)?)
     }
 
-    /// The drive as it is made where the file says of what, and otherwise any that keeps its
-    /// table.
+    /// Makes the drive from its parts, or else a pseudo-disk that takes the longest times that its
+    /// table allows.
     fn simulated_drive(
         &self,
         file: &DriveFile,
     ) -> Result<Box<dyn tidegate_drive::Drive + Send>, ServeError> {
         let (bound, _) = self.bound.as_ref().expect("a drive is known");
-        let kind = match (&file.mechanics, &file.ssd) {
-            (Some(_), _) => DriveKind::Mechanical,
-            (None, Some(_)) => DriveKind::Ssd,
-            (None, None) => DriveKind::Pseudo,
-        };
+        let kind = tidegate_drive::parts_of(file).unwrap_or(DriveKind::Pseudo);
         Ok(tidegate_drive::build(kind, &bound.workload, Some(file), SEED)?)
     }
 
@@ -370,27 +367,23 @@ fn read_text(path: &Path) -> Result<String, ServeError> {
         .map_err(|source| ServeError::Unreadable { path: path.to_owned(), source })
 }
 
-/// The drive of that name: built in, or a file beside the serve file.
+/// Returns the drive of that name: built in, or a file beside the serve file.
 fn read_drive(
     named: &Named,
     folder: &Path,
     faulty: impl Fn(FileError) -> ServeError,
 ) -> Result<DriveFile, ServeError> {
     let name = named.get_ref();
-    if tidegate_drive::builtin::is_name(name) {
-        return tidegate_drive::builtin::load(name).map_err(|error| {
-            faulty(FileError::new(named.span(), error.to_string(), "name another drive"))
-        });
-    }
-    let path = folder.join(name);
-    let text = std::fs::read_to_string(&path).map_err(|error| {
-        faulty(FileError::new(
-            named.span(),
-            format!(
-                "`{name}` is neither a built-in drive nor a drive file that can be read: {error}"
-            ),
-            "name a file that `tidegate profile -o` wrote, or a drive that `tidegate drive list` shows",
-        ))
-    })?;
-    DriveFile::parse(&text).map_err(|error| ServeError::Faulty { path, text, error })
+    tidegate_drive::named(name, folder, |path| std::fs::read_to_string(path)).map_err(|error| {
+        match error {
+            NamedError::Unreadable { source, .. } => faulty(FileError::new(
+                named.span(),
+                format!(
+                    "`{name}` is neither a built-in drive nor a drive file that can be read: {source}"
+                ),
+                "name a file that `tidegate profile -o` wrote, or a drive that `tidegate drive list` shows",
+            )),
+            NamedError::Faulty { path, text, error } => ServeError::Faulty { path, text, error },
+        }
+    })
 }

@@ -1,44 +1,39 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! A simulated drive in real time: a disk that anybody can use, with a drive's timing.
+//! A simulated drive in real time as the store of a service.
 //!
 //! The drive says when a request is done, a file holds its data: one in memory, or one that
 //! stays. Data move at the instant at which the drive is done with a request.
 
-use std::collections::HashMap;
+use std::convert::Infallible;
 use std::fs::File;
 use std::os::unix::fs::FileExt;
 
 use rustix::fs::{FallocateFlags, fallocate};
-use tidegate_device::{IoBuffer, IoError, RingError, Waker};
-use tidegate_drive::Drive;
+use tidegate_device::{IoBuffer, IoError, Waker};
+use tidegate_drive::{Drive, DriveQueue, Work};
+use tidegate_host::{Backend, Completion};
 use tidegate_model::{Bytes, Duration, Lba, Op, Request, RequestId, Time};
 use tidegate_platform::Clock;
-
-use crate::service::{Backing, Move, Moved};
 
 /// The longest time for which the thread sleeps without anything to do.
 const SLEEP_MAX: Duration = Duration::from_ms(60_000);
 
-/// See the module's text.
-pub struct SimulatedBacking {
-    drive: Box<dyn Drive + Send>,
+/// A simulated drive in real time with a file for its data; see the module's text.
+pub struct SimulatedStore {
+    drive: DriveQueue<Option<IoBuffer>>,
     store: File,
     clock: Clock,
     waker: Waker,
-    /// What the drive has.
-    held: HashMap<RequestId, (Request, IoBuffer)>,
-    /// Scratch, empty between calls.
-    requests: Vec<Request>,
-    returned: Vec<tidegate_drive::Completion>,
     /// Done at once: no drive model takes time for them.
     trimmed: Vec<RequestId>,
 }
 
-impl SimulatedBacking {
-    /// A disk with that drive's timing, its data in `store`, which reads as zero beyond its end.
+impl SimulatedStore {
+    /// Makes a disk with that drive's timing and its data in `store`, which reads as zero beyond its
+    /// end. The policy sees to it that the drive has room.
     pub fn new(drive: Box<dyn Drive + Send>, store: File, clock: Clock, waker: Waker) -> Self {
-        let (held, requests, returned, trimmed) = Default::default();
-        Self { drive, store, clock, waker, held, requests, returned, trimmed }
+        let drive = DriveQueue::new(drive, u32::MAX);
+        Self { drive, store, clock, waker, trimmed: Vec::new() }
     }
 
     fn transfer(&self, request: &Request, data: &mut IoBuffer) -> std::io::Result<()> {
@@ -51,27 +46,26 @@ impl SimulatedBacking {
     }
 }
 
-impl Backing for SimulatedBacking {
+impl Backend for SimulatedStore {
+    type Payload = IoBuffer;
+    type Fault = IoError;
+    type Error = Infallible;
+
     fn now(&self) -> Time {
         self.clock.now()
     }
 
-    fn submit(&mut self, batch: &mut Vec<Move>) {
-        let now = self.now();
-        // By the protocol of drives, what is due is delivered before anything is submitted.
-        self.drive.advance(now, &mut self.returned);
-        self.requests.extend(batch.iter().map(|one| one.request));
-        self.drive.submit(now, &self.requests);
-        self.requests.clear();
-        for Move { request, data } in batch.drain(..) {
-            self.held.insert(request.id, (request, data));
-        }
+    fn submit(
+        &mut self,
+        batch: &[Request],
+        payloads: &mut Vec<IoBuffer>,
+    ) -> Result<(), Infallible> {
+        self.drive.submit(self.clock.now(), batch, payloads.drain(..).map(Some));
+        Ok(())
     }
 
     fn flush(&mut self, id: RequestId) {
-        let now = self.now();
-        self.drive.advance(now, &mut self.returned);
-        self.drive.flush(now, id);
+        self.drive.flush(self.clock.now(), id, None);
     }
 
     fn trim(&mut self, id: RequestId, start: Lba, size: Bytes) {
@@ -81,8 +75,8 @@ impl Backing for SimulatedBacking {
         self.trimmed.push(id);
     }
 
-    fn wait(&mut self, until: Option<Time>) -> Result<(), RingError> {
-        if self.returned.is_empty() && self.trimmed.is_empty() {
+    fn wait(&mut self, until: Option<Time>) -> Result<(), Infallible> {
+        if !self.drive.has_done() && self.trimmed.is_empty() {
             let next = [until, self.drive.next_event()].into_iter().flatten().min();
             let now = self.now();
             let time = next.map_or(SLEEP_MAX, |next| next.since(now).min(SLEEP_MAX));
@@ -93,26 +87,33 @@ impl Backing for SimulatedBacking {
         Ok(())
     }
 
-    fn reap(&mut self, moved: &mut Vec<Moved>) {
-        let now = self.now();
-        self.drive.advance(now, &mut self.returned);
-        let mut returned = std::mem::take(&mut self.returned);
-        for tidegate_drive::Completion { id, .. } in returned.drain(..) {
-            let Some((request, mut data)) = self.held.remove(&id) else {
-                // A flush: the store has no memory of its own that could be lost.
-                moved.push(Moved { id, data: None, result: Ok(()) });
-                continue;
+    fn reap(
+        &mut self,
+        completions: &mut Vec<Completion<IoBuffer, IoError>>,
+    ) -> Result<(), Infallible> {
+        self.drive.advance(self.clock.now());
+        while let Some(done) = self.drive.take_done() {
+            let completion = match (done.work, done.payload) {
+                (Work::Transfer(request), Some(mut data)) => {
+                    let result = self.transfer(&request, &mut data).map_err(IoError::from);
+                    Completion { id: request.id, payload: Some(data), result }
+                }
+                // The store has no memory of its own that a flush could lose.
+                (Work::Flush(id) | Work::Transfer(Request { id, .. }), _) => {
+                    Completion { id, payload: None, result: Ok(()) }
+                }
             };
-            let result = self.transfer(&request, &mut data).map_err(IoError::from);
-            moved.push(Moved { id, data: Some(data), result });
+            completions.push(completion);
         }
-        self.returned = returned;
-        moved.extend(self.trimmed.drain(..).map(|id| Moved { id, data: None, result: Ok(()) }));
+        let trimmed = self.trimmed.drain(..);
+        completions.extend(trimmed.map(|id| Completion { id, payload: None, result: Ok(()) }));
+        Ok(())
     }
 }
 
-impl std::fmt::Debug for SimulatedBacking {
+impl std::fmt::Debug for SimulatedStore {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("SimulatedBacking").field("held", &self.held.len()).finish_non_exhaustive()
+        let outstanding = self.drive.outstanding_count();
+        f.debug_struct("SimulatedStore").field("outstanding", &outstanding).finish_non_exhaustive()
     }
 }

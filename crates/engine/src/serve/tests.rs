@@ -56,7 +56,7 @@ impl Bench {
         let disk = PseudoDisk::new(2, table(&[batch_ms; 2]), 1);
         let make = move |clock, waker| {
             let store = memory_file(size).expect("memory");
-            Ok(SimulatedBacking::new(Box::new(disk), store, clock, waker))
+            Ok(SimulatedStore::new(Box::new(disk), store, clock, waker))
         };
         let service = Service::start(params, make).unwrap();
         let said = Arc::new(Mutex::new(Vec::new()));

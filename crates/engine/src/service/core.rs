@@ -18,23 +18,33 @@ mod trims;
 
 use std::collections::{BTreeMap, HashMap, VecDeque};
 
-use tidegate_device::{IoBuffer, IoError};
-use tidegate_model::{Request, RequestId, Time};
-use tidegate_policy::{Decision, Event, NoticeKind, Policy};
+#[cfg(any(test, feature = "harness"))]
+use std::convert::Infallible;
 
-use super::backing::{Backing, Move, Moved};
+use tidegate_device::{IoBuffer, IoError};
+#[cfg(any(test, feature = "harness"))]
+use tidegate_host::Backend;
+use tidegate_host::{Requests, Round};
+use tidegate_model::{Request, RequestId, Tag, TaskIndex, Time};
+use tidegate_policy::{Event, NoticeKind, Policy};
+
 use super::call::{Answered, Call, CallError, CallPart};
+use super::data_backend::{DataBackend, Moved};
+use super::flush_groups::FlushGroups;
 use super::offer::{ExportId, Member};
-use super::rounds::Rounds;
 use super::shares::Shares;
 use super::statistics::{ServiceStatistics, Watch};
 use super::tenant::{Admission, Tenant};
 
 pub(crate) use self::switch::{GivenUp, Successor, Switch};
 
-/// Parts of exports without a contract that a turn begins with: the call that reaches so many is
-/// the last.
-pub(crate) const TURN_PARTS: usize = 64;
+/// Parts of exports without a contract after which an iteration takes no more calls of such
+/// exports.
+pub(crate) const ITERATION_PARTS: usize = 64;
+
+/// All requests wait for room in one line: they are offered in the order in which they were
+/// numbered.
+const LINE: TaskIndex = TaskIndex(0);
 
 /// One request of a call.
 #[derive(Debug)]
@@ -62,10 +72,10 @@ struct OpenCall {
 
 /// The service; see the module's text.
 pub(crate) struct Core<B> {
-    backing: B,
-    policy: Box<dyn Policy>,
+    backend: B,
+    round: Round<Box<dyn Policy>, IoBuffer>,
     tenants: BTreeMap<ExportId, Tenant>,
-    /// Calls of exports without a contract that no turn has come to.
+    /// Calls of exports without a contract that no iteration has come to.
     unread: VecDeque<Call>,
     calls: Vec<Option<OpenCall>>,
     free_calls: Vec<usize>,
@@ -77,24 +87,19 @@ pub(crate) struct Core<B> {
     /// Requests of a contract that the policy may know of at once: its room, shared evenly, so
     /// that no tenant's line keeps another's requests from it.
     room: usize,
-    /// What is to be offered and was not, or had no room, oldest first.
-    held: VecDeque<RequestId>,
-    rounds: Rounds,
+    flushes: FlushGroups,
     /// Trims that nothing overlaps; the first of them is on its way.
     trims: VecDeque<RequestId>,
     next_id: u64,
     /// Requests that the policy was offered.
     offers: u64,
-    not_before: Option<Time>,
     /// Another set of exports that waits for its instant.
     switch: Option<Switch>,
     is_winding_down: bool,
     is_flush_broken: bool,
     watch: Watch,
-    /// Scratch, empty between turns.
+    /// Scratch, empty between iterations.
     moved: Vec<Moved>,
-    batch: Vec<Move>,
-    dispatched: Vec<Request>,
     /// Requests that nothing overlaps any more, with their exports.
     freed: Vec<(RequestId, ExportId)>,
     /// Switches between two batches, for tests that must notice it.
@@ -102,17 +107,17 @@ pub(crate) struct Core<B> {
     is_hasty: bool,
 }
 
-impl<B: Backing> Core<B> {
+impl<B: DataBackend> Core<B> {
     pub(crate) fn new(
-        backing: B,
+        backend: B,
         policy: Box<dyn Policy>,
         members: &[Member],
         window: usize,
         watch: Watch,
     ) -> Self {
         let mut core = Self {
-            backing,
-            policy,
+            backend,
+            round: Round::new(policy, 0),
             tenants: BTreeMap::new(),
             unread: VecDeque::new(),
             calls: Vec::new(),
@@ -122,19 +127,15 @@ impl<B: Backing> Core<B> {
             window,
             shown: 0,
             room: 0,
-            held: VecDeque::new(),
-            rounds: Rounds::default(),
+            flushes: FlushGroups::default(),
             trims: VecDeque::new(),
             next_id: 0,
             offers: 0,
-            not_before: None,
             switch: None,
             is_winding_down: false,
             is_flush_broken: false,
             watch,
             moved: Vec::new(),
-            batch: Vec::new(),
-            dispatched: Vec::new(),
             freed: Vec::new(),
             #[cfg(test)]
             is_hasty: false,
@@ -146,12 +147,12 @@ impl<B: Backing> Core<B> {
     /// Everything that happens now: what came back first, then what was asked for.
     ///
     /// Exports without a contract come last, and not all of theirs: what contracts wait for is
-    /// dispatched first ([`TURN_PARTS`]). Gives the instant. Contracts count in the order of
+    /// dispatched first ([`ITERATION_PARTS`]). Gives the instant. Contracts count in the order of
     /// arrival: what came before it and is not among `calls` is to be taken as if it had come then.
-    pub(crate) fn turn(&mut self, calls: impl Iterator<Item = Call>) -> Time {
+    pub(crate) fn iterate(&mut self, calls: impl Iterator<Item = Call>) -> Result<Time, B::Error> {
         // A policy observes what came back before what is new.
-        let now = self.take_back();
-        self.watch.turned(now, self.not_before);
+        let now = self.take_back()?;
+        self.watch.turned(now, self.round.not_before());
         self.read(now, calls);
         // What nothing overlaps any more counts from now, and so after those calls.
         while !self.freed.is_empty() {
@@ -167,29 +168,30 @@ impl<B: Backing> Core<B> {
         self.switch_if_quiet(now);
         loop {
             self.show(now);
-            if !self.decide(now) {
-                return now;
+            if !self.decide(now)? {
+                return Ok(now);
             }
         }
     }
 
-    /// Blocks until the next turn.
+    /// Blocks until the next iteration.
     ///
     /// # Errors
     /// When the means of waiting fail.
-    pub(crate) fn wait(&mut self) -> Result<(), tidegate_device::RingError> {
-        self.backing.wait(self.next_turn())
+    pub(crate) fn wait(&mut self) -> Result<(), B::Error> {
+        self.backend.wait(self.next_iteration())
     }
 
     /// When there is something to do though nothing happens.
-    fn next_turn(&self) -> Option<Time> {
+    fn next_iteration(&self) -> Option<Time> {
         if !self.unread.is_empty() {
             return Some(Time::ZERO);
         }
         // Behind what had no room nothing is offered before something is complete.
-        let is_shown = self.shown < self.window && self.held.is_empty() && !self.is_holding_back();
+        let is_shown =
+            self.shown < self.window && !self.round.is_holding() && !self.is_holding_back();
         let opens = self.shares.opens().filter(|_| is_shown);
-        [self.not_before, opens, self.switch_until(), self.watch.stalls_at()]
+        [self.round.not_before(), opens, self.switch_until(), self.watch.stalls_at()]
             .into_iter()
             .flatten()
             .min()
@@ -197,15 +199,15 @@ impl<B: Backing> Core<B> {
 
     /// Whether everything is answered.
     pub(crate) fn is_idle(&self) -> bool {
-        self.unread.is_empty() && self.parts.is_empty() && self.rounds.is_empty()
+        self.unread.is_empty() && self.parts.is_empty() && self.flushes.is_empty()
     }
 
     /// What a client says about its own service.
     pub(crate) fn notice(&mut self, export: ExportId, kind: NoticeKind) {
-        let now = self.backing.now();
+        let now = self.backend.now();
         // It may be gone since.
         let Some(task) = self.tenants.get(&export).map(|tenant| tenant.task) else { return };
-        self.tell(now, Event::Notice { task, kind });
+        self.round.tell(now, Event::Notice { task, kind });
     }
 
     /// An export takes no more calls.
@@ -217,7 +219,7 @@ impl<B: Backing> Core<B> {
 
     /// What was seen so far, of these exports; nothing of those that are gone.
     pub(crate) fn statistics_of(&self, exports: &[ExportId]) -> ServiceStatistics {
-        let now = self.backing.now();
+        let now = self.backend.now();
         let seen = |id: &ExportId| self.tenants.get(id).map(|tenant| tenant.seen(now));
         let exports = exports.iter().map(|id| seen(id).unwrap_or_default()).collect();
         self.watch.statistics(now, exports)
@@ -225,11 +227,10 @@ impl<B: Backing> Core<B> {
 
     /// Fills the window with best effort, and offers again what there was no room for.
     fn show(&mut self, now: Time) {
-        while let Some(&id) = self.held.front() {
-            if self.policy.observe(now, Event::Release(self.parts[&id].request)).is_err() {
-                return;
-            }
-            self.held.pop_front();
+        let Self { round, parts, flushes, watch, .. } = self;
+        round.offer_held(now, &mut Outgoing { parts, flushes, watch });
+        if self.round.is_holding() {
+            return;
         }
         while self.shown < self.window
             && !self.is_holding_back()
@@ -240,72 +241,92 @@ impl<B: Backing> Core<B> {
         }
     }
 
-    /// One round: asks until the policy has no more to dispatch, then submits it all; whether
-    /// it dispatched anything.
-    fn decide(&mut self, now: Time) -> bool {
-        self.not_before = loop {
-            match self.policy.decide(now) {
-                Decision::Dispatch { id, tag } => {
-                    let part = self.parts.get_mut(&id).expect("the policy names what it was given");
-                    part.request.tag = tag;
-                    self.dispatched.push(part.request);
-                }
-                Decision::Drop(id) => panic!("{id:?} was dropped, and no export allows it"),
-                Decision::NotBefore(at) => {
-                    assert!(at > now, "the policy asks to be asked in the past");
-                    break Some(at);
-                }
-                Decision::AwaitEvent => break None,
-            }
-        };
-        if self.dispatched.is_empty() {
-            return false;
+    /// One round, with the flush of its batch; whether the policy dispatched anything.
+    fn decide(&mut self, now: Time) -> Result<bool, B::Error> {
+        let Self { backend, round, parts, flushes, watch, .. } = self;
+        let is_any = round.decide(now, backend, &mut Outgoing { parts, flushes, watch })?;
+        if let Some(flush) = self.flushes.close() {
+            self.backend.flush(flush);
         }
-        self.submit();
-        true
+        Ok(is_any)
+    }
+}
+
+/// The requests of a service, as its rounds ask for them.
+struct Outgoing<'a> {
+    parts: &'a mut HashMap<RequestId, Part>,
+    flushes: &'a mut FlushGroups,
+    watch: &'a mut Watch,
+}
+
+impl Outgoing<'_> {
+    fn part(&mut self, id: RequestId) -> &mut Part {
+        self.parts.get_mut(&id).expect("the policy names what it was given")
+    }
+}
+
+impl Requests for Outgoing<'_> {
+    type Payload = IoBuffer;
+
+    fn released(&mut self, id: RequestId) -> Request {
+        self.part(id).request
     }
 
-    fn submit(&mut self) {
-        self.watch.dispatched(self.backing.now(), &self.dispatched);
-        for request in self.dispatched.drain(..) {
-            let part = self.parts.get_mut(&request.id).expect("just dispatched");
+    fn dispatch(&mut self, id: RequestId, tag: Tag) -> Request {
+        let part = self.part(id);
+        part.request.tag = tag;
+        part.request
+    }
+
+    fn drop_queued(&mut self, _now: Time, id: RequestId) {
+        panic!("{id:?} was dropped, and no export allows it");
+    }
+
+    /// A flush moves no data: the drive gets one for the whole batch, when the batch's writes are
+    /// done.
+    fn submitted(&mut self, now: Time, batch: &mut Vec<Request>, payloads: &mut Vec<IoBuffer>) {
+        self.watch.dispatched(now, batch);
+        batch.retain(|request| {
+            let part = self.part(request.id);
+            let (is_flush, data) = (part.is_flush, part.data.take());
             if request.fua {
-                self.rounds.add(request.id, part.is_flush);
+                self.flushes.add(request.id, is_flush);
             }
-            if let Some(data) = part.data.take() {
-                self.batch.push(Move { request, data });
-            }
-        }
-        self.backing.submit(&mut self.batch);
-        if let Some(flush) = self.rounds.close() {
-            self.backing.flush(flush);
-        }
-    }
-
-    fn tell(&mut self, now: Time, event: Event) {
-        assert_eq!(self.policy.observe(now, event), Ok(()), "a policy is full to releases only");
+            let moves_data = data.is_some();
+            payloads.extend(data);
+            moves_data
+        });
     }
 }
 
 /// For tests in virtual time.
 #[cfg(any(test, feature = "harness"))]
-impl<B: Backing> Core<B> {
+impl<B: DataBackend> Core<B> {
     pub(crate) fn statistics(&self) -> ServiceStatistics {
         self.statistics_of(&self.tenants.keys().copied().collect::<Vec<_>>())
     }
 
-    pub(crate) fn backing(&self) -> &B {
-        &self.backing
+    /// [`Self::iterate`] on a store that cannot fail.
+    pub(crate) fn run_iteration(&mut self, calls: impl Iterator<Item = Call>) -> Time
+    where
+        B: Backend<Error = Infallible>,
+    {
+        let Ok(now) = self.iterate(calls);
+        now
     }
 
-    pub(crate) fn backing_mut(&mut self) -> &mut B {
-        &mut self.backing
+    pub(crate) fn backend(&self) -> &B {
+        &self.backend
+    }
+
+    pub(crate) fn backend_mut(&mut self) -> &mut B {
+        &mut self.backend
     }
 
     /// [`Self::wait`], no longer than until `sooner`.
     pub(crate) fn wait_until(&mut self, sooner: Option<Time>) {
-        let until = [self.next_turn(), sooner].into_iter().flatten().min();
-        self.backing.wait(until).expect("waiting cannot fail here");
+        let until = [self.next_iteration(), sooner].into_iter().flatten().min();
+        assert!(self.backend.wait(until).is_ok(), "waiting cannot fail here");
     }
 
     /// Parts opened so far.

@@ -10,7 +10,7 @@ use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::SeqCst;
 
 use oneshot::{Sender, channel};
-use tidegate_device::{Pile, Waker};
+use tidegate_device::{MpscStack, Waker};
 use tidegate_model::Time;
 use tidegate_platform::Clock;
 use tidegate_policy::NoticeKind;
@@ -58,7 +58,7 @@ pub(crate) struct Change {
 /// What was sent and not taken.
 #[derive(Debug)]
 pub(crate) struct Inbox {
-    messages: Pile<Message>,
+    messages: MpscStack<Message>,
     /// Nothing new is taken.
     is_refusing: AtomicBool,
     /// Nobody takes anything any more.
@@ -70,7 +70,7 @@ pub(crate) struct Inbox {
 impl Inbox {
     pub(crate) fn new(clock: Clock, waker: Waker) -> Self {
         let (is_refusing, is_closed) = (AtomicBool::new(false), AtomicBool::new(false));
-        Self { messages: Pile::new(), is_refusing, is_closed, clock, waker }
+        Self { messages: MpscStack::new(), is_refusing, is_closed, clock, waker }
     }
 
     /// Sends a message, or drops it where nobody takes it any more.
@@ -90,7 +90,7 @@ impl Inbox {
             // The last look may have come before it.
             self.messages.take(&mut Vec::new());
         }
-        self.waker.ring();
+        self.waker.wake();
     }
 
     /// What the service saw so far of these exports; none when it ended, or takes longer.

@@ -16,12 +16,13 @@
 //!   what was proved of the others holds throughout.
 //! - Dropping the service answers everything first.
 
-mod backing;
 mod call;
 mod change;
 mod core;
-mod device_backing;
+mod data_backend;
+mod device_store;
 mod export;
+mod flush_groups;
 mod gate;
 #[cfg(any(test, feature = "harness"))]
 pub(crate) mod harness;
@@ -30,7 +31,6 @@ mod offer;
 mod ordering;
 mod pool;
 mod response_counts;
-mod rounds;
 mod shares;
 mod statistics;
 mod summary;
@@ -57,10 +57,10 @@ use self::offer::{Member, Standing};
 use self::pool::Pool;
 use self::statistics::Watch;
 
-pub use self::backing::{Backing, Move, Moved};
 pub use self::call::{Answered, CallError};
 pub use self::change::{Admitted, ChangeError, Prover, Refusal, Removed};
-pub use self::device_backing::DeviceBacking;
+pub use self::data_backend::DataBackend;
+pub use self::device_store::DeviceStore;
 pub use self::export::{Export, Pending, PendingRead};
 pub use self::gate::outstanding_max;
 pub use self::offer::{Arrangement, Offer};
@@ -168,7 +168,8 @@ impl Service {
     /// When `make` does.
     pub fn start<B, M>(params: ServiceParams, make: M) -> Result<Self, ServiceError>
     where
-        B: Backing,
+        B: DataBackend,
+        RingError: From<B::Error>,
         M: FnOnce(Clock, Waker) -> Result<B, RingError> + Send + 'static,
     {
         // Built here once to be refused early; policies do not cross threads.
@@ -305,12 +306,15 @@ impl Drop for Closing<'_> {
 }
 
 /// The thread's work: until it is told to stop and everything is answered.
-fn serve<B: Backing>(
+fn serve<B: DataBackend>(
     shared: &Shared,
     make: impl FnOnce() -> Result<B, RingError>,
     ready: &SyncSender<RealTime>,
     heard_by: SyncSender<Trouble>,
-) -> Result<(), RingError> {
+) -> Result<(), RingError>
+where
+    RingError: From<B::Error>,
+{
     let params = &shared.params;
     let ServiceParams { exports, arrangement, is_measured, .. } = params;
     let Arrangement { plan, bounds, window, .. } = arrangement;
@@ -342,7 +346,7 @@ fn serve<B: Backing>(
                 }
             }
         }
-        latest = latest.max(core.turn(calls.drain(..)));
+        latest = latest.max(core.iterate(calls.drain(..))?);
         if is_stopping && core.is_idle() {
             return Ok(());
         }

@@ -7,6 +7,6 @@ mod clients;
 mod contracts;
 mod durability;
 mod faults;
+mod iterations;
 mod order;
 mod pieces;
-mod turns;

@@ -13,7 +13,7 @@ use tidegate_model::{
     BatchTable, BestEffort, Bytes, Class, Duration, Intensity, Op, Outcome, Place, Plan,
     PolicyName, Request, RequestId, Task, Time, Workload,
 };
-use tidegate_sim::DriveExecutor;
+use tidegate_sim::VirtualDrive;
 use tidegate_stats::Distribution;
 
 /// Every request takes this long.
@@ -156,9 +156,9 @@ impl Setting {
         let (policy, length) = (self.policy, self.length);
         let limits = self.limits;
         let params = RunParams { workload, plan: &plan, policy, length, seed: 1, limits };
-        let executor = DriveExecutor::new(self.drive);
-        let mut executor = executor.with_lateness(self.lateness_at);
-        tidegate_engine::run(&params, None, &mut executor, &self.cancel)
+        let backend = VirtualDrive::new(self.drive);
+        let mut backend = backend.with_lateness(self.lateness_at);
+        tidegate_engine::run(&params, None, &mut backend, &self.cancel)
     }
 }
 

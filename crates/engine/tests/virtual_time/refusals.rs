@@ -38,7 +38,7 @@ fn other_refusals_say_what_is_wrong() {
     let tasks = workload(vec![task("a", 10, 1)], Vec::new());
     let mut setting = Setting::new(PolicyName::Noop, ONE_JOB);
     setting.limits.in_flight_max = 7;
-    assert!(matches!(setting.run(&tasks), Err(RunError::DepthAboveExecutor { .. })));
+    assert!(matches!(setting.run(&tasks), Err(RunError::DepthAboveBackend { .. })));
     let setting = Setting::new(PolicyName::Noop, Length::Jobs(0));
     assert!(matches!(setting.run(&tasks), Err(RunError::LengthZero)));
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! What the tests of the loop share: an executor that does exactly what a test says, and
+//! What the tests of the loop share: a back end that does exactly what a test says, and
 //! workloads in few words.
 
 use std::cell::{Cell, RefCell};
@@ -7,10 +7,10 @@ use std::collections::VecDeque;
 use std::convert::Infallible;
 use std::rc::Rc;
 
-use tidegate_host::{Completion, Executor, Host, HostParams, Length, Run};
+use tidegate_host::{Backend, Completion, Host, HostParams, Length, Run};
 use tidegate_model::{
-    BatchTable, BestEffort, Bytes, Class, Duration, Intensity, Op, Outcome, Place, Plan,
-    PolicyName, Request, RequestId, Task, Time, Workload,
+    BatchTable, BestEffort, Bytes, Class, Duration, Intensity, Lba, Op, Place, Plan, PolicyName,
+    Request, RequestId, Task, Time, Workload,
 };
 
 /// Every request takes this long.
@@ -26,7 +26,7 @@ pub(crate) type Log = Rc<RefCell<Vec<(Time, Vec<Request>)>>>;
 pub(crate) struct InOrder {
     now: Time,
     /// Done at this instant, oldest first.
-    outstanding: VecDeque<(RequestId, Time, Outcome)>,
+    outstanding: VecDeque<(RequestId, Time, Result<(), ()>)>,
     submitted_count: usize,
     /// Positions of the requests that fail, counted from 0 in order of submission.
     pub(crate) failing: Vec<usize>,
@@ -48,26 +48,35 @@ impl Default for InOrder {
     }
 }
 
-impl Executor for InOrder {
+impl Backend for InOrder {
+    type Payload = ();
+    type Fault = ();
     type Error = Infallible;
-
-    fn begin(&mut self) {}
 
     fn now(&self) -> Time {
         self.now
     }
 
-    fn submit(&mut self, batch: &[Request]) -> Result<(), Infallible> {
+    fn submit(&mut self, batch: &[Request], payloads: &mut Vec<()>) -> Result<(), Infallible> {
+        assert_eq!(payloads.drain(..).count(), batch.len(), "one payload for each request");
         let mut idle_at = self.outstanding.back().map_or(self.now, |&(_, at, _)| at);
         for request in batch {
             idle_at += SERVICE;
             let is_failing = self.failing.contains(&self.submitted_count);
-            let outcome = if is_failing { Outcome::Failed } else { Outcome::Done };
+            let outcome = if is_failing { Err(()) } else { Ok(()) };
             self.outstanding.push_back((request.id, idle_at, outcome));
             self.submitted_count += 1;
         }
         self.log.borrow_mut().push((self.now, batch.to_vec()));
         Ok(())
+    }
+
+    fn flush(&mut self, _id: RequestId) {
+        unreachable!("no workload flushes");
+    }
+
+    fn trim(&mut self, _id: RequestId, _start: Lba, _size: Bytes) {
+        unreachable!("no workload trims");
     }
 
     fn wait(&mut self, until: Option<Time>) -> Result<(), Infallible> {
@@ -78,9 +87,9 @@ impl Executor for InOrder {
         Ok(())
     }
 
-    fn reap(&mut self, completions: &mut Vec<Completion>) -> Result<(), Infallible> {
-        while let Some(&(id, _, outcome)) = self.outstanding.front().filter(|it| it.1 <= self.now) {
-            completions.push(Completion { id, outcome });
+    fn reap(&mut self, completions: &mut Vec<Completion<(), ()>>) -> Result<(), Infallible> {
+        while let Some(&(id, _, result)) = self.outstanding.front().filter(|it| it.1 <= self.now) {
+            completions.push(Completion { id, payload: Some(()), result });
             self.outstanding.pop_front();
         }
         Ok(())
@@ -144,7 +153,7 @@ pub(crate) struct Setting {
     pub(crate) queued_max: u32,
     pub(crate) outstanding_max: Option<u32>,
     pub(crate) length: Length,
-    pub(crate) executor: InOrder,
+    pub(crate) backend: InOrder,
     pub(crate) cancel: Rc<Cell<bool>>,
 }
 
@@ -157,7 +166,7 @@ impl Setting {
             queued_max: Plan::QUEUED_MAX_DEFAULT,
             outstanding_max: None,
             length,
-            executor: InOrder::default(),
+            backend: InOrder::default(),
             cancel: Rc::default(),
         }
     }
@@ -171,7 +180,7 @@ impl Setting {
         let params = HostParams { outstanding_max, ..params };
         let policy = tidegate_policy::build(self.policy, &plan, None).unwrap();
         let mut nobody = ();
-        let mut host = Host::new(&params, policy, &mut self.executor, &mut nobody);
+        let mut host = Host::new(&params, policy, &mut self.backend, &mut nobody);
         let Ok(()) = host.run(|| self.cancel.get());
         let Ok(()) = host.drain();
         host.finish()

@@ -1,40 +1,40 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! The least time from one track to another, by bisection over angles.
 //!
-//! A read that is sent when another is back takes until its block has passed the heads. A
-//! block that comes by too early costs a turn more. So a read of service time S tells that the
-//! least time is above S less a turn, and not above S; the next block is the one in the middle
-//! of what is left. Angles of blocks are known, so a completion that is taken late does no
-//! harm: it is only asked how many turns there were.
+//! A read that is sent when another completes ends when its block has passed the heads. A block
+//! that comes by too early costs one more turn. So a service time S tells that the least time is
+//! above S less a turn, and not above S; the next block to read is in the middle of that range. The
+//! angles of blocks are known, so a late completion does no harm: only the number of turns counts.
 
 use super::number::{float, floor};
 use super::probing::Seen;
 use super::tracks::{Survey, Track};
 
-/// Pairs of tracks in one bisection, at most.
+/// The most pairs of tracks in one bisection.
 const PAIRS: u32 = 10;
-/// How often a block to start from is tried until its angle is the expected one.
+/// How often to try a block to start from until its angle is as expected.
 const STARTS: u32 = 3;
-/// A bisection that ends with more left, in parts of a turn, has found nothing.
+/// A bisection that leaves a larger range than this part of a turn has failed.
 const UNSURE: f64 = 0.01;
 
-/// A least time, in nanoseconds, between the two.
+/// The range of a least time, in nanoseconds.
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct Between {
     low: f64,
     high: f64,
 }
 
-/// Hands out pairs of tracks, each at the same distance; none where there are none left.
+/// Hands out pairs of tracks, each at the same distance; none when there are no more.
 ///
-/// The drive reads on while the host is slow, and then a track may be in its memory for good:
-/// so a bisection goes on with another pair when blocks do not come when they pass.
+/// While the host is slow, the drive may read a whole track into its memory. So a bisection goes on
+/// with another pair when blocks do not come as they pass.
 pub(super) type Pairs<'p, 'b, 'a> =
     dyn FnMut(&mut Survey<'b, 'a>) -> Seen<Option<(Track, Track)>> + 'p;
 
 impl<'b, 'a> Survey<'b, 'a> {
-    /// The least time from the first track of a pair to the second: from the completion of a
-    /// read there until that of a read of one block here. None if it cannot be made out.
+    /// Finds the least time from the first track of a pair to the second: from the completion of a
+    /// read on the first until the end of a read of one block on the second. `None` if it cannot be
+    /// determined.
     pub(super) fn least(&mut self, pairs: &mut Pairs<'_, 'b, 'a>) -> Seen<Option<f64>> {
         let mut between: Option<Between> = None;
         let soonest = self.soonest;
@@ -60,7 +60,7 @@ impl<'b, 'a> Survey<'b, 'a> {
         found.map(|it| f64::midpoint(it.low, it.high))
     }
 
-    /// A time between two tracks that tells more than is known; none if two reads made no sense.
+    /// Measures a time between two tracks that narrows the range; none if two reads made no sense.
     fn time(&mut self, from: &Track, to: &Track, between: Option<Between>) -> Seen<Option<f64>> {
         let half = self.platter.turn / 2.0;
         for _ in 0..2 {
@@ -75,7 +75,7 @@ impl<'b, 'a> Survey<'b, 'a> {
         Ok(None)
     }
 
-    /// Brings the heads onto a track; whether they seem to be there.
+    /// Brings the heads onto a track, and says whether they seem to be there.
     pub(super) fn start_on(&mut self, track: &Track) -> Seen<bool> {
         let turn = self.platter.turn;
         for _ in 0..STARTS {
@@ -90,8 +90,8 @@ impl<'b, 'a> Survey<'b, 'a> {
         Ok(false)
     }
 
-    /// Reads the block that is over about `wanted` nanoseconds after now, give or take turns,
-    /// and says how long it took from its sending until it passed; none if it made no sense.
+    /// Reads the block that comes about `wanted` nanoseconds from now, give or take turns. Returns
+    /// the time from its sending until it passed; none if that made no sense.
     fn timed(&mut self, to: &Track, wanted: f64) -> Seen<Option<f64>> {
         let turn = self.platter.turn;
         let angle = self.platter.angle(self.probing.now()) + wanted;
@@ -111,7 +111,7 @@ impl<'b, 'a> Survey<'b, 'a> {
     }
 }
 
-/// What a read of that time leaves; all as before where it contradicts what is known.
+/// The range that a read of that time leaves; the same as before if it contradicts the range.
 fn narrowed(before: Option<Between>, time: f64, (turn, soonest): (f64, f64)) -> Between {
     let Some(Between { low, high }) = before else {
         return Between { low: (time - turn).max(soonest.min(time)), high: time };

@@ -1,28 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! From what was seen to a `[mechanics]` section: a disk that behaves alike.
+//! From measurements to a `[mechanics]` section: a disk that behaves alike.
 //!
-//! What cannot be seen from outside without writing is chosen and said, in the section's
-//! `chosen`: writes cost what reads cost, and memory is a small one.
+//! Some figures cannot be seen from outside without writing. They are chosen, and the section's
+//! `chosen` names them: writes cost as much as reads, and memory is small.
 
 use tidegate_drive::mechanical::MechanicalDrive;
-use tidegate_model::mechanics::{
-    Bus, Cache, Layout, Mechanics, Overhead, Queue, ReadAhead, Seek, TrackOrder, Zone, Zones,
-};
+use tidegate_model::mechanics::{Bus, Cache, Mechanics, Overhead, Queue, ReadAhead, Seek};
 
-use super::Geometry;
+use super::bare::bare;
 use super::number::{float, whole};
-use super::order::TracksSeen;
-use super::zones::ZoneMap;
+use super::seen::Geometry;
 
-/// Segments of the chosen memory, and sectors of each.
+/// The number of segments of the chosen memory, and sectors of each.
 const SEGMENTS: (u32, u32) = (8, 1_024);
-/// A bus that was not seen: 300 MB/s.
+/// The chosen speed of a bus that was not seen: 300 MB/s.
 const BUS_SECTOR_PS: u64 = 1_706_667;
 
-/// A disk that behaves as what was seen; none if rotation, overhead, zones or seeks are
+/// Returns a disk that behaves as measured; `None` if rotation, overhead, zones or seeks are
 /// missing, or make no disk. `queue` is the order in which it serves, which geometry does not show.
 ///
-/// What was chosen is said in its `chosen`.
+/// `chosen` of the result says what was chosen.
 pub fn mechanics(geometry: &Geometry, queue: Queue) -> Option<Mechanics> {
     let (rotation, overhead) = (geometry.rotation.as_ref()?, geometry.overhead.as_ref()?);
     let (map, seek) = (geometry.zones.as_ref()?, geometry.seek.as_ref()?);
@@ -32,8 +29,8 @@ pub fn mechanics(geometry: &Geometry, queue: Queue) -> Option<Mechanics> {
     }
     let sector_ps = overhead.bus_sector_ps.unwrap_or(BUS_SECTOR_PS);
     let transfer = whole(float(geometry.block * sector_ps) / 1e3);
-    // What is left of a read when the block has passed and went over the bus. The least time is
-    // that which seeks are above.
+    // The part of a read that is left when the block has passed and crossed the bus. Seeks are
+    // measured above the least time.
     let outermost = float(u64::from(map.zone.first()?.sectors_per_track));
     let block = whole(rotation.turn() / outermost * float(geometry.block));
     let miss = seek.least_ns.saturating_sub(block + transfer);
@@ -73,7 +70,7 @@ fn cache(goes_on: bool) -> Cache {
     Cache { segments, segment_sectors, read: true, read_ahead, ..Cache::default() }
 }
 
-/// What was not seen and had to be chosen, one line each.
+/// Says what was not seen and had to be chosen, one line each.
 fn chosen(geometry: &Geometry) -> Vec<String> {
     let overhead = geometry.overhead.as_ref();
     let seek = geometry.seek.as_ref();
@@ -110,97 +107,4 @@ fn chosen(geometry: &Geometry) -> Vec<String> {
         ),
     ];
     unseen.into_iter().filter(|(is_so, _)| *is_so).map(|(_, line)| line.to_owned()).collect()
-}
-
-/// A disk of that layout which takes no time for anything; none if there are no zones.
-pub(super) fn bare(map: &ZoneMap, is_serpentine: Option<bool>) -> Option<Mechanics> {
-    let mut tracks = map.tracks.clone().unwrap_or_else(one_by_one);
-    if is_serpentine == Some(true) {
-        tracks.order = TrackOrder::CylinderSerpentine;
-    }
-    let (zone, cylinders) = zones(map, &tracks)?;
-    let layout = Zones {
-        order: tracks.order,
-        range_cylinders: tracks.range_cylinders,
-        zone,
-        ..Zones::default()
-    };
-    Some(Mechanics {
-        chosen: Vec::new(),
-        rpm: 1,
-        surfaces: tracks.surfaces,
-        cylinders,
-        sectors: map.sectors,
-        head_switch_ns: 0,
-        write_settle_ns: 0,
-        write_seek_ns_min: 0,
-        zero_latency: false,
-        seek: Seek::Points(vec![(1, 0)]),
-        overhead: Overhead::default(),
-        bus: Bus::default(),
-        cache: None,
-        queue: Queue::default(),
-        faults: None,
-        layout: Layout::Zones(layout),
-    })
-}
-
-fn one_by_one() -> TracksSeen {
-    TracksSeen {
-        order: TrackOrder::Cylinder,
-        surfaces: 1,
-        range_cylinders: None,
-        track_skew_ppm: 0,
-        cylinder_skew_ppm: 0,
-        unsure_ppm: 0,
-        aligned_at: 0,
-    }
-}
-
-/// Zones in whole cylinders that hold all sectors, and how many cylinders there are.
-fn zones(map: &ZoneMap, tracks: &TracksSeen) -> Option<(Vec<Zone>, u32)> {
-    let surfaces = u64::from(tracks.surfaces);
-    let last = map.zone.len().checked_sub(1)?;
-    let mut found = Vec::new();
-    let (mut cylinder, mut start) = (0_u32, 0_u64);
-    for (index, (zone, end)) in map.zone.iter().zip(map.ends()).enumerate() {
-        let per_cylinder = u64::from(zone.sectors_per_track) * surfaces;
-        let range = u64::from(tracks.range_cylinders.unwrap_or(1));
-        let skipped = if index == 0 { skipped(tracks.aligned_at, per_cylinder * range) } else { 0 };
-        let sectors = end.saturating_sub(start) + skipped;
-        let nearest = (sectors + per_cylinder / 2) / per_cylinder;
-        let count = if index == last { sectors.div_ceil(per_cylinder) } else { nearest }.max(1);
-        let next = cylinder.checked_add(u32::try_from(count).ok()?)?;
-        found.push(Zone {
-            cylinder_first: cylinder,
-            cylinder_last: next - 1,
-            skipped_sectors: skipped,
-            ..zone_of(zone.sectors_per_track, tracks)
-        });
-        (cylinder, start) = (next, start + count * per_cylinder - skipped);
-    }
-    Some((found, cylinder))
-}
-
-/// Sectors before sector 0 in its cylinder or range, where a later one begins at `aligned_at`.
-fn skipped(aligned_at: u64, group: u64) -> u64 {
-    (group - aligned_at % group) % group
-}
-
-fn zone_of(sectors_per_track: u32, tracks: &TracksSeen) -> Zone {
-    Zone {
-        cylinder_first: 0,
-        cylinder_last: 0,
-        sectors_per_track,
-        offset_millisectors: 0,
-        offset_ppm: 0,
-        skipped_sectors: 0,
-        track_skew_millisectors: 0,
-        track_skew_ppm: tracks.track_skew_ppm,
-        cylinder_skew_millisectors: 0,
-        cylinder_skew_ppm: tracks.cylinder_skew_ppm,
-        spares: 0,
-        slips: Vec::new(),
-        defects: Vec::new(),
-    }
 }

@@ -1,34 +1,34 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Where the heads set out for a seek, and where they go: pairs of tracks at one distance.
+//! Where seeks start and end: pairs of tracks at one distance.
 //!
-//! A pair is used until its tracks seem to be in the drive's memory; then comes the next one, a
-//! cylinder further in. After some cylinders it begins again: by then others have taken their
-//! place in memory.
+//! A pair is used until its tracks seem to be in the drive's memory. Then comes the next pair, a
+//! cylinder further in. After some cylinders the first comes again: by then other tracks have
+//! replaced it in memory.
 
 use tidegate_drive::mechanical::{Layout, Position};
 use tidegate_model::Lba;
 use tidegate_model::mechanics::TrackOrder;
 
-use super::fit::bare;
+use super::bare::bare;
 use super::probing::Seen;
 use super::tracks::{Survey, Track};
 use super::zones::ZoneMap;
 
-/// The first cylinder that the heads set out from.
+/// The first cylinder that seeks start from.
 const FIRST: u32 = 4;
-/// From so many they do.
+/// How many cylinders seeks start from.
 const CYLINDERS: u32 = 40;
-/// The farthest of them.
+/// The last of them.
 pub(super) const FARTHEST: u32 = FIRST + CYLINDERS - 1;
 
-/// Where to from home.
+/// Where a seek goes.
 #[derive(Debug, Clone)]
 pub(super) enum Way {
     /// To the same track.
     Nowhere,
-    /// In the first zone: so many cylinders further in, under that head.
+    /// In the first zone, so many cylinders further in, to the track of that head.
     Head { cylinders: u32, head: u32 },
-    /// To this track, and to those before it at so many sectors from each other.
+    /// To this track, and to those before it, so many sectors apart.
     Track { begin: u64, sectors: u64, apart: u64 },
 }
 
@@ -41,21 +41,21 @@ pub(super) struct Home {
 }
 
 impl Home {
-    /// Of a disk with these zones; none if they make no layout.
+    /// The tracks of a disk with these zones; none if the zones make no layout.
     pub(super) fn new(map: &ZoneMap) -> Option<Self> {
         let layout = layout(map, None)?;
         let has_room = layout.position(Lba::new(map.sectors - 1)).cylinder > 2 * CYLINDERS;
         has_room.then(|| Self { layout, map: map.clone(), count: 0 })
     }
 
-    /// The last head, where tracks go through cylinders and there are several to one.
+    /// The last head, if tracks go through cylinders and a cylinder has several.
     pub(super) fn last_head(&self) -> Option<u32> {
         let tracks = self.map.tracks.as_ref()?;
         let is_by_cylinder = tracks.order == TrackOrder::Cylinder && tracks.surfaces > 1;
         is_by_cylinder.then(|| tracks.surfaces - 1)
     }
 
-    /// From now on with cylinders that go back and forth, or all in order.
+    /// Uses a layout whose cylinders go back and forth, or all in the same order.
     pub(super) fn turn(&mut self, is_serpentine: bool) {
         if let Some(layout) = layout(&self.map, Some(is_serpentine)) {
             self.layout = layout;
@@ -68,7 +68,7 @@ impl Home {
         (FIRST + turn, turn)
     }
 
-    /// The next pair of tracks; none if they make no sense.
+    /// The next pair of tracks; none if their angles make no sense.
     pub(super) fn pair(
         &mut self,
         survey: &mut Survey<'_, '_>,
@@ -87,7 +87,7 @@ impl Home {
         Ok(to.map(|to| (from, to)))
     }
 
-    /// The way over about so many cylinders, how many they are, and sectors of a track there.
+    /// The way over about so many cylinders, the exact number, and the sectors of a track there.
     pub(super) fn way(
         &self,
         survey: &mut Survey<'_, '_>,
@@ -104,7 +104,7 @@ impl Home {
         }
         let Some(track) = survey.track_near(start.get())? else { return Ok(None) };
         let Track { begin, sectors, .. } = track;
-        // Towards home goes one cylinder of the way for each that home goes inwards.
+        // Where seeks start a cylinder further in, they end one further in as well.
         let cylinder = self.layout.position(Lba::new(begin)).cylinder;
         let apart = sectors
             * map.tracks.as_ref().map_or(1, |tracks| match tracks.order {

@@ -1,20 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Where consecutive tracks begin, and so how long they are.
+//! Where consecutive tracks begin, and so how many sectors they have.
 //!
-//! Of each begin is known between which two blocks it lies. All tracks of a zone are equally
-//! long, so the begins of two tracks that are n apart bound the length to an n-th of what is
-//! unsure of them: with blocks of several sectors, too, it becomes exact. Now and then one is a
-//! little shorter, where spare sectors end a cylinder or some were slipped: there the ladder
-//! begins anew.
+//! The begin of each track is known to lie between two blocks. All tracks of a zone are equally
+//! long, so the begins of two tracks that are n apart bound the length to an n-th of their
+//! uncertainty: it becomes exact even with blocks of several sectors. Some tracks are a little
+//! shorter, because spare sectors end a cylinder or sectors were slipped; there the ladder begins
+//! anew.
 
-/// Of known lengths one is believed when less than this part of it is unsure.
+/// A known length is accepted when the uncertainty is less than this part of it.
 const CLOSE: u64 = 100;
 
-/// A track may be shorter than others by this part.
+/// A track may be shorter than others by this part of its length.
 const SHORTER: u64 = 64;
 
-/// Where a track begins: with a sector after `off`, and not after the last of the block at `on`. Of
-/// a block on two tracks the drive may read either part first, so it may seem to be on either.
+/// The begin of a track lies after sector `off`, and not after the last sector of the block at
+/// `on`. The drive may read either part of a block on two tracks first, so that block may seem to
+/// be on either.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Edge {
     pub(super) off: u64,
@@ -33,12 +34,12 @@ pub(super) struct Ladder {
 }
 
 impl Ladder {
-    /// Of tracks whose length is unsure.
+    /// A ladder of tracks whose length lies between these limits.
     pub(super) fn new((least, most): (u64, u64), block: u64) -> Self {
         Self { block, begins: Vec::new(), least, most }
     }
 
-    /// The begin of the next track below.
+    /// Adds the begin of the next track below.
     pub(super) fn add(&mut self, edge: Edge) {
         let (first, last) = (edge.off + 1, edge.on + self.block - 1);
         for (&(first_above, last_above), apart) in self.begins.iter().rev().zip(1..) {
@@ -47,22 +48,21 @@ impl Ladder {
         }
         self.begins.push((first, last));
         if self.least > self.most && self.begins.len() > 1 {
-            // A shorter track is among them: what was known before holds for the others, or
-            // nearly so.
+            // One of them is a shorter track: the earlier limits hold for the others, or nearly so.
             let shorter = self.most.div_ceil(SHORTER);
             (self.least, self.most) = (self.most - shorter, self.least + shorter);
             self.begins = vec![(first, last)];
         }
     }
 
-    /// Forgets the begins so far, but not how long tracks were; how much shorter than that one may
-    /// be, in sectors.
+    /// Forgets the begins so far, but not how long tracks were. Returns by how many sectors a track
+    /// may be shorter.
     pub(super) fn anew(&mut self) -> u64 {
         self.begins.clear();
         self.most.div_ceil(SHORTER)
     }
 
-    /// Between which blocks the next track below begins: the first surely belongs to it.
+    /// Between which blocks the next track below begins; the first surely belongs to it.
     pub(super) fn below(&self) -> Option<(u64, u64)> {
         let &(first, last) = self.begins.last()?;
         let top = last.checked_sub(self.least)?.next_multiple_of(self.block);
@@ -70,7 +70,7 @@ impl Ladder {
         Some((top, bottom.min(top)))
     }
 
-    /// Where the lowest track begins; none if tracks of one length do not begin like that.
+    /// Where the lowest track begins; none if tracks of one length cannot begin like that.
     pub(super) fn begin(&self) -> Option<u64> {
         if self.least > self.most {
             return None;
@@ -83,7 +83,7 @@ impl Ladder {
         (low <= high).then(|| u64::midpoint(low, high))
     }
 
-    /// The one of some lengths that is left, if little is unsure.
+    /// The only known length within the limits, if the limits are close.
     pub(super) fn known(&self, known: &[u64]) -> Option<u64> {
         let is_close = self.most.checked_sub(self.least)? * CLOSE <= self.least;
         let mut left = known.iter().filter(|&&length| (self.least..=self.most).contains(&length));
@@ -91,7 +91,8 @@ impl Ladder {
         first.copied().filter(|_| is_close && second.is_none())
     }
 
-    /// The length, if no other is left and the lowest begin is known as well as blocks allow.
+    /// The length, if the limits leave only one and the lowest begin is known as well as blocks
+    /// allow.
     pub(super) fn exact(&self, edge: Edge) -> Option<u64> {
         (self.least == self.most && edge.on - edge.off <= self.block).then_some(self.least)
     }
@@ -101,15 +102,15 @@ impl Ladder {
 mod tests {
     use super::*;
 
-    /// Tracks of 783 sectors, read in blocks of 8: few begin with a block, but all together say
-    /// how long they are. Blocks on two tracks seem to be on either by turns.
+    /// Tracks of 783 sectors, read in blocks of 8: few tracks begin with a block, but together they
+    /// tell their length. Blocks on two tracks seem to be on either by turns.
     #[test]
     fn blocks_of_several_sectors_tell_the_length_in_the_end() {
         let mut ladder = Ladder::new((750, 800), 8);
         let mut lengths = Vec::new();
         for track in 0..40 {
             let begin = 1_000_003 - 783 * track;
-            // The first block that has some of the track, or the first that is whole on it.
+            // The first block with a part on the track, or the first that is whole on it.
             let on = (begin - 7_u64 * (track % 2)).div_ceil(8) * 8;
             let edge = Edge { off: on - 8, on };
             ladder.add(edge);
@@ -119,8 +120,7 @@ mod tests {
         assert_eq!(lengths.last(), Some(&Some(783)));
     }
 
-    /// A track that is shorter by 1: of what was known before, some is given up, and the next
-    /// ones tell the length again.
+    /// A track that is shorter by 1 widens the limits, and the next ones narrow them again.
     #[test]
     fn a_shorter_track_begins_a_new_ladder() {
         let mut ladder = Ladder::new((90, 110), 1);

@@ -6,27 +6,27 @@ use super::platter::Platter;
 
 /// Blocks of one track.
 #[derive(Debug, Clone)]
-pub(super) struct Line {
+pub(super) struct BlockLine {
     /// The block from which angles count.
     pub(super) from: u64,
     pub(super) angle: f64,
     pub(super) per_sector: f64,
     /// The first block that is known to be on it.
     pub(super) low: u64,
-    /// All that were read: where, and at which angle.
+    /// All blocks that were read: where, and at which angle.
     pub(super) read: Vec<(u64, f64)>,
 }
 
-impl Line {
+impl BlockLine {
     /// The angle of a block on it.
     pub(super) fn angle(&self, start: u64) -> f64 {
         self.angle + (float(start) - float(self.from)) * self.per_sector
     }
 
-    /// Moves and turns the line so that it is as near as possible to what was read.
+    /// Fits the line to the blocks that were read.
     ///
     /// # Equation
-    /// Least squares of how far angles lie beyond the line, the places taken from their mean.
+    /// Least squares of the distances of angles from the line; places count from their mean.
     pub(super) fn fit(&mut self, platter: &Platter) {
         let place = |start: u64| float(start) - float(self.from);
         let beyond =
@@ -43,8 +43,8 @@ impl Line {
         }
     }
 
-    /// Another block was read on it, which lies `beyond` its angle. Further out than any before it,
-    /// it makes the line more exact.
+    /// Adds a block that lies `beyond` its angle on the line. A block further out than all others
+    /// makes the line more exact.
     pub(super) fn take(&mut self, start: u64, angle: f64, beyond: f64) {
         self.read.push((start, angle));
         if start < self.low {

@@ -1,25 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! What a hard disk is made of, found out from outside: how fast it turns, what a command
-//! costs, where its zones are, how tracks follow each other, how long seeks take. And a
-//! `[mechanics]` section of it.
+//! What a hard disk is made of, seen from outside: how fast it turns, what a command costs, where
+//! its zones are, how tracks follow each other, how long seeks take. From these a `[mechanics]`
+//! section is made.
 //!
-//! Everything rests on one fact: a read is back when its last sector has passed the heads, so
-//! its completion tells the angle of that sector. With the turn known to parts per million each
-//! read of a block that is not in the drive's memory measures an angle.
+//! Everything rests on one fact: a read completes when its last sector has passed the heads, so its
+//! completion tells the angle of that sector. With the turn known to parts per million, each read
+//! of a block that is not in the drive's memory measures an angle.
 //!
 //! ```text
 //! rotation -> overhead
 //!          -> zones -> seek-curve -> mechanics
 //! ```
 //!
-//! Nothing is written. One read is outstanding at a time, so the drive's queue plays no part.
-//! On what does not turn [`NoRotation`] says so, and the others are not made.
+//! Nothing is written. One read is outstanding at a time, so the drive's queue plays no part. If
+//! nothing turns, [`NoRotation`] says so, and the other experiments are not made.
 
 mod access;
+mod bare;
 mod fit;
 mod home;
 mod ladder;
 mod line;
+mod lost;
 mod number;
 mod order;
 mod overhead;
@@ -28,6 +30,7 @@ mod probing;
 mod queue;
 mod rotation;
 mod seek;
+mod seen;
 #[cfg(test)]
 mod tests;
 mod tracks;
@@ -38,18 +41,19 @@ use std::sync::atomic::AtomicBool;
 
 use rand::SeedableRng as _;
 use rand_pcg::Pcg64;
-use serde::{Deserialize, Serialize};
 use tidegate_drive::Drive;
 use tidegate_model::Bytes;
 
 use crate::subject::{SimulatedSubject, SubjectError};
 pub use fit::mechanics;
+pub use lost::NotSeen;
 pub use order::TracksSeen;
 pub use overhead::OverheadSeen;
 pub use queue::{QueueSeen, queues};
 pub use rotation::{NoRotation, Rotation};
 pub use seek::{SeekPoint, SeekSeen};
-pub use zones::{NotSeen, ZoneMap, ZoneSeen};
+pub use seen::Geometry;
+pub use zones::{ZoneMap, ZoneSeen};
 
 pub(crate) use overhead::overhead;
 pub(crate) use probing::Probing;
@@ -57,42 +61,24 @@ pub(crate) use rotation::rotation;
 pub(crate) use seek::seek_curve;
 pub(crate) use zones::zones;
 
-/// Requests of rotation, overhead, zones and seek-curve on a quiet host.
-pub(crate) const REQUESTS: [u64; 4] = [
-    rotation::REQUESTS.usual,
-    overhead::REQUESTS.usual,
-    zones::REQUESTS.usual,
-    seek::REQUESTS.usual,
-];
+/// Reads of the experiment `rotation` on a quiet host.
+pub(crate) const ROTATION_READS: u64 = rotation::REQUESTS.usual;
+/// Reads of the experiment `overhead` on a quiet host.
+pub(crate) const OVERHEAD_READS: u64 = overhead::REQUESTS.usual;
+/// Reads of the experiment `zones` on a quiet host.
+pub(crate) const ZONES_READS: u64 = zones::REQUESTS.usual;
+/// Reads of the experiment `seek-curve` on a quiet host.
+pub(crate) const SEEK_CURVE_READS: u64 = seek::REQUESTS.usual;
 
-/// What was found out about a hard disk; what was not measured, or not seen, is missing.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Geometry {
-    /// Sectors of the smallest request with which it was measured.
-    pub block: u64,
-    /// How fast it turns.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub rotation: Option<Rotation>,
-    /// What a read costs where nothing moves.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub overhead: Option<OverheadSeen>,
-    /// Where its zones are.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub zones: Option<ZoneMap>,
-    /// How long seeks take.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub seek: Option<SeekSeen>,
-}
-
-/// All experiments together make no more requests.
+/// The most requests of all experiments together.
 pub const REQUESTS_MAX: u64 =
     rotation::REQUESTS.most + overhead::REQUESTS.most + zones::REQUESTS.most + seek::REQUESTS.most;
 
-/// Takes a simulated disk of `capacity` to pieces, in virtual time, with requests of `block`.
+/// Examines a simulated disk of `capacity` in virtual time, with requests of `block`.
 ///
-/// `progress` is told after each request how many the experiment made and about how many it
-/// will. What an experiment did not see is missing from what is found, and so is what was not
-/// begun when the user stopped.
+/// It calls `progress` after each request with the number that the experiment made and about how
+/// many it will make. Whatever an experiment did not see, or did not begin before a stop, is
+/// missing from the result.
 ///
 /// # Errors
 /// Inside, why nothing turns; outside, that the drive failed.

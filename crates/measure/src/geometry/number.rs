@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Between integers at the border and floats inside.
+//! Conversions between integers outside and floats inside.
 //!
 //! Fitting works in floats: times in nanoseconds, angles in nanoseconds of a turn, places in
 //! sectors. None of them comes near 2^53, where a float would no longer count exactly.
@@ -10,7 +10,7 @@ pub(super) fn float(number: u64) -> f64 {
     number as f64
 }
 
-/// The nearest whole number; what is below zero, or none, is 0.
+/// The nearest whole number; 0 for negative numbers and NaN.
 #[expect(
     clippy::cast_possible_truncation,
     clippy::cast_sign_loss,
@@ -20,12 +20,12 @@ pub(super) fn whole(number: f64) -> u64 {
     number.round() as u64
 }
 
-/// The whole number at or below; what is below zero is 0.
+/// The whole number at or below; 0 for negative numbers.
 pub(super) fn floor(number: f64) -> u64 {
     whole(number.floor())
 }
 
-/// The same for 32 bits, cut off at their end.
+/// The nearest whole number in 32 bits, cut off at the largest.
 pub(super) fn whole_32(number: f64) -> u32 {
     u32::try_from(whole(number)).unwrap_or(u32::MAX)
 }
@@ -35,7 +35,7 @@ pub(super) fn count<T>(list: &[T]) -> f64 {
     float(u64::try_from(list.len()).expect("a length fits"))
 }
 
-/// The middle of numbers, the mean of the middle two; none of none.
+/// The middle of the numbers, or the mean of the middle two; none without numbers.
 pub(super) fn median(mut numbers: Vec<f64>) -> Option<f64> {
     numbers.sort_by(f64::total_cmp);
     let middle = numbers.len() / 2;

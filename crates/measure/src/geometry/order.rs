@@ -1,34 +1,34 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! How tracks follow each other: what the skews between them tell.
+//! How tracks follow each other, as the skews between them show.
 //!
 //! ```text
 //! skews of 4 surfaces, by cylinder         head by head through ranges of 4 cylinders
 //! t t t C t t t C t t t C ...              C C C t C C C t C C C t C C C C C C C t ...
 //! ```
 //!
-//! Two tracks of a cylinder are a head switch apart, the last of a cylinder and the first of
-//! the next a seek: usually a longer one, with a larger skew. Which of the two comes how often
-//! tells the order. Where both skews are alike nothing is seen, and nothing depends on it:
-//! tracks are then taken for cylinders.
+//! Two tracks of a cylinder are a head switch apart. The last track of a cylinder and the first of
+//! the next are a seek apart, which usually is longer and has a larger skew. The order follows from
+//! how often each of the two skews comes. Where both are equal the order does not show and does not
+//! matter: each track counts as a cylinder.
 
 use serde::{Deserialize, Serialize};
 use tidegate_model::mechanics::TrackOrder;
 
+use super::lost::Lost;
 use super::number::{float, median, whole};
 use super::tracks::{Survey, Track};
-use super::zones::Lost;
 
 /// Tracks whose skews are measured.
 const TRACKS: u64 = 160;
-/// How often, and on a noisy host.
+/// How often each skew is measured, and how often on a noisy host.
 const PASSES: [u64; 2] = [5, 11];
-/// How often a track of the first zone is looked for.
+/// How often to look for a track of the first zone.
 const TRIES: u32 = 4;
-/// Skews that differ by less than this part of a turn are one.
+/// Skews that differ by less than this part of a turn are the same.
 const ALIKE: f64 = 0.002;
 /// A pattern may be wrong once in so many tracks.
 const WRONG: usize = 20;
-/// At most so many runs are looked at for the end of their group.
+/// The most runs to examine for the end of their group.
 const RUNS_MAX: u64 = 64;
 
 /// How tracks follow each other.
@@ -36,29 +36,28 @@ const RUNS_MAX: u64 = 64;
 pub struct TracksSeen {
     /// In which order.
     pub order: TrackOrder,
-    /// Tracks of a cylinder; 1 where skews do not tell head switches from seeks.
+    /// Tracks of a cylinder; 1 if skews do not tell head switches from seeks.
     pub surfaces: u32,
-    /// Cylinders that are gone through under one head, in the order by surface.
+    /// How many cylinders follow each other under one head, in the order by surface.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub range_cylinders: Option<u32>,
-    /// Between two tracks of a cylinder, in millionths of a turn.
+    /// The skew between two tracks of a cylinder, in millionths of a turn.
     pub track_skew_ppm: u64,
-    /// Between the last track of a cylinder and the first of the next.
+    /// The skew between the last track of a cylinder and the first of the next.
     pub cylinder_skew_ppm: u64,
-    /// How far the skews of one kind spread in the middle, in millionths of a turn.
+    /// The median spread of the skews of one kind, in millionths of a turn.
     pub unsure_ppm: u64,
     /// A sector with which a cylinder begins, or a range.
     pub aligned_at: u64,
 }
 
-/// Skews of consecutive tracks: the n-th is that before the n-th track after the first.
+/// The skews of consecutive tracks: the n-th comes before the n-th track after the first.
 struct Skews {
     first: Track,
     skew: Vec<f64>,
 }
 
-/// Looks at tracks near the outer edge, which have so many sectors; none if there is no such
-/// track.
+/// Examines tracks near the outer edge that have so many sectors; `None` if there is no such track.
 pub(super) fn order(
     survey: &mut Survey<'_, '_>,
     sectors: u64,
@@ -93,7 +92,7 @@ pub(super) fn order(
     }))
 }
 
-/// A track near the outer edge with room for the others behind it.
+/// Finds a track near the outer edge with room for the others behind it.
 fn first_track(survey: &mut Survey<'_, '_>, sectors: u64) -> Result<Option<Track>, Lost> {
     let near = (TRACKS / 4 * sectors).min(survey.probing.sectors() / 4);
     let end = survey.probing.sectors() / 2;
@@ -127,15 +126,15 @@ fn skews(survey: &mut Survey<'_, '_>, first: Track) -> Result<Skews, Lost> {
     Ok(Skews { skew: skew.collect(), first })
 }
 
-/// How far into each track it is read, pass by pass: from back to front, for what lies behind a
-/// block that was read may be in memory.
+/// How far into each track to read, pass by pass: from back to front, because the blocks behind one
+/// that was read may be in memory.
 fn passes(survey: &mut Survey<'_, '_>, sectors: u64) -> Vec<u64> {
     let passes = PASSES[usize::from(survey.is_noisy)];
     let places = (0..passes).rev().map(|pass| sectors / 4 + sectors * pass / (2 * passes));
     places.map(|into| survey.probing.aligned(into)).collect()
 }
 
-/// The two values that skews have; none where they have one.
+/// The two values of the skews; none if they have only one.
 fn split(skews: &[f64], apart: f64) -> Option<(f64, f64)> {
     let mut sorted = skews.to_vec();
     sorted.sort_by(f64::total_cmp);
@@ -149,9 +148,9 @@ fn split(skews: &[f64], apart: f64) -> Option<(f64, f64)> {
     (high - low > apart).then_some((low, high))
 }
 
-/// Whether large skews are the rare kind, how often that comes, and where first: the shortest
-/// period that explains all but a few. Where both kinds come equally often the larger is taken
-/// for the rare one, as in a cylinder of two tracks.
+/// Whether large skews are the rare kind, how often the rare kind comes, and where first: the
+/// shortest period that explains all but a few. If both come equally often the larger counts as the
+/// rare one, as in a cylinder of two tracks.
 fn period(is_large: &[bool]) -> Option<(bool, usize, usize)> {
     let wrong = |rare: bool, period: usize, rest: usize| {
         let expected = |index: usize| index % period == rest;
@@ -167,8 +166,8 @@ fn period(is_large: &[bool]) -> Option<(bool, usize, usize)> {
     (wrong(best.0, best.1, best.2) * WRONG <= is_large.len()).then_some(best)
 }
 
-/// In the order by surface: how many runs make a group, and where one begins. Where a group
-/// ends there is a large skew instead of a small one.
+/// In the order by surface: how many runs make a group, and where one begins. A group ends with a
+/// large skew instead of a small one.
 fn surfaces(
     survey: &mut Survey<'_, '_>,
     first: &Track,
@@ -192,7 +191,7 @@ fn surfaces(
     Ok((1, rare_at))
 }
 
-/// The skew before the track that begins here.
+/// Measures the skew before the track that begins here.
 fn skew_at(survey: &mut Survey<'_, '_>, begin: u64, sectors: u64) -> Result<f64, Lost> {
     let mut skews = Vec::new();
     for into in passes(survey, sectors) {
@@ -204,7 +203,7 @@ fn skew_at(survey: &mut Survey<'_, '_>, begin: u64, sectors: u64) -> Result<f64,
 }
 
 impl Skews {
-    /// What is left where all skews are alike.
+    /// The result if all skews are equal.
     fn unseen(&self, turn: f64) -> TracksSeen {
         let middle = median(self.skew.clone()).unwrap_or(0.0);
         let spread = median(self.skew.iter().map(|skew| (skew - middle).abs()).collect());

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! The experiment `overhead`: what a read costs where nothing moves.
 //!
-//! The least time between two reads of one track: nothing moves but the platter, and the block
-//! that is asked for comes just when the command is processed. And the time of a read that
-//! memory answers, by size: what processing and the bus take.
+//! Two reads of one track are timed so that nothing moves but the platter, and the requested block
+//! comes just when the command is processed: the least time between them. Reads that memory
+//! answers, by size, show what processing and the bus take.
 //!
 //! # Source
 //! Reuther and Pohlack, Using SATF Scheduling in Real-Time Systems, section 2, take one figure
@@ -11,23 +11,23 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::lost::{Lost, NotSeen};
 use super::number::{float, median, whole};
 use super::probing::{Bounds, Probing};
 use super::rotation::Rotation;
 use super::tracks::{Survey, Track};
-use super::zones::{Lost, NotSeen};
 use crate::subject::SubjectError;
 
 /// Requests of the experiment.
 pub(super) const REQUESTS: Bounds = Bounds { usual: 900, most: 4_000 };
 
-/// Places at which it is measured.
+/// The number of places where it is measured.
 const PLACES: u64 = 5;
-/// Bisections in each.
+/// Bisections at each place.
 const REPEATS: usize = 3;
-/// Reads of memory in each, of either size.
+/// Reads of memory at each place, for each of two sizes.
 const HITS: usize = 5;
-/// Sectors of the larger of them.
+/// Sectors of the larger size.
 const LARGE: u64 = 128;
 
 /// What a read costs where nothing moves.
@@ -36,19 +36,19 @@ pub struct OverheadSeen {
     /// The least time of a read of one block from the medium: processing, the block itself, the
     /// bus and the answer.
     pub least_ns: u64,
-    /// How far its measurements spread in the middle.
+    /// The median spread of the measurements.
     pub unsure_ns: u64,
-    /// The time in which that block passes the head, which is in it, and in every seek.
+    /// The time in which that block passes the head; it is part of `least_ns` and of every seek.
     pub block_ns: u64,
-    /// A read of one block that memory answers; none if memory answers none.
+    /// The time of a read of one block that memory answers; none if memory answers none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hit_ns: Option<u64>,
-    /// What each further sector from memory takes, in picoseconds.
+    /// The time of each further sector from memory, in picoseconds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bus_sector_ps: Option<u64>,
-    /// What lies behind a block is in memory soon after the block was read.
+    /// Whether the blocks behind one that was read are in memory soon.
     pub reads_ahead: bool,
-    /// Reads that it took.
+    /// How many reads it took.
     pub requests: u64,
 }
 
@@ -63,7 +63,7 @@ pub(crate) fn overhead(
     probing.begin(REQUESTS);
     match seen(probing, rotation) {
         Ok(found) => Ok(Ok(found)),
-        Err(lost) => lost.told(probing.spent()),
+        Err(lost) => lost.report(probing.spent()),
     }
 }
 
@@ -107,7 +107,7 @@ fn seen(probing: &mut Probing<'_>, rotation: &Rotation) -> Result<OverheadSeen, 
     })
 }
 
-/// Least times on tracks near these.
+/// Finds the least times on tracks near these.
 fn least(survey: &mut Survey<'_, '_>, tracks: &[Track]) -> Result<Vec<f64>, Lost> {
     let mut times = Vec::new();
     for near in tracks {
@@ -124,7 +124,7 @@ fn least(survey: &mut Survey<'_, '_>, tracks: &[Track]) -> Result<Vec<f64>, Lost
     Ok(times)
 }
 
-/// Reads what was just read, and what lies behind it.
+/// Reads blocks that were just read, and blocks behind them.
 fn hits(survey: &mut Survey<'_, '_>, track: &Track, found: &mut Hits) -> Result<(), Lost> {
     let (block, large) = (survey.probing.block(), survey.probing.at_least(LARGE));
     for _ in 0..HITS {

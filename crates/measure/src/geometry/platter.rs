@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! A platter that turns, seen from outside: the angle of an instant.
+//! A turning platter, seen from outside: the angle at an instant.
 //!
-//! Angles are nanoseconds of a turn, from an index mark of our own choice: the clock's zero.
-//! A spindle drifts against the clock; what passes when it was expected keeps the mark in
-//! place.
+//! Angles are nanoseconds of a turn from an index mark of our own choice: the clock's zero. A
+//! spindle drifts against the clock; blocks that pass when expected keep the mark in place.
 
 use tidegate_model::Time;
 
 use super::number::{float, median};
 
-/// Of what a read tells of the mark, so much is believed: reads are late now and then.
+/// The part of each deviation by which the mark is corrected: some reads are late.
 const BELIEF: f64 = 0.05;
 
 /// A platter.
@@ -32,7 +31,7 @@ impl Platter {
         (float(at.ns()) - self.late).rem_euclid(self.turn)
     }
 
-    /// How far it turns from one angle until another is reached: below one turn.
+    /// How far it turns from one angle to another: less than one turn.
     pub(super) fn after(&self, angle: f64, from: f64) -> f64 {
         (angle - from).rem_euclid(self.turn)
     }
@@ -43,20 +42,20 @@ impl Platter {
         if after > self.turn / 2.0 { after - self.turn } else { after }
     }
 
-    /// The middle of angles that are not far apart; none of none.
+    /// The middle of angles that are not far apart; none without angles.
     pub(super) fn middle(&self, angles: &[f64]) -> Option<f64> {
         let first = *angles.first()?;
         let beyond = angles.iter().map(|&angle| self.beyond(angle, first)).collect();
         Some((first + median(beyond)?).rem_euclid(self.turn))
     }
 
-    /// Something passed so much later than expected.
+    /// Notes that a block passed so much later than expected.
     pub(super) fn follow(&mut self, late: f64) {
         self.late += BELIEF * late;
     }
 }
 
-/// How far angles agree: the length of their mean, 0 for angles all round and 1 for one angle.
+/// How far angles agree: the length of their mean, 0 for angles all around and 1 for one angle.
 ///
 /// # Source
 /// Rayleigh's test: of n angles that are uniform, n times the square of this is

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! One read at a time, and when it was back: all that the experiments on geometry do.
+//! Sends one read at a time and says when it completed: all that the experiments on geometry do.
 //!
-//! Reads only, at places that are multiples of the block; counted, so that no experiment goes
-//! on for ever; and stopped between two requests when the user wants it.
+//! It only reads, at multiples of the block. It counts reads, so that no experiment goes on for
+//! ever, and it stops between two requests when the caller wants it.
 
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -14,10 +14,10 @@ use tidegate_model::{Bytes, Lba, Op, Tag, Time};
 use super::number::float;
 use crate::subject::{Probe, Subject, SubjectError};
 
-/// A place that was read so few requests ago may still be in the drive's memory.
+/// A place among so many latest requests may still be in the drive's memory.
 const RECENT: usize = 128;
 
-/// So many sectors from where a read began may have been read on.
+/// The drive may have read on for so many sectors from where a read began.
 const READ_ON: u64 = 8;
 
 /// What experiments on geometry work with.
@@ -32,14 +32,14 @@ pub(crate) struct Probing<'a> {
     block: u64,
     random: Pcg64,
     cancelled: &'a AtomicBool,
-    /// Is told how many requests an experiment has made, about how many it will, and the time.
+    /// Gets how many requests an experiment has made, about how many it will make, and the time.
     progress: &'a mut dyn FnMut(u64, u64, Time),
     spent: u64,
     bounds: Bounds,
     recent: VecDeque<u64>,
 }
 
-/// How many requests an experiment makes.
+/// How many requests an experiment sends.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Bounds {
     /// Usually, on a quiet host.
@@ -53,9 +53,9 @@ pub(super) struct Bounds {
 pub(super) enum Stop {
     /// The target failed.
     Subject(SubjectError),
-    /// The user wanted it.
+    /// The caller stopped it.
     Cancelled,
-    /// It took more requests than it may.
+    /// It needed more requests than it may send.
     Spent,
 }
 
@@ -65,10 +65,10 @@ impl From<SubjectError> for Stop {
     }
 }
 
-/// What an experiment has, if it was not stopped.
+/// A result, unless the experiment was stopped.
 pub(super) type Seen<T> = Result<T, Stop>;
 
-/// When a read was sent and when it was back.
+/// When a read was sent and when it completed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Reading {
     pub(super) sent: Time,
@@ -83,8 +83,8 @@ impl Reading {
 }
 
 impl<'a> Probing<'a> {
-    /// On a target of `capacity` whose requests are multiples of `block` and begin at
-    /// multiples of it.
+    /// Probes a target of `capacity` whose requests begin at multiples of `block` and have that
+    /// size or a multiple.
     ///
     /// # Panics
     /// When a block is no multiple of a sector.
@@ -104,7 +104,7 @@ impl<'a> Probing<'a> {
         Self { subject, sectors, block, random, cancelled, progress, spent, bounds, recent }
     }
 
-    /// An experiment begins that sends so many requests.
+    /// Begins an experiment that sends so many requests.
     pub(super) fn begin(&mut self, bounds: Bounds) {
         (self.spent, self.bounds) = (0, bounds);
     }
@@ -139,7 +139,7 @@ impl<'a> Probing<'a> {
         sectors.next_multiple_of(self.block)
     }
 
-    /// A random block from `from` on and before `to`; `from` where there is none.
+    /// A random block from `from` on and before `to`; `from` if there is none.
     pub(super) fn block_within(&mut self, from: u64, to: u64) -> u64 {
         let (first, end) = (from.div_ceil(self.block), to / self.block);
         if end <= first {
@@ -153,7 +153,7 @@ impl<'a> Probing<'a> {
         self.block_within(0, self.sectors)
     }
 
-    /// Whether what begins here was not read just now.
+    /// Whether no recent read covered this place.
     pub(super) fn is_fresh(&self, start: u64) -> bool {
         !self.recent.iter().any(|&read| (read..read + READ_ON.max(self.block)).contains(&start))
     }

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! In which order a disk serves what it holds, from how long its batches take.
+//! In which order a disk serves the requests it holds, from the times of its batches.
 //!
-//! One request at a time shows nothing of that. But when all else about the disk is known, the
-//! medians of b(i) are what this order makes of it: each order is simulated, and the one that
-//! comes nearest is taken. What is given at once waits equally long, so ageing and bounds on
-//! starvation do not show, and `satf-aging` is `satf`.
+//! One request at a time does not show the order. But when everything else about the disk is known,
+//! the medians of b(i) follow from the order: each order is simulated, and the nearest is taken.
+//! Requests that are given at once wait equally long, so ageing and bounds on starvation do not
+//! show, and `satf-aging` is `satf`.
 
 use rand::SeedableRng as _;
 use rand_pcg::Pcg64;
@@ -28,12 +28,12 @@ const ORDERS: [Scheduler; 6] = [
     Scheduler::Satf,
     Scheduler::ScanSstf,
 ];
-/// Batches of each size that are simulated.
+/// How many batches of each size are simulated.
 const BATCHES: u32 = 300;
-/// Where the medians lie among a table's quantiles.
+/// The index of the median among a table's quantiles.
 const MEDIAN_PPM: u32 = 500_000;
 
-/// An order, and how far from what was measured its batches are.
+/// An order, and how far its batches are from those measured.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct QueueSeen {
     /// The order.
@@ -43,20 +43,20 @@ pub struct QueueSeen {
 }
 
 impl QueueSeen {
-    /// A queue of that order.
+    /// A queue with that order.
     pub fn queue(&self) -> Queue {
         Queue { scheduler: self.scheduler, ..Queue::default() }
     }
 }
 
-/// All orders, the one first whose batches come nearest to `measured` on a disk that is
-/// otherwise `disk`; none if the table has no medians or batches of one request only.
+/// Returns all orders, the nearest to `measured` first, on a disk that is otherwise `disk`; `None`
+/// if the table has no medians or only batches of one request.
 ///
-/// Compared are batches of 2, 4, 8 .. requests, at random places.
+/// It compares batches of 2, 4, 8 .. requests at random places.
 ///
 /// # Assumptions
-/// `disk` reads as the measured one does. Where the second of the list is as near as the first,
-/// which one it is was not seen.
+/// `disk` reads as the measured one does. If the second order is as near as the first, the
+/// measurement does not tell which it is.
 pub fn queues(disk: &Mechanics, measured: &MeasuredTable) -> Option<Vec<QueueSeen>> {
     let level = MeasuredTable::LEVELS_PPM.iter().position(|&level| level == MEDIAN_PPM)?;
     let medians = measured.quantiles_ns.get(level)?;

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! The experiment `rotation`: how long a turn takes, or that nothing turns.
 //!
-//! A disk that has just read a block comes to the one a little before it a little less than a
-//! turn later. Two such distances in one place tell the turn and the time of a sector. The
-//! same neighbourhoods are then read again after ever longer times: what turns passes them at
-//! whole multiples of the turn, so each doubling halves what is unsure. Reads elsewhere fill
-//! the time; they also tell a disk from a device whose every read takes equally long.
+//! A disk that has just read a block reaches the one before it a little less than a turn later. Two
+//! such distances in one place tell the turn and the time of a sector. The same neighbourhoods are
+//! then read again after ever longer times: on a disk they pass at whole multiples of the turn, so
+//! each doubling halves the uncertainty. Reads elsewhere fill the time; they also tell a disk from
+//! a device whose every read takes equally long.
 //!
 //! # Source
 //! Worthington, Ganger, Patt and Wilkes, On-line extraction of SCSI disk drive parameters,
-//! SIGMETRICS 1995, take the turn from one sector read again and again. Reading backwards
-//! instead, so that memory does not answer, and both tests are ours.
+//! SIGMETRICS 1995, take the turn from one sector that is read again and again. Reading backwards,
+//! so that memory does not answer, and both tests are our own.
 
 use serde::{Deserialize, Serialize};
 use tidegate_model::Time;
@@ -25,20 +25,20 @@ pub(super) const REQUESTS: Bounds = Bounds { usual: 767, most: 1_500 };
 
 /// Places whose neighbourhood is read backwards.
 const PLACES: usize = 24;
-/// Of these so many are read again and again.
+/// How many of these places are visited again and again.
 const VISITED: usize = 8;
-/// How many reads elsewhere lie between two visits of all of them.
+/// How many reads elsewhere lie between two visits of all places.
 const BETWEEN: [u32; 11] = [0, 0, 1, 2, 4, 8, 16, 32, 64, 128, 256];
-/// Sectors from a read back to the next, in turns.
+/// The sectors from one read back to the next: a short and a long step.
 const STEPS: [u64; 2] = [4, 32];
-/// How often both steps are made in a place.
+/// How often both steps are made in each place.
 const PAIRS: usize = 3;
 
-/// What turns faster or slower is no disk.
+/// The turns of a disk, in nanoseconds.
 const TURN_NS: std::ops::Range<f64> = 2e6..30e6;
-/// How far the visits must agree. Of 80 angles all round that happens once in 10^17 times.
+/// The least agreement of the visits. Eighty angles all around agree so far once in 10^17 times.
 const AGREE_MIN: f64 = 0.7;
-/// And how far reads anywhere may.
+/// The greatest agreement of reads anywhere.
 const ANYWHERE_MAX: f64 = 0.5;
 
 /// A turn, as it was measured.
@@ -46,15 +46,15 @@ const ANYWHERE_MAX: f64 = 0.5;
 pub struct Rotation {
     /// How long it takes, in picoseconds.
     pub turn_ps: u64,
-    /// How far the places disagree on it, in thousand-millionths.
+    /// How far the places disagree on it, in parts per thousand million.
     pub unsure_ppb: u64,
-    /// How late a completion is taken beside the others, in the middle.
+    /// The median lateness of a completion.
     pub noise_ns: u64,
     /// How far the visits of a place agree on its angle, in millionths: 0 if nothing turns.
     pub agreement_ppm: u64,
     /// How far reads of random places agree on an angle, in millionths: 0 on a disk.
     pub anywhere_ppm: u64,
-    /// Reads that it took.
+    /// How many reads it took.
     pub requests: u64,
 }
 
@@ -75,10 +75,10 @@ impl Rotation {
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
 pub enum NoRotation {
-    /// The user stopped the experiment.
+    /// The caller stopped the experiment.
     #[error("stopped before anything was seen")]
     Cancelled,
-    /// There is too little to read.
+    /// The target is too small.
     #[error("a target of {sectors} sectors is too small to see it turn")]
     Small {
         /// Its sectors.
@@ -91,10 +91,10 @@ pub enum NoRotation {
          reads (hdparm -A 0, or RCD in the caching page of SCSI) and measure again"
     )]
     Fast {
-        /// Between two completions, in the middle.
+        /// The median time between two completions.
         gap_ns: u64,
     },
-    /// Reads of one place do not come back at multiples of any turn.
+    /// Reads of one place do not complete at multiples of any turn.
     #[error(
         "nothing turns: completions of one place agree on an angle to {agreement_ppm} ppm only"
     )]
@@ -102,7 +102,7 @@ pub enum NoRotation {
         /// How far they agree.
         agreement_ppm: u64,
     },
-    /// When a read comes back does not depend on its place.
+    /// Completion times do not depend on the place.
     #[error(
         "nothing turns: reads of random places come back at one angle, to {anywhere_ppm} ppm, \
          as if every read took equally long"

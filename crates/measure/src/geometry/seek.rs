@@ -1,34 +1,35 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! The experiment `seek-curve`: how long the heads take from cylinder to cylinder.
 //!
-//! From tracks near the outer edge inwards, over distances that grow by a factor: the least
-//! time from a read there to a read here, less the same on one track. In the first zone the
-//! layout says where a cylinder is; further in a track is looked for first. From the same
-//! tracks: a head switch, and whether a read of many sectors begins in its middle.
+//! Seeks go from tracks near the outer edge inwards, over distances that grow by a factor. The time
+//! of a seek is the least time from a read there to a read here, less the same on one track. In the
+//! first zone the layout says where a cylinder is; further in, a track must be found first. The
+//! same tracks show a head switch, and whether a read of many sectors begins in its middle.
 
 use serde::{Deserialize, Serialize};
 use tidegate_model::Lba;
 
 use super::home::{FARTHEST, Home, Way};
+use super::lost::{Lost, NotSeen};
 use super::number::{float, median, whole, whole_32};
 use super::overhead::OverheadSeen;
 use super::probing::{Bounds, Probing};
 use super::rotation::Rotation;
 use super::tracks::Survey;
 use super::transfer::beyond_half_way;
-use super::zones::{Lost, NotSeen, ZoneMap};
+use super::zones::ZoneMap;
 use crate::subject::SubjectError;
 
 /// Requests of the experiment.
 pub(super) const REQUESTS: Bounds = Bounds { usual: 6_500, most: 18_000 };
 
-/// Bisections for each distance, and on a noisy host.
+/// Bisections for each distance, and the same on a noisy host.
 const REPEATS: [usize; 2] = [3, 5];
-/// Bisections of the least time, which is taken from all others.
+/// Bisections of the least time, which all others are reduced by.
 const REPEATS_LEAST: usize = 7;
-/// Pairs of cylinders on which it is tried whether a read begins in its middle.
+/// Pairs of cylinders that show whether a read begins in its middle.
 const PAIRS: u32 = 12;
-/// The last cylinder that is gone to is so many parts of all before the last.
+/// The last cylinder to go to lies this part of all cylinders before the end.
 const LAST_PART: u32 = 2_000;
 /// Each distance is this factor longer than the one before.
 const FACTOR: f64 = 1.27;
@@ -36,13 +37,13 @@ const FACTOR: f64 = 1.27;
 /// How long a seek takes over a distance.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SeekPoint {
-    /// Cylinders, if the tracks of a cylinder were made out; otherwise tracks.
+    /// Cylinders; tracks if cylinders were not seen.
     pub cylinders: u32,
     /// Part of the target's sectors in between, in millionths.
     pub share_ppm: u64,
-    /// Beyond what a read costs where nothing moves.
+    /// The time beyond the least time of a read.
     pub ns: u64,
-    /// How far its measurements spread in the middle.
+    /// The median spread of its measurements.
     pub unsure_ns: u64,
 }
 
@@ -56,22 +57,22 @@ pub struct SeekSeen {
     pub left_out: Vec<u32>,
     /// The least time of a read on the track where the heads are, which is not in `points`.
     pub least_ns: u64,
-    /// To another head of the same cylinder; none if cylinders were not made out.
+    /// The time to another head of the same cylinder; none if cylinders were not seen.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub head_switch_ns: Option<u64>,
-    /// Every other cylinder goes from the last head to the first; none if head switches are too
-    /// short to tell.
+    /// Whether every other cylinder goes from the last head to the first; none if head switches are
+    /// too short to tell.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub is_serpentine: Option<bool>,
-    /// A read begins in its middle if the head arrives there; none if that was not seen.
+    /// Whether a read begins in its middle if the head arrives there; none if that did not show.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub zero_latency: Option<bool>,
-    /// Reads that it took.
+    /// How many reads it took.
     pub requests: u64,
 }
 
-/// Measures seeks on a disk whose zones are known. What memory costs helps to tell its answers from
-/// others, if it is known.
+/// Measures seeks on a disk whose zones are known. The cost of memory, if known, helps to tell its
+/// answers from others.
 ///
 /// # Errors
 /// The target failed.
@@ -84,7 +85,7 @@ pub(crate) fn seek_curve(
     probing.begin(REQUESTS);
     match seen(probing, rotation, map, overhead) {
         Ok(found) => Ok(Ok(found)),
-        Err(lost) => lost.told(probing.spent()),
+        Err(lost) => lost.report(probing.spent()),
     }
 }
 
@@ -126,7 +127,7 @@ fn seen(
     })
 }
 
-/// The least time of some bisections, and how far they spread.
+/// Returns the least time of some bisections, and their spread.
 fn least_of(
     survey: &mut Survey<'_, '_>,
     home: &mut Home,
@@ -137,7 +138,7 @@ fn least_of(
     for _ in 0..repeats {
         times.extend(survey.least(&mut |survey| home.pair(survey, way))?);
     }
-    // What was made out once may be chance.
+    // A single result may be chance.
     if times.len() < 2 {
         return Ok(None);
     }
@@ -146,9 +147,9 @@ fn least_of(
     Ok(Some((middle, spread.unwrap_or(0.0))))
 }
 
-/// Finds out whether the track of the neighbouring cylinder that is under the same head is
-/// that with the same number or the last one: where a head switch takes longer than a seek to
-/// the next cylinder, it is reached sooner. The layout of `home` is then that.
+/// Finds out which track of the neighbouring cylinder is under the same head: the one with the same
+/// number, or the last one. The latter is reached sooner where a head switch takes longer than a
+/// seek to the next cylinder. `home` gets that layout.
 fn turned(survey: &mut Survey<'_, '_>, home: &mut Home) -> Result<Option<bool>, Lost> {
     let Some(last) = home.last_head() else { return Ok(None) };
     let mut times = [None; 2];
@@ -188,7 +189,7 @@ fn point(
     let Some((way, cylinders, sectors)) = home.way(survey, map, distance)? else { return Ok(None) };
     let repeats = REPEATS[usize::from(survey.is_noisy)];
     let Some((time, spread)) = least_of(survey, home, &way, repeats)? else { return Ok(None) };
-    // The block passes the more slowly the fewer a track has.
+    // A track with fewer sectors needs more time for a block.
     let turn = survey.platter.turn;
     let outermost = map.zone.first().map_or(sectors, |zone| u64::from(zone.sectors_per_track));
     let block = turn / float(sectors) - turn / float(outermost);
@@ -201,8 +202,8 @@ fn point(
     }))
 }
 
-/// Whether reads begin in their middle: on pairs of neighbouring cylinders, each once, for
-/// what was read is in memory afterwards.
+/// Whether reads begin in their middle: measured on pairs of neighbouring cylinders, each once,
+/// because blocks that were read are in memory afterwards.
 fn zero_latency(
     survey: &mut Survey<'_, '_>,
     home: &mut Home,

@@ -11,41 +11,40 @@
 //!       --------------> sector
 //! ```
 //!
-//! Always backwards, never forwards: what lies behind a block that was read may be in the
-//! drive's memory, what lies before it is not. Whether a block lies on the line that its
-//! neighbours make is asked once if it does, and again beside it if it does not: completions are
-//! late now and then.
+//! The search always goes backwards: blocks behind one that was read may be in the drive's memory,
+//! blocks before it are not. One read is enough for a block that lies on the line of its
+//! neighbours; a block that misses it is read again beside it, because some completions are late.
 
 use super::ladder::{Edge, Ladder};
-use super::line::Line;
+use super::line::BlockLine;
 use super::number::{float, floor, median, whole};
 use super::platter::Platter;
 use super::probing::{Probing, Seen};
 use super::rotation::Rotation;
 
-/// The first two blocks of a line are so many sectors apart.
+/// How many sectors the first two blocks of a line are apart.
 const FIRST: u64 = 16;
 /// Part of a turn by which a block may miss its line: less than any skew.
 const TOLERANCE: f64 = 0.05;
-/// Completions are late by so many times the noise at most, but for a few; and that is a part of
-/// a turn between these.
+/// Completions are late by so many times the noise at most, with few exceptions; limited to this
+/// range of parts of a turn.
 const NOISE: f64 = 8.0;
 const LATE: std::ops::Range<f64> = 0.004..0.1;
-/// From this part of a turn on noise counts.
+/// Noise matters from this part of a turn on.
 const NOISY: f64 = 0.0003;
 /// A line is long enough when it covers this part of a turn.
 const REACH: f64 = 0.45;
-/// Parts of a track by which its end is approached.
+/// The steps by which the end of a track is approached, in parts of a track.
 const PARTS: u64 = 8;
-/// How far the first line may err in the sectors of a track.
+/// How far the first line may err in the number of sectors of a track.
 const UNSURE: f64 = 0.04;
-/// Where a track may begin is gone through in so many steps,
+/// The number of steps in which the range of a begin is searched.
 const STEPS: u64 = 16;
-/// track after track, at most so many.
+/// The most tracks to search one after the other.
 const RUNGS: u64 = 40;
 /// How often another place is tried.
 const TRIES: u32 = 12;
-/// A track has no more sectors than this.
+/// The most sectors of a track.
 const SECTORS_MAX: u64 = 1 << 16;
 
 /// A track.
@@ -53,7 +52,7 @@ const SECTORS_MAX: u64 = 1 << 16;
 pub(super) struct Track {
     /// Its first sector.
     pub(super) begin: u64,
-    /// Its sectors.
+    /// The number of its sectors.
     pub(super) sectors: u64,
     /// The angle at which the first block ends.
     pub(super) angle: f64,
@@ -75,16 +74,16 @@ impl Track {
 pub(super) struct Survey<'b, 'a> {
     pub(super) probing: &'b mut Probing<'a>,
     pub(super) platter: Platter,
-    /// A completion that comes so much later than expected is not what was expected.
+    /// A completion that is later than this does not belong to the expected block.
     pub(super) late_max: f64,
-    /// What comes sooner after its request comes from memory.
+    /// A read that takes less was answered by memory.
     pub(super) soonest: f64,
-    /// Completions are late by so much that more of them are needed.
+    /// Whether completions are so late that more reads are needed.
     pub(super) is_noisy: bool,
 }
 
 impl<'b, 'a> Survey<'b, 'a> {
-    /// Of a disk that turns like that.
+    /// A survey of a disk with this rotation.
     pub(super) fn new(probing: &'b mut Probing<'a>, rotation: &Rotation) -> Self {
         let turn = rotation.turn();
         let noise = float(rotation.noise_ns);
@@ -94,19 +93,20 @@ impl<'b, 'a> Survey<'b, 'a> {
         Self { probing, platter, late_max, soonest: 0.0, is_noisy }
     }
 
-    /// The angle at which a block ends.
+    /// Measures the angle at which a block ends.
     pub(super) fn angle(&mut self, start: u64) -> Seen<f64> {
         let done = self.probing.read(start)?.done;
         Ok(self.platter.angle(done))
     }
 
-    /// A track below `near`, or above it where there is no room below; none if the angles make
+    /// Finds a track below `near`, or above it if there is no room below; none if the angles make
     /// no sense.
     pub(super) fn track_near(&mut self, near: u64) -> Seen<Option<Track>> {
         self.track_like(near, &[])
     }
 
-    /// The same; where it has as many sectors as one of `known`, its begin is not exact.
+    /// Finds a track as [`Self::track_near`] does; if it has as many sectors as one of `known`, its
+    /// begin is not exact.
     pub(super) fn track_like(&mut self, near: u64, known: &[u64]) -> Seen<Option<Track>> {
         let mut from = near;
         for _ in 0..TRIES {
@@ -116,7 +116,7 @@ impl<'b, 'a> Survey<'b, 'a> {
                 return Ok(Some(track));
             }
             let room = SECTORS_MAX.min(self.probing.sectors() / 64);
-            // The search goes down: near the outer edge it has to begin further in.
+            // The search goes down, so near the outer edge it must begin further in.
             let low = near.saturating_sub(room).max(near.min(room));
             let high = (near + room).min(self.probing.sectors());
             from = self.probing.block_within(low, high);
@@ -125,7 +125,7 @@ impl<'b, 'a> Survey<'b, 'a> {
     }
 
     /// A line from `at` backwards over half a turn.
-    fn line(&mut self, mut at: u64) -> Seen<Option<Line>> {
+    fn line(&mut self, mut at: u64) -> Seen<Option<BlockLine>> {
         let block = self.probing.block();
         let first = self.probing.at_least(FIRST);
         for _ in 0..TRIES {
@@ -134,10 +134,10 @@ impl<'b, 'a> Survey<'b, 'a> {
             let (angle, low_angle) = (self.angle(at)?, self.angle(low)?);
             let per_sector = self.platter.beyond(angle, low_angle) / float(first);
             let read = vec![(at, angle), (low, low_angle)];
-            let mut line = Line { from: at, angle, per_sector, low, read };
+            let mut line = BlockLine { from: at, angle, per_sector, low, read };
             match self.lengthened(&mut line)? {
                 Grown::Whole => return Ok(Some(line)),
-                // What is below the break has a whole track before it.
+                // The track below the break is whole.
                 Grown::Broken(below) => at = below,
                 Grown::NoRoom => return Ok(None),
             }
@@ -145,7 +145,7 @@ impl<'b, 'a> Survey<'b, 'a> {
         Ok(None)
     }
 
-    fn lengthened(&mut self, line: &mut Line) -> Seen<Grown> {
+    fn lengthened(&mut self, line: &mut BlockLine) -> Seen<Grown> {
         let turn = self.platter.turn;
         loop {
             let reach = line.from - line.low;
@@ -162,9 +162,9 @@ impl<'b, 'a> Survey<'b, 'a> {
         }
     }
 
-    /// Whether a block lies on a line. Further out than any before it, it makes the line more
+    /// Whether a block lies on a line. A block further out than all others makes the line more
     /// exact.
-    fn is_on(&mut self, line: &mut Line, start: u64) -> Seen<bool> {
+    fn is_on(&mut self, line: &mut BlockLine, start: u64) -> Seen<bool> {
         let block = self.probing.block();
         let mut off = 0;
         for beside in [0, block, 2 * block] {
@@ -176,7 +176,7 @@ impl<'b, 'a> Survey<'b, 'a> {
                 return Ok(true);
             }
             off += 1;
-            // Two that miss it by the same tell the truth.
+            // Two blocks that miss it by the same distance do not err.
             if off == 2 {
                 return Ok(false);
             }
@@ -184,9 +184,9 @@ impl<'b, 'a> Survey<'b, 'a> {
         Ok(false)
     }
 
-    /// Goes down from `top` by steps until a block is not on the line any more; none if that
-    /// does not come in so many steps, or `top` is not on it.
-    fn edge(&mut self, line: &mut Line, top: u64, step: u64, most: u64) -> Seen<Option<Edge>> {
+    /// Goes down from `top` by steps until a block is not on the line any more; none if no block in
+    /// so many steps is off the line, or `top` is not on it.
+    fn edge(&mut self, line: &mut BlockLine, top: u64, step: u64, most: u64) -> Seen<Option<Edge>> {
         if top < line.from && top < line.low && !self.is_on(line, top)? {
             return Ok(None);
         }
@@ -201,11 +201,11 @@ impl<'b, 'a> Survey<'b, 'a> {
         Ok(None)
     }
 
-    /// The track below that of a line. Each begin of a track is looked for with smaller steps
-    /// than the one above it, so that the search never comes back to what it has read.
+    /// Finds the track below that of a line. Smaller and smaller steps look for the begin of each
+    /// track, so that the search never comes back to blocks it has read.
     ///
-    /// One of `known` is believed to be the number of sectors when only it is left of them.
-    fn track_of(&mut self, mut line: Line, known: &[u64]) -> Seen<Option<Track>> {
+    /// It accepts one of `known` as the number of sectors when no other of them is left.
+    fn track_of(&mut self, mut line: BlockLine, known: &[u64]) -> Seen<Option<Track>> {
         let block = self.probing.block();
         let part =
             self.probing.at_least((floor(self.platter.turn / line.per_sector) / PARTS).max(1));
@@ -226,7 +226,7 @@ impl<'b, 'a> Survey<'b, 'a> {
             if let Some(sectors) = ladder.known(known) {
                 return Ok(Some(self.track(&line, begin, sectors)));
             }
-            // A length is believed when another track has it too.
+            // A length counts when another track has it too.
             if let Some(sectors) = ladder.exact(edge) {
                 if exact.contains(&sectors) {
                     return Ok(Some(self.track(&line, begin, sectors)));
@@ -237,10 +237,9 @@ impl<'b, 'a> Survey<'b, 'a> {
         Ok(None)
     }
 
-    /// Where the track of a line begins, which is the next one down the ladder. Where it is a
-    /// little shorter than it should be, as the last of a cylinder with spares, the ladder begins
-    /// anew.
-    fn rung(&mut self, line: &mut Line, ladder: &mut Ladder) -> Seen<Option<Edge>> {
+    /// Where the track of a line begins, which is the next one down the ladder. If it is a little
+    /// shorter than expected, as the last of a cylinder with spares, the ladder begins anew.
+    fn rung(&mut self, line: &mut BlockLine, ladder: &mut Ladder) -> Seen<Option<Edge>> {
         let Some((top, bottom)) = ladder.below() else { return Ok(None) };
         let step = self.probing.at_least(((top - bottom) / STEPS).max(1));
         let most = (top - bottom) / step + 3;
@@ -252,14 +251,14 @@ impl<'b, 'a> Survey<'b, 'a> {
         self.edge(line, top + margin, step, margin / step + 1)
     }
 
-    /// A line on the track below `off`, which is the last that was read.
-    fn line_below(&mut self, line: &Line, off: u64) -> Seen<Option<Line>> {
+    /// A line on the track below `off`, the last block that was read.
+    fn line_below(&mut self, line: &BlockLine, off: u64) -> Seen<Option<BlockLine>> {
         let block = self.probing.block();
         for step in 1..5 {
             let Some(at) = off.checked_sub(6 * step * block) else { return Ok(None) };
             let angle = self.angle(at)?;
             let (from, per_sector, read) = (at, line.per_sector, vec![(at, angle)]);
-            let mut below = Line { from: at, angle, per_sector, low: at, read };
+            let mut below = BlockLine { from: at, angle, per_sector, low: at, read };
             let Some(next) = at.checked_sub(2 * block) else { return Ok(None) };
             let second = self.angle(next)?;
             let beyond = self.platter.beyond(second, below.angle(next));
@@ -273,8 +272,8 @@ impl<'b, 'a> Survey<'b, 'a> {
         Ok(None)
     }
 
-    /// The track of a line that begins here and is known to have so many sectors.
-    fn track(&self, line: &Line, begin: u64, sectors: u64) -> Track {
+    /// The track of a line that begins here and has so many sectors.
+    fn track(&self, line: &BlockLine, begin: u64, sectors: u64) -> Track {
         let per_sector = self.platter.turn / float(sectors);
         let to_begin =
             |&(start, angle): &(u64, f64)| angle - (float(start) - float(begin)) * per_sector;
@@ -302,7 +301,7 @@ impl<'b, 'a> Survey<'b, 'a> {
         Ok(agree.then_some(Track { begin, sectors, angle: middle }))
     }
 
-    /// A block in a range, if possible one that was not read just now.
+    /// A block in a range, if possible one that was not read recently.
     pub(super) fn fresh_within(&mut self, from: u64, to: u64) -> u64 {
         let mut start = self.probing.block_within(from, to);
         for _ in 0..16 {
@@ -315,7 +314,7 @@ impl<'b, 'a> Survey<'b, 'a> {
     }
 }
 
-/// How a line became longer.
+/// How a line grew.
 enum Grown {
     /// It is long enough.
     Whole,

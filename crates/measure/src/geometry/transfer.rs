@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Whether a read begins in its middle if the head arrives there.
 //!
-//! A read is sent so that the head arrives in its middle. A drive that begins there is done
-//! after a turn, when the first half has passed, but for the bus; one that waits for the first
-//! sector is done half the read later.
+//! A read is sent so that the head arrives in its middle. A drive that begins there needs a turn
+//! until the first half has passed, apart from the bus. A drive that waits for the first sector
+//! needs half the read more.
 
 use super::number::{float, floor};
 use super::probing::Seen;
@@ -11,13 +11,13 @@ use super::tracks::{Survey, Track};
 
 /// Sectors of a read, at most: no host splits it.
 const SECTORS_MAX: u64 = 512;
-/// Where the bus is not known, a sector takes this part of the time under the head.
+/// The time of a sector on an unknown bus, as a part of its time under the head.
 const BUS: f64 = 0.5;
-/// Where the read cannot lie on the track, it is tried again from another angle.
+/// How often to try from another angle if the read does not fit on the track.
 const TRIES: u32 = 6;
 
-/// How much longer than half way between the two a read took, on the second of two tracks that are
-/// `least` apart, from the first; none if it could not be placed.
+/// Returns how much longer than half way between the two a read took, on the second of two tracks
+/// that are `least` apart; none if the read did not fit.
 pub(super) fn beyond_half_way(
     survey: &mut Survey<'_, '_>,
     (from, to): (&Track, &Track),

@@ -2,15 +2,16 @@
 //! The experiment `zones`: sectors per track from one end to the other, and how tracks follow
 //! each other.
 //!
-//! Tracks are found at places all over the target. Where two of them differ, places between
-//! them are tried until the boundary is known. How tracks follow each other is seen in the
-//! first zone, from the skews: see `order.rs`.
+//! The experiment finds tracks at places all over the target. Where two of them differ, it tries
+//! places between them until the boundary is known. The skews in the first zone show how tracks
+//! follow each other: see `order.rs`.
 
 use serde::{Deserialize, Serialize};
 
+use super::lost::{Lost, NotSeen};
 use super::number::{float, whole};
 use super::order::{TracksSeen, order};
-use super::probing::{Bounds, Probing, Stop};
+use super::probing::{Bounds, Probing};
 use super::rotation::Rotation;
 use super::tracks::Survey;
 use crate::subject::SubjectError;
@@ -18,18 +19,17 @@ use crate::subject::SubjectError;
 /// Requests of the experiment.
 pub(super) const REQUESTS: Bounds = Bounds { usual: 12_000, most: 36_000 };
 
-/// Places at which tracks are found first: so many intervals between them.
+/// The number of intervals between the first places.
 const INTERVALS: u64 = 48;
 /// A boundary is known to this part of the target.
 const EXACT: u64 = 8_192;
-/// Tracks whose sectors differ by less than this part are of one zone.
+/// Tracks are of one zone if their sectors differ by less than this part.
 const ALIKE: u64 = 250;
-/// On a noisy host an error is grave where places are farther from each other than this part of
-/// the target.
+/// On a noisy host an error is grave if the places are farther apart than this part of the target.
 const GRAVE: u64 = 256;
-/// Places that are tried where those of a zone disagree.
+/// How many more places to try if those of a zone disagree.
 const MORE: u64 = 4;
-/// The outermost place, in sectors: the search needs some tracks below.
+/// The outermost place, in sectors: the search needs some tracks below it.
 const OUTERMOST: u64 = 131_072;
 
 /// Tracks of one density.
@@ -53,32 +53,8 @@ pub struct ZoneMap {
     /// How tracks follow each other, where that is visible.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tracks: Option<TracksSeen>,
-    /// Reads that it took.
+    /// How many reads it took.
     pub requests: u64,
-}
-
-/// Why an experiment on a disk found nothing.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
-#[serde(rename_all = "kebab-case")]
-#[non_exhaustive]
-pub enum NotSeen {
-    /// The user stopped it.
-    #[error("stopped before it was done")]
-    Cancelled,
-    /// The angles of too many places made no sense.
-    #[error(
-        "gave up after {requests} requests: too few completions come when a track explains them"
-    )]
-    Spent {
-        /// How many were sent.
-        requests: u64,
-    },
-    /// Nothing like a track is near this place.
-    #[error("near sector {near} the angles of blocks do not look like tracks")]
-    NoTrack {
-        /// The place.
-        near: u64,
-    },
 }
 
 /// A place and the sectors of its tracks.
@@ -86,33 +62,8 @@ pub enum NotSeen {
 struct Sample {
     at: u64,
     sectors: u64,
-    /// It was counted, and not only found to be one of two.
+    /// Whether its sectors were counted, and not only matched with one of two numbers.
     is_exact: bool,
-}
-
-/// Why a step did not find what it needs.
-#[derive(Debug)]
-pub(super) enum Lost {
-    Stop(Stop),
-    Near(u64),
-}
-
-impl From<Stop> for Lost {
-    fn from(stop: Stop) -> Self {
-        Self::Stop(stop)
-    }
-}
-
-impl Lost {
-    /// What the caller is told.
-    pub(super) fn told<T>(self, requests: u64) -> Result<Result<T, NotSeen>, SubjectError> {
-        match self {
-            Self::Near(near) => Ok(Err(NotSeen::NoTrack { near })),
-            Self::Stop(Stop::Cancelled) => Ok(Err(NotSeen::Cancelled)),
-            Self::Stop(Stop::Spent) => Ok(Err(NotSeen::Spent { requests })),
-            Self::Stop(Stop::Subject(error)) => Err(error),
-        }
-    }
 }
 
 /// Finds the zones of a disk that turns.
@@ -126,7 +77,7 @@ pub(crate) fn zones(
     probing.begin(REQUESTS);
     match seen(probing, rotation) {
         Ok(map) => Ok(Ok(map)),
-        Err(lost) => lost.told(probing.spent()),
+        Err(lost) => lost.report(probing.spent()),
     }
 }
 
@@ -158,7 +109,7 @@ fn is_alike(one: u64, other: u64) -> bool {
     one.abs_diff(other) <= one.max(other) / ALIKE
 }
 
-/// Measures again what differs from neighbours that agree.
+/// Measures a place again if it differs from neighbours that agree.
 fn doubt(survey: &mut Survey<'_, '_>, samples: &mut [Sample]) -> Result<(), Lost> {
     for middle in 1..samples.len().saturating_sub(1) {
         let [before, here, after] = [middle - 1, middle, middle + 1].map(|index| samples[index]);
@@ -170,7 +121,7 @@ fn doubt(survey: &mut Survey<'_, '_>, samples: &mut [Sample]) -> Result<(), Lost
     Ok(())
 }
 
-/// The zones that are left when all boundaries between places are found.
+/// The zones, once all boundaries between places are found.
 fn boundaries(survey: &mut Survey<'_, '_>, samples: &[Sample]) -> Result<Vec<ZoneSeen>, Lost> {
     let mut all: Vec<Sample> = samples.iter().copied().take(1).collect();
     for pair in samples.windows(2) {
@@ -192,13 +143,13 @@ fn boundaries(survey: &mut Survey<'_, '_>, samples: &[Sample]) -> Result<Vec<Zon
     Ok(found)
 }
 
-/// How near to each other places are between which a boundary is known.
+/// How close two places must be for the boundary between them to be known.
 fn near_enough(survey: &Survey<'_, '_>, sectors: u64) -> u64 {
     (survey.probing.sectors() / EXACT).max(4 * sectors)
 }
 
-/// Without places that differ from both sides, which are near: the search for a track went over
-/// the boundary, or erred.
+/// Drops places that differ from close neighbours on both sides: there the search for a track
+/// crossed the boundary, or erred.
 fn without_lonely(all: &[Sample], limit: u64) -> Vec<Sample> {
     let is_lonely = |index: usize| {
         let [low, here, high] = [index - 1, index, index + 1].map(|index| all[index]);
@@ -211,7 +162,8 @@ fn without_lonely(all: &[Sample], limit: u64) -> Vec<Sample> {
     all.iter().enumerate().filter(kept).map(|(_, &sample)| sample).collect()
 }
 
-/// The number of sectors on which places of a zone agree; where they do not, some more are tried.
+/// The number of sectors that the places of a zone agree on; if they disagree, more places are
+/// tried.
 fn agreed(survey: &mut Survey<'_, '_>, samples: &[Sample]) -> Result<u32, Lost> {
     let exact = samples.iter().filter(|sample| sample.is_exact);
     let mut counted: Vec<u64> = exact.map(|sample| sample.sectors).collect();
@@ -230,8 +182,7 @@ fn agreed(survey: &mut Survey<'_, '_>, samples: &[Sample]) -> Result<u32, Lost> 
     Ok(u32::try_from(sectors).expect("the search for a track stops before that"))
 }
 
-/// Appends what is found between two places and the second of them, so near to each other
-/// where they differ that the boundary is known.
+/// Appends the second place, and as many places between the two as it takes to know the boundary.
 fn search(
     survey: &mut Survey<'_, '_>,
     low: Sample,
@@ -248,8 +199,8 @@ fn search(
     search(survey, middle, high, all)
 }
 
-/// A place in the middle. What lies in neither zone is measured again before it is believed, and
-/// on a noisy host everything that would move a boundary far.
+/// Measures a place in the middle. A number of sectors that neither end has is measured again
+/// before it counts; on a noisy host, so is everything that would move a boundary far.
 fn middle(survey: &mut Survey<'_, '_>, low: Sample, high: Sample) -> Result<Sample, Lost> {
     let at = low.at + (high.at - low.at) / 2;
     let known = [low.sectors, high.sectors];
@@ -271,7 +222,7 @@ impl ZoneMap {
         self.zone.iter().skip(1).map(|zone| zone.start).chain([self.sectors])
     }
 
-    /// Part of the target before a sector, in millionths.
+    /// The part of the target before a sector, in millionths.
     pub fn share_ppm(&self, sector: u64) -> u64 {
         whole(float(sector) / float(self.sectors.max(1)) * 1e6)
     }

@@ -1,45 +1,46 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Among how many chips reads are shared: two at random places meet on one of C with probability
-//! `1 / C`, whatever the layout, and then they take longer.
+//! By how many chips reads are shared: two reads at random places meet on one of C chips with
+//! probability `1 / C`, whatever the layout, and then take longer.
 
 use serde::{Deserialize, Serialize};
 
 use tidegate_stats::confidence;
 
-/// Slow pairs tell of chips where fewer than one in so many is slow without a second read.
+/// Slow pairs say nothing of chips unless at least so many times as many pairs as single reads are
+/// slow.
 const NOISE_PART: u64 = 4;
 
-/// The number of chips lies outside of what is told with this probability, on either side.
+/// The probability on either side that the number of chips lies outside the limits.
 const DOUBT_PPB: u32 = 5_000_000;
 
-/// Among how many chips reads at random places are shared, by how often two fall on one.
+/// By how many chips reads at random places are shared, from how often two meet on one.
 ///
 /// # Equation
 /// Two fall on the same of C chips with probability `1 / C`. Limits are those of Clopper and
 /// Pearson for that probability, see [`confidence::exceedance_ppb`], at 99 % together.
 ///
 /// # Assumptions
-/// Data lie on all chips alike: otherwise there are more than this says. A chip serves one read
-/// at a time, and that takes 30 % of a read alone at least.
+/// Data lie on all chips equally: otherwise there are more chips than this says. A chip serves one
+/// read at a time, and that takes at least 30 % of a read alone.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Chips {
     /// How many pairs were tried.
     pub pairs: u64,
     /// How many of them took much longer than one read.
     pub conflicts: u64,
-    /// At least so many.
+    /// The least number of chips.
     pub count_min: u64,
-    /// Most likely so many; none where no pair was in conflict.
+    /// The most likely number; none if no pair was in conflict.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub count: Option<u64>,
-    /// At most so many.
+    /// The greatest number.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub count_max: Option<u64>,
 }
 
 impl Chips {
-    /// From so many conflicts of so many pairs; none where as good as nothing, or no second read,
-    /// explains them.
+    /// The number of chips from so many conflicts of so many pairs; `None` if single reads are slow
+    /// about as often.
     pub(super) fn of(conflicts: usize, pairs: usize, alone_slow_ppm: u64) -> Option<Self> {
         const ALL_PPB: u64 = 1_000_000_000;
         let [conflicts, pairs] = [conflicts, pairs].map(|it| u64::try_from(it).expect("a count"));

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! What the kernel between us and the device does to requests, said before the first is sent.
+//! Warnings about the kernel between us and the device, before the first request is sent.
 
 use tidegate_device::{DeviceFacts, WriteCache};
 use tidegate_model::Bytes;
 
 use super::Warning;
 
-/// What is to be said before the first request is sent.
+/// Returns the warnings that need no measurement.
 pub(crate) fn about_host(
     facts: &DeviceFacts,
     writes: bool,
@@ -38,7 +38,7 @@ fn hidden_depth(facts: &DeviceFacts, depth: u32) -> Option<Warning> {
     (accepted < depth).then_some(Warning::DepthHidden { depth, accepted })
 }
 
-/// How many requests reach the device at once, as far as the kernel tells.
+/// How many requests reach the device at once, as far as the kernel says.
 pub(crate) fn accepted(facts: &DeviceFacts) -> Option<u32> {
     [facts.queue_depth, facts.requests_max].into_iter().flatten().filter(|&count| count > 0).min()
 }

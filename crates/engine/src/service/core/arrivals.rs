@@ -3,16 +3,15 @@
 
 use tidegate_device::IoBuffer;
 use tidegate_model::{Class, Lba, Op, Request, RequestId, Tag, Time};
-use tidegate_policy::Event;
 
-use super::super::backing::Backing;
 use super::super::call::{Answered, Call, CallError, CallKind};
+use super::super::data_backend::DataBackend;
 use super::super::offer::ExportId;
 use super::super::tenant::{Admission, Tenant};
-use super::{Core, OpenCall, Part, TURN_PARTS};
+use super::{Core, ITERATION_PARTS, LINE, OpenCall, Part};
 
-impl<B: Backing> Core<B> {
-    /// New calls: those of contracts, then of the others as many as a turn is to begin with.
+impl<B: DataBackend> Core<B> {
+    /// New calls: those of contracts, then of the others as many as one iteration begins with.
     pub(super) fn read(&mut self, now: Time, calls: impl Iterator<Item = Call>) {
         for call in calls {
             if self.tenants.get(&call.export).is_some_and(Tenant::has_contract) {
@@ -22,7 +21,7 @@ impl<B: Backing> Core<B> {
             }
         }
         let mut parts = 0;
-        while parts < TURN_PARTS
+        while parts < ITERATION_PARTS
             && let Some(call) = self.unread.pop_front()
         {
             parts += call.parts.len();
@@ -122,10 +121,7 @@ impl<B: Backing> Core<B> {
 
     pub(super) fn offer(&mut self, now: Time, id: RequestId) {
         let request = self.number(id);
-        let is_behind = !self.held.is_empty();
-        if is_behind || self.policy.observe(now, Event::Release(request)).is_err() {
-            self.held.push_back(id);
-        }
+        self.round.release(now, LINE, &request);
     }
 
     /// Gives a request its place among those that are offered.

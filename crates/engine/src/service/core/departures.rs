@@ -5,20 +5,20 @@ use tidegate_device::IoError;
 use tidegate_model::{Class, Duration, Outcome, RequestId, Time};
 use tidegate_policy::Event;
 
-use super::super::backing::{Backing, Moved};
 use super::super::call::{Answered, CallError};
+use super::super::data_backend::{DataBackend, Moved};
 use super::super::offer::ExportId;
-use super::{Core, OpenCall, Part};
+use super::{Core, LINE, OpenCall, Part};
 
-impl<B: Backing> Core<B> {
+impl<B: DataBackend> Core<B> {
     /// Takes note of what came back; the instant at which that was.
-    pub(super) fn take_back(&mut self) -> Time {
+    pub(super) fn take_back(&mut self) -> Result<Time, B::Error> {
         let mut moved = std::mem::take(&mut self.moved);
-        self.backing.reap(&mut moved);
+        self.backend.reap(&mut moved)?;
         // Read after reaping: what came back did so before this instant.
-        let now = self.backing.now();
-        for Moved { id, data, result } in moved.drain(..) {
-            if let Some(members) = self.rounds.flushed(id) {
+        let now = self.backend.now();
+        for Moved { id, payload, result } in moved.drain(..) {
+            if let Some(members) = self.flushes.flushed(id) {
                 let result = self.settle_flush(now, result);
                 for id in members {
                     self.complete(now, id, result);
@@ -30,11 +30,11 @@ impl<B: Backing> Core<B> {
                 continue;
             }
             let part = self.parts.get_mut(&id).expect("the store returns what it was given");
-            part.data = data;
+            part.data = payload;
             part.result = result;
             if part.request.fua {
-                if let Some(flush) = self.rounds.written(id) {
-                    self.backing.flush(flush);
+                if let Some(flush) = self.flushes.written(id) {
+                    self.backend.flush(flush);
                 }
             } else {
                 self.complete(now, id, Ok(()));
@@ -42,7 +42,7 @@ impl<B: Backing> Core<B> {
         }
         self.moved = moved;
         self.watch.look(now);
-        now
+        Ok(now)
     }
 
     /// What came of a flush. None is good after one that failed, also if it was asked for or sent
@@ -64,7 +64,7 @@ impl<B: Backing> Core<B> {
         let result = part.result.map_err(CallError::from).and(also);
         let outcome = if result.is_ok() { Outcome::Done } else { Outcome::Failed };
         self.watch.completed(now, &part.request, outcome);
-        self.tell(now, Event::Complete { id, outcome });
+        self.round.tell(now, Event::Complete { id, outcome });
         let export = self.calls[part.call].as_ref().expect("a call outlives its parts").call.export;
         let mut late = Duration::ZERO;
         if part.request.class == Class::BestEffort {
@@ -118,7 +118,7 @@ impl<B: Backing> Core<B> {
         let room = self.room;
         while let Some(next) = self.tenants.get_mut(&export).and_then(|it| it.next_in_line(room)) {
             self.number(next);
-            self.held.push_back(next);
+            self.round.hold(LINE, next);
         }
     }
 }

@@ -28,7 +28,7 @@ use oneshot::{Sender, channel};
 use tidegate_model::{Plan, Time};
 use tidegate_policy::Policy;
 
-use super::{Backing, CallError, Core, Part, RequestId};
+use super::{CallError, Core, DataBackend, Part, RequestId};
 use crate::service::offer::{ExportId, Member};
 use crate::service::tenant::Tenant;
 use tidegate_model::Class;
@@ -64,7 +64,7 @@ pub(crate) struct Successor {
     pub(crate) window: usize,
 }
 
-impl<B: Backing> Core<B> {
+impl<B: DataBackend> Core<B> {
     /// Nothing new is to come: from the next quiet instant on `policy`, which knows of no
     /// contracts, carries out what is left. One that keeps the drive free for what contracts may
     /// ask next would never come to an end with it.
@@ -137,13 +137,13 @@ impl<B: Backing> Core<B> {
     fn is_quiet(&self, now: Time) -> bool {
         #[cfg(test)]
         if self.is_hasty {
-            return self.watch.in_flight() == 0 && self.rounds.is_empty();
+            return self.watch.in_flight() == 0 && self.flushes.is_empty();
         }
         let is_past =
             |part: &Part| part.request.class != Class::BestEffort && part.admission.eligible < now;
         self.watch.in_flight() == 0
             && self.trims.is_empty()
-            && self.rounds.is_empty()
+            && self.flushes.is_empty()
             && !self.parts.values().any(is_past)
     }
 
@@ -186,7 +186,7 @@ impl<B: Backing> Core<B> {
             let call = self.calls[part.call].as_ref().expect("a call outlives its parts");
             call.call.export == export
         };
-        let now = self.backing.now();
+        let now = self.backend.now();
         let parts = self.parts.iter().filter(|(_, part)| is_of_it(part));
         let ids: Vec<RequestId> = parts.map(|(&id, _)| id).collect();
         for id in ids {
@@ -203,13 +203,11 @@ impl<B: Backing> Core<B> {
     /// The new policy gets what the old one had, in the order in which it did.
     fn succeed(&mut self, now: Time, successor: Successor) {
         let Successor { policy, plan, window } = successor;
-        self.policy = policy;
+        self.round.succeed(policy);
         self.window = window;
-        self.not_before = None;
         if let Some(plan) = plan {
             self.watch.compare_with(&plan);
         }
-        self.held.clear();
         let mut offered: Vec<(u64, RequestId)> = self
             .parts
             .iter()

@@ -8,9 +8,9 @@
 
 use tidegate_model::RequestId;
 
-use super::{Answered, Backing, Core};
+use super::{Answered, Core, DataBackend};
 
-impl<B: Backing> Core<B> {
+impl<B: DataBackend> Core<B> {
     /// Whether a trim is carried out: no contract is there, nor about to be.
     pub(super) fn may_trim(&self) -> bool {
         !self.is_holding_back() && self.tenants.values().all(|tenant| !tenant.has_contract())
@@ -49,7 +49,7 @@ impl<B: Backing> Core<B> {
     fn send_trim(&mut self) {
         if let Some(&id) = self.trims.front() {
             let request = &self.parts[&id].request;
-            self.backing.trim(id, request.start, request.size);
+            self.backend.trim(id, request.start, request.size);
         }
     }
 }

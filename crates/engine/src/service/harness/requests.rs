@@ -26,8 +26,8 @@ use crate::service::offer::{ExportId, Member};
 use crate::service::statistics::Watch;
 use crate::service::{CallError, Export, ServiceParams, Shared};
 
-/// Turns without an answer after which something is lost.
-const TURNS_MAX: u32 = 100_000;
+/// Iterations without an answer after which something is lost.
+const ITERATIONS_MAX: u32 = 100_000;
 
 /// What was checked.
 #[derive(Debug, Default, Clone, Copy)]
@@ -62,7 +62,7 @@ pub(crate) fn run(bytes: &[u8], sabotage: Sabotage) -> Result<Report, String> {
     for &(step, export, is_together) in &scenario.steps {
         bench.take(step, export)?;
         if !is_together {
-            bench.turn()?;
+            bench.iterate()?;
         }
     }
     bench.end()
@@ -126,11 +126,11 @@ impl Bench {
 
     fn faults(&mut self) -> &mut Faults {
         self.reference.has_faults = true;
-        &mut self.core.backing_mut().faults
+        &mut self.core.backend_mut().faults
     }
 
     fn now(&self) -> Time {
-        self.core.backing().now
+        self.core.backend().now
     }
 
     fn take(&mut self, step: Step, export: usize) -> Result<(), String> {
@@ -155,7 +155,7 @@ impl Bench {
             Step::Stall(_) if self.sabotage.is_late => {}
             Step::Stall(time) => {
                 let until = self.now() + time;
-                self.core.backing_mut().faults.stalled_until = until;
+                self.core.backend_mut().faults.stalled_until = until;
             }
             Step::Forget(number) => self.forget(number),
             Step::Notice { is_end } => {
@@ -250,41 +250,41 @@ impl Bench {
         }
     }
 
-    fn turn(&mut self) -> Result<(), String> {
+    fn iterate(&mut self) -> Result<(), String> {
         let calls = std::mem::take(&mut self.coming);
-        self.core.turn(calls.into_iter());
+        self.core.run_iteration(calls.into_iter());
         self.collect()
     }
 
     fn pause(&mut self, time: Duration) -> Result<(), String> {
         let until = self.now() + time;
-        self.turn()?;
-        let mut turns = 0;
+        self.iterate()?;
+        let mut iterations = 0;
         while self.now() < until {
-            self.wait(Some(until), &mut turns)?;
+            self.wait(Some(until), &mut iterations)?;
         }
         Ok(())
     }
 
     fn settle(&mut self) -> Result<(), String> {
-        self.turn()?;
-        let mut turns = 0;
+        self.iterate()?;
+        let mut iterations = 0;
         while !self.core.is_idle() {
-            self.wait(None, &mut turns)?;
+            self.wait(None, &mut iterations)?;
         }
         if self.asked.is_empty() { Ok(()) } else { Err("idle, and not all is answered".to_owned()) }
     }
 
-    fn wait(&mut self, until: Option<Time>, turns: &mut u32) -> Result<(), String> {
-        *turns += 1;
-        if *turns > TURNS_MAX {
+    fn wait(&mut self, until: Option<Time>, iterations: &mut u32) -> Result<(), String> {
+        *iterations += 1;
+        if *iterations > ITERATIONS_MAX {
             return Err("it does not come to an end".to_owned());
         }
         self.core.wait_until(until);
-        self.turn()
+        self.iterate()
     }
 
-    /// Takes all answers that are there. A flush that failed is known from the next turn on.
+    /// Takes all answers that are there. A flush that failed is known from the next iteration on.
     fn collect(&mut self) -> Result<(), String> {
         let (mut index, mut is_flush_broken) = (0, self.is_flush_broken);
         while index < self.asked.len() {
@@ -325,7 +325,7 @@ impl Bench {
                 other => Err(format!("{other} is not what is wrong")),
             };
         }
-        let after = self.core.backing().journal.len();
+        let after = self.core.backend().journal.len();
         match asked.what {
             What::Read => self.check_read(asked.arrival, asked.first, &parts)?,
             What::Write { stamps, is_durable } => {
@@ -377,7 +377,7 @@ impl Bench {
         }
         self.report.promised = promises.iter().map(|promise| promise.blocks.len()).sum();
         let blocks = SPREAD * self.shared.params.exports.len();
-        let broken = broken_promises(&self.core.backing().journal, &promises, blocks);
+        let broken = broken_promises(&self.core.backend().journal, &promises, blocks);
         if broken > 0 {
             return Err(format!("{broken} promises of durability are broken"));
         }

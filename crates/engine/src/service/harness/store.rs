@@ -2,14 +2,17 @@
 //! A store in memory behind a simulated drive, which keeps a journal of all that happened.
 
 use std::collections::HashMap;
+use std::convert::Infallible;
 use std::ops::Range;
 
 use rustix::io::Errno;
-use tidegate_device::{IoBuffer, IoError, RingError};
+use tidegate_device::{IoBuffer, IoError};
 use tidegate_drive::{Drive, PseudoDisk};
 use tidegate_model::{BatchTable, Bytes, Class, Duration, Lba, Op, Request, RequestId, Time};
 
-use crate::service::backing::{Backing, Move, Moved};
+use tidegate_host::Backend;
+
+use crate::service::data_backend::Moved;
 
 pub(crate) const BLOCK: usize = 4096;
 
@@ -160,20 +163,28 @@ fn blocks_of(request: &Request) -> usize {
     usize::try_from(request.size.get()).unwrap() / BLOCK
 }
 
-impl Backing for Store {
+impl Backend for Store {
+    type Payload = IoBuffer;
+    type Fault = IoError;
+    type Error = Infallible;
+
     fn now(&self) -> Time {
         self.now
     }
 
-    fn submit(&mut self, batch: &mut Vec<Move>) {
-        let requests: Vec<Request> = batch.iter().map(|one| one.request).collect();
-        self.batches.push(requests.len());
+    fn submit(
+        &mut self,
+        batch: &[Request],
+        payloads: &mut Vec<IoBuffer>,
+    ) -> Result<(), Infallible> {
+        self.batches.push(batch.len());
         // By the protocol of drives, what is due is delivered before anything is submitted.
         self.drive.advance(self.now, &mut self.returned);
-        self.drive.submit(self.now, &requests);
-        for Move { request, data } in batch.drain(..) {
+        self.drive.submit(self.now, batch);
+        for (&request, data) in batch.iter().zip(payloads.drain(..)) {
             self.on_drive.insert(request.id, (request, data));
         }
+        Ok(())
     }
 
     fn flush(&mut self, id: RequestId) {
@@ -188,7 +199,7 @@ impl Backing for Store {
         self.trims.push((self.now + self.flush_time, id, first, count));
     }
 
-    fn wait(&mut self, until: Option<Time>) -> Result<(), RingError> {
+    fn wait(&mut self, until: Option<Time>) -> Result<(), Infallible> {
         let stall = self.faults.stalled_until;
         let next = if self.now < stall {
             until.map_or(stall, |until| until.min(stall))
@@ -204,9 +215,9 @@ impl Backing for Store {
         Ok(())
     }
 
-    fn reap(&mut self, moved: &mut Vec<Moved>) {
+    fn reap(&mut self, moved: &mut Vec<Moved>) -> Result<(), Infallible> {
         if self.now < self.faults.stalled_until {
-            return;
+            return Ok(());
         }
         self.drive.advance(self.now, &mut self.returned);
         for tidegate_drive::Completion { id, .. } in std::mem::take(&mut self.returned) {
@@ -215,11 +226,11 @@ impl Backing for Store {
             if result.is_ok() {
                 self.move_data(&request, &mut data);
             }
-            moved.push(Moved { id, data: Some(data), result });
+            moved.push(Moved { id, payload: Some(data), result });
         }
         for (_, id, first, count) in self.trims.extract_if(.., |trim| trim.0 <= self.now) {
             self.blocks[first..first + count].fill(0);
-            moved.push(Moved { id, data: None, result: Ok(()) });
+            moved.push(Moved { id, payload: None, result: Ok(()) });
         }
         for (_, id) in self.flushes.extract_if(.., |flush| flush.0 <= self.now) {
             let result = self.faults.of_flush();
@@ -227,7 +238,8 @@ impl Backing for Store {
                 Ok(()) => Entry::Flushed(id),
                 Err(_) => Entry::FlushFailed(id),
             });
-            moved.push(Moved { id, data: None, result });
+            moved.push(Moved { id, payload: None, result });
         }
+        Ok(())
     }
 }

@@ -160,7 +160,7 @@ impl Bench {
     }
 
     fn now(&self) -> Time {
-        self.core.backing().now
+        self.core.backend().now
     }
 
     fn run(mut self, until: Time) -> Outcome {
@@ -181,7 +181,7 @@ impl Bench {
             if self.now() < until {
                 self.change();
             }
-            self.core.turn(calls.into_iter());
+            self.core.run_iteration(calls.into_iter());
             self.answered();
             if matches!(self.changing, Some(Changing::Asked { .. })) {
                 self.change();
@@ -262,7 +262,7 @@ impl Bench {
                 let now = self.now();
                 // Something promised has just come while a batch is on the drive.
                 let has_come = self.asked.iter().any(|it| it.bound.is_some() && it.at == now);
-                if has_come && self.core.backing().is_busy() || now >= until {
+                if has_come && self.core.backend().is_busy() || now >= until {
                     self.ask(members);
                 } else {
                     self.changing = Some(Changing::Lurking(members, until));

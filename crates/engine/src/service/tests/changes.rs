@@ -125,7 +125,7 @@ impl Bench {
                     let until = change.until;
                     self.core.switch(switch(&self.shared.params, *change));
                     if self.is_ending {
-                        self.core.turn(std::iter::empty());
+                        self.core.run_iteration(std::iter::empty());
                         self.core.wind_down(last_policy(&self.shared.params));
                     } else {
                         self.run_until(until);
@@ -137,21 +137,21 @@ impl Bench {
     }
 
     fn run_until(&mut self, until: Time) {
-        self.core.turn(std::iter::empty());
-        while self.core.backing().now < until {
+        self.core.run_iteration(std::iter::empty());
+        while self.core.backend().now < until {
             self.core.wait_until(Some(until));
-            self.core.turn(std::iter::empty());
+            self.core.run_iteration(std::iter::empty());
         }
     }
 
     /// A read of an export's first block.
     fn read(&mut self, export: u64) -> Awaited {
-        let (size, released) = (Bytes::from_kib(16), self.core.backing().now);
+        let (size, released) = (Bytes::from_kib(16), self.core.backend().now);
         let (answer, awaited) = mailbox();
         let (start, data) = (Lba::new(export << 11), Some(IoBuffer::new(size)));
         let parts = vec![CallPart { start, size, data }];
         let (export, kind) = (ExportId(export), CallKind::Read);
-        self.core.turn(std::iter::once(Call { export, kind, released, parts, answer }));
+        self.core.run_iteration(std::iter::once(Call { export, kind, released, parts, answer }));
         awaited
     }
 }
@@ -169,7 +169,7 @@ fn who_comes_back_does_not_get_the_account_of_who_leaves() {
     let answered = bench.read(1);
     bench.run_until(Time::ZERO + Duration::from_ms(50));
     assert!(matches!(answered.poll(), Some((Ok(_), _))));
-    bench.core.backing_mut().faults.stalled_until = Time::ZERO + Duration::from_ms(100_000);
+    bench.core.backend_mut().faults.stalled_until = Time::ZERO + Duration::from_ms(100_000);
     let _busy = bench.read(0);
     let removed = bench.asked(|shared| shared.remove("camera")).unwrap();
     assert!(!removed.is_free, "no instant was quiet");
@@ -182,7 +182,7 @@ fn who_comes_back_does_not_get_the_account_of_who_leaves() {
 #[test]
 fn the_end_is_no_want_of_quiet_instants() {
     let mut bench = Bench::new();
-    bench.core.backing_mut().faults.stalled_until = Time::ZERO + Duration::from_ms(100_000);
+    bench.core.backend_mut().faults.stalled_until = Time::ZERO + Duration::from_ms(100_000);
     let _busy = bench.read(0);
     bench.is_ending = true;
     // The first waits when the end comes, the second asks afterwards.
@@ -196,7 +196,7 @@ fn the_end_is_no_want_of_quiet_instants() {
 #[test]
 fn best_effort_comes_and_goes_beside_a_busy_drive() {
     let mut bench = Bench::new();
-    bench.core.backing_mut().faults.stalled_until = Time::ZERO + Duration::from_ms(100_000);
+    bench.core.backend_mut().faults.stalled_until = Time::ZERO + Duration::from_ms(100_000);
     let _busy = bench.read(0);
     bench.asked(|shared| shared.admit(&new(MORE))).unwrap();
     assert!(bench.asked(|shared| shared.remove("more")).unwrap().is_free);

@@ -102,7 +102,7 @@ impl Bench {
         let mut world = World::new(self);
         let mut waits: Vec<Time> = vec![Time::ZERO; world.asked.len()];
         loop {
-            let now = core.backing().now;
+            let now = core.backend().now;
             let mut calls = Vec::new();
             for (client, &wait) in waits.iter().enumerate() {
                 let is_free = world.asked[client].is_none();
@@ -110,8 +110,8 @@ impl Bench {
                     calls.push(world.ask(client, now, &mut random));
                 }
             }
-            core.turn(calls.into_iter());
-            let journal_length = core.backing().journal.len();
+            core.run_iteration(calls.into_iter());
+            let journal_length = core.backend().journal.len();
             for (client, wait) in waits.iter_mut().enumerate() {
                 if world.collect(client, journal_length) {
                     *wait = now + Duration::from_us(random.random_range(0..=self.pause_ms * 1000));
@@ -126,7 +126,7 @@ impl Bench {
             core.wait_until(next.filter(|_| !is_done));
         }
         let statistics = core.statistics();
-        let store = core.backing();
+        let store = core.backend();
         Outcome {
             wrong: world.wrong,
             answered: world.answered,

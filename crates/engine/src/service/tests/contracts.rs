@@ -89,8 +89,8 @@ fn drive_clients(core: &mut Core<Store>, seed: u64) {
         clients.extend((0..count).map(|_| (export, Time::ZERO, None)));
     }
     let end = Time::ZERO + Duration::from_ms(30_000);
-    while core.backing().now < end || !core.is_idle() {
-        let now = core.backing().now;
+    while core.backend().now < end || !core.is_idle() {
+        let now = core.backend().now;
         let mut calls = Vec::new();
         for (export, next, awaited) in &mut clients {
             let (pace_ms, _) = PACE[*export];
@@ -103,13 +103,13 @@ fn drive_clients(core: &mut Core<Store>, seed: u64) {
                 *next = now + Duration::from_ms(pace_ms);
             }
         }
-        core.turn(calls.into_iter());
+        core.run_iteration(calls.into_iter());
         for (_, _, awaited) in &mut clients {
             if awaited.as_ref().is_some_and(|answer| answer.poll().is_some()) {
                 *awaited = None;
             }
         }
-        let now = core.backing().now;
+        let now = core.backend().now;
         let next = clients.iter().filter(|(export, ..)| PACE[*export].0 > 0).map(|client| client.1);
         core.wait_until(next.filter(|&next| next > now && now < end).min());
     }
@@ -185,7 +185,7 @@ fn without_tokens_the_breach_is_felt() {
 fn what_exceeds_a_bound_beside_a_late_drive_is_explained() {
     for seed in 0..6 {
         let mut service = service(SERVE, true, (Plan::QUEUED_MAX_DEFAULT, true), seed);
-        service.core.backing_mut().faults.stalled_until = Time::ZERO + Duration::from_ms(500);
+        service.core.backend_mut().faults.stalled_until = Time::ZERO + Duration::from_ms(500);
         drive_clients(&mut service.core, seed);
         let statistics = service.core.statistics();
         let [keeps, breaks, _] = &statistics.exports[..] else { panic!("three exports") };
@@ -258,23 +258,23 @@ fn the_end_does_not_wait_for_contracts_that_ask_no_more() {
     let mut random = Pcg64Mcg::seed_from_u64(1);
     let (calls, answers): (Vec<_>, Vec<_>) =
         (0..40).map(|_| call(1, Time::ZERO, &mut random)).unzip();
-    core.turn(calls.into_iter());
+    core.run_iteration(calls.into_iter());
     for _ in 0..100 {
-        core.wait_until(Some(core.backing().now + Duration::from_ms(100)));
-        core.turn(std::iter::empty());
+        core.wait_until(Some(core.backend().now + Duration::from_ms(100)));
+        core.run_iteration(std::iter::empty());
     }
     let answered = || answers.iter().filter(|answer| answer.poll().is_some()).count();
     assert_eq!(answered(), 0, "the gate is shut");
     let last = Plan { tasks: Vec::new(), contracts: Contracts::default(), ..plan };
     core.wind_down(tidegate_policy::build(PolicyName::Dqf, &last, None).unwrap());
-    core.turn(std::iter::empty());
-    let begun = core.backing().now;
+    core.run_iteration(std::iter::empty());
+    let begun = core.backend().now;
     while !core.is_idle() {
         core.wait_until(None);
-        core.turn(std::iter::empty());
+        core.run_iteration(std::iter::empty());
     }
     assert_eq!(answered(), 40);
-    assert!(core.backing().now.since(begun) < Duration::from_ms(500));
+    assert!(core.backend().now.since(begun) < Duration::from_ms(500));
 }
 
 /// The same of what waits for its contract to allow it, and for its limit.
@@ -295,23 +295,23 @@ fn the_end_does_not_wait_for_contracts_and_limits() {
     let mut random = Pcg64Mcg::seed_from_u64(1);
     let (calls, answers): (Vec<_>, Vec<_>) =
         (0..40).map(|number| call(number % 2 * 2, Time::ZERO, &mut random)).unzip();
-    core.turn(calls.into_iter());
-    while core.backing().now < Time::ZERO + Duration::from_ms(5_000) {
-        core.wait_until(Some(core.backing().now + Duration::from_ms(100)));
-        core.turn(std::iter::empty());
+    core.run_iteration(calls.into_iter());
+    while core.backend().now < Time::ZERO + Duration::from_ms(5_000) {
+        core.wait_until(Some(core.backend().now + Duration::from_ms(100)));
+        core.run_iteration(std::iter::empty());
     }
     let mut left = answers;
     left.retain(|answer| answer.poll().is_none());
     assert!(left.len() > 20, "{} of 40", left.len());
     core.wind_down(tidegate_policy::build(PolicyName::Dqf, &harness::plan(&table), None).unwrap());
-    let begun = core.backing().now;
+    let begun = core.backend().now;
     while !core.is_idle() {
-        core.turn(std::iter::empty());
+        core.run_iteration(std::iter::empty());
         core.wait_until(None);
     }
     left.retain(|answer| answer.poll().is_none());
     assert_eq!(left.len(), 0);
-    assert!(core.backing().now.since(begun) < Duration::from_ms(1_000));
+    assert!(core.backend().now.since(begun) < Duration::from_ms(1_000));
 }
 
 /// Who may ask each second and then has 7 ms: two requests on the drive, one after the other, take 8.
@@ -381,10 +381,10 @@ fn a_token_that_comes_after_the_end_of_time_never_comes() {
     let (export, kind, released) = (ExportId(0), CallKind::Read, Time::ZERO);
     let parts = (0..BLOCKS).map(part).collect();
     let (other, answered) = call(1, Time::ZERO, &mut Pcg64Mcg::seed_from_u64(1));
-    core.turn([Call { export, kind, released, parts, answer }, other].into_iter());
-    while core.backing().now < Time::ZERO + Duration::from_ms(1_000) {
+    core.run_iteration([Call { export, kind, released, parts, answer }, other].into_iter());
+    while core.backend().now < Time::ZERO + Duration::from_ms(1_000) {
         core.wait_until(Some(Time::ZERO + Duration::from_ms(1_000)));
-        core.turn(std::iter::empty());
+        core.run_iteration(std::iter::empty());
     }
     assert!(matches!(answered.poll(), Some((Ok(_), _))));
     let seen = core.statistics();
@@ -407,7 +407,7 @@ fn who_comes_later_does_not_pass_the_line() {
             (Call { export, kind, released: now, parts, answer }, awaited)
         };
         let (calls, line): (Vec<_>, Vec<_>) = (0..40).map(|block| read(block, Time::ZERO)).unzip();
-        core.turn(calls.into_iter());
+        core.run_iteration(calls.into_iter());
         if is_switched {
             let layout = Layout { size: Bytes::from_kib(3 << 10), alignment: Bytes::new(512) };
             let exports = ServeFile::parse(SERVE).unwrap().exports(layout).unwrap();
@@ -415,19 +415,19 @@ fn who_comes_later_does_not_pass_the_line() {
             let members = Some(Member::of_exports(&exports, &proved));
             let (answer, answered) = oneshot::channel();
             core.switch(Switch { members, successor: None, until: Time::MAX, answer });
-            core.turn(std::iter::empty());
+            core.run_iteration(std::iter::empty());
             assert!(answered.try_recv().unwrap().is_ok());
         }
-        let (late, last) = read(50, core.backing().now);
-        core.turn(std::iter::once(late));
+        let (late, last) = read(50, core.backend().now);
+        core.run_iteration(std::iter::once(late));
         while line.iter().any(|before| before.poll().is_none()) {
             assert!(last.poll().is_none(), "{is_switched}: it passed others");
             core.wait_until(None);
-            core.turn(std::iter::empty());
+            core.run_iteration(std::iter::empty());
         }
         while !core.is_idle() {
             core.wait_until(None);
-            core.turn(std::iter::empty());
+            core.run_iteration(std::iter::empty());
         }
         let breaks = &core.statistics().exports[1];
         assert_eq!((breaks.bounded.count(), breaks.exceeded), (41, 0), "{is_switched}");

@@ -69,21 +69,21 @@ fn no_flush_succeeds_after_one_that_failed() {
         let call = super::super::call::Call {
             export: ExportId(0),
             kind: super::super::call::CallKind::Flush,
-            released: core.backing().now,
+            released: core.backend().now,
             parts: vec![part],
             answer,
         };
-        core.turn(std::iter::once(call));
+        core.run_iteration(std::iter::once(call));
         while !core.is_idle() {
             core.wait_until(None);
-            core.turn(std::iter::empty());
+            core.run_iteration(std::iter::empty());
         }
         awaited.poll().expect("answered").0.map(drop)
     };
     assert_eq!(flush(&mut core), Ok(()));
     let moved = Bytes::new(0);
-    core.backing_mut().faults.all = Some(IoError::Short { moved, size: Bytes::from_kib(4) });
+    core.backend_mut().faults.all = Some(IoError::Short { moved, size: Bytes::from_kib(4) });
     assert!(matches!(flush(&mut core), Err(crate::service::CallError::Store(_))));
-    core.backing_mut().faults.all = None;
+    core.backend_mut().faults.all = None;
     assert_eq!(flush(&mut core), Err(crate::service::CallError::FlushBroken));
 }

@@ -4,13 +4,14 @@
 use std::sync::mpsc::{Receiver, sync_channel};
 
 use rustix::io::Errno;
-use tidegate_device::{IoError, RingError};
-use tidegate_model::{Bytes, Duration, Lba, PolicyName, RequestId, Time};
+use tidegate_device::{IoBuffer, IoError, RingError};
+use tidegate_host::Backend;
+use tidegate_model::{Bytes, Duration, Lba, PolicyName, Request, RequestId, Time};
 
 use super::clients::{Bench, EXPORT_BLOCKS, export};
-use crate::service::backing::{Backing, Move, Moved};
 use crate::service::call::{Awaited, Call, CallKind, CallPart, mailbox};
 use crate::service::core::Core;
+use crate::service::data_backend::Moved;
 use crate::service::harness::store::{BLOCK, EIO, Store, stamp_of};
 use crate::service::harness::{self, table};
 use crate::service::offer::ExportId;
@@ -49,7 +50,7 @@ fn call(core: &Core<Store>, export: usize, block: usize, kind: CallKind) -> (Cal
     let (answer, awaited) = mailbox();
     let parts = vec![CallPart { start, size, data }];
     (
-        Call { export: ExportId(export as u64), kind, released: core.backing().now, parts, answer },
+        Call { export: ExportId(export as u64), kind, released: core.backend().now, parts, answer },
         awaited,
     )
 }
@@ -58,7 +59,7 @@ fn call(core: &Core<Store>, export: usize, block: usize, kind: CallKind) -> (Cal
 fn settle(core: &mut Core<Store>) {
     while !core.is_idle() {
         core.wait_until(None);
-        core.turn(std::iter::empty());
+        core.run_iteration(std::iter::empty());
     }
 }
 
@@ -70,7 +71,7 @@ fn ask(
     kind: CallKind,
 ) -> Result<(), CallError> {
     let (call, awaited) = call(core, export, block, kind);
-    core.turn(std::iter::once(call));
+    core.run_iteration(std::iter::once(call));
     settle(core);
     awaited.poll().expect("answered").0.map(drop)
 }
@@ -82,11 +83,11 @@ const DURABLE: CallKind = CallKind::Write { is_durable: true };
 fn a_bad_region_fails_who_touches_it_and_nobody_else() {
     for error in [EIO, NO_SPACE] {
         let (mut core, heard) = service(PolicyName::Dqf);
-        core.backing_mut().faults.region = Some((2..4, error));
+        core.backend_mut().faults.region = Some((2..4, error));
         let bad = [WRITE, CallKind::Read, DURABLE].map(|kind| call(&core, 0, 3, kind));
         let good = [WRITE, DURABLE, CallKind::Flush].map(|kind| call(&core, 1, 3, kind));
         let (calls, answers): (Vec<_>, Vec<_>) = bad.into_iter().chain(good).unzip();
-        core.turn(calls.into_iter());
+        core.run_iteration(calls.into_iter());
         settle(&mut core);
         let results: Vec<_> =
             answers.iter().map(|it| it.poll().expect("answered").0.map(drop)).collect();
@@ -97,8 +98,8 @@ fn a_bad_region_fails_who_touches_it_and_nobody_else() {
         assert_eq!((seen.in_flight, seen.exports[0].outstanding), (0, 0));
         // Beside it the same export is as before, and what was acknowledged is there.
         assert_eq!(ask(&mut core, 0, 4, WRITE), Ok(()));
-        assert_eq!(core.backing().blocks[4], 7);
-        assert_eq!(core.backing().blocks[EXPORT_BLOCKS + 3], 7);
+        assert_eq!(core.backend().blocks[4], 7);
+        assert_eq!(core.backend().blocks[EXPORT_BLOCKS + 3], 7);
         assert_eq!(heard.try_recv().ok(), None);
     }
 }
@@ -107,18 +108,18 @@ fn a_bad_region_fails_who_touches_it_and_nobody_else() {
 #[test]
 fn a_part_that_fails_fails_its_call_after_the_others() {
     let (mut core, _heard) = service(PolicyName::Noop);
-    core.backing_mut().faults.region = Some((1..2, EIO));
+    core.backend_mut().faults.region = Some((1..2, EIO));
     let (mut first, awaited) = call(&core, 0, 0, WRITE);
     for block in 1..3 {
         let (mut more, _) = call(&core, 0, block, WRITE);
         first.parts.append(&mut more.parts);
     }
-    core.turn(std::iter::once(first));
+    core.run_iteration(std::iter::once(first));
     settle(&mut core);
     let (result, parts) = awaited.poll().expect("answered");
     assert_eq!(result, Err(CallError::Store(EIO)));
     assert!(parts.iter().all(|part| part.data.is_some()), "memory is given back");
-    assert_eq!(core.backing().blocks[..3], [7, 0, 7]);
+    assert_eq!(core.backend().blocks[..3], [7, 0, 7]);
 }
 
 /// A client that went away while its calls are on the drive leaves nothing behind.
@@ -128,10 +129,10 @@ fn who_left_is_answered_into_the_void() {
     for block in 0..10 {
         let (call, awaited) = call(&core, 0, block, DURABLE);
         drop(awaited);
-        core.turn(std::iter::once(call));
+        core.run_iteration(std::iter::once(call));
     }
     let (read, awaited) = call(&core, 0, 9, CallKind::Read);
-    core.turn(std::iter::once(read));
+    core.run_iteration(std::iter::once(read));
     settle(&mut core);
     let (result, parts) = awaited.poll().expect("answered");
     assert!(result.is_ok(), "{result:?}");
@@ -146,18 +147,18 @@ fn what_waits_for_a_flush_while_one_fails_is_not_answered_as_durable() {
     for policy in [PolicyName::Noop, PolicyName::Dqf, PolicyName::Fifo] {
         let (mut core, heard) = service(policy);
         assert_eq!(ask(&mut core, 0, 1, WRITE), Ok(()));
-        core.backing_mut().faults.flushes = 1;
+        core.backend_mut().faults.flushes = 1;
         let mut answers = Vec::new();
         for round in 0..5 {
             for export in [0, 1] {
                 let kind = if round % 2 == 0 { CallKind::Flush } else { DURABLE };
                 let (call, awaited) = call(&core, export, round, kind);
-                core.turn(std::iter::once(call));
+                core.run_iteration(std::iter::once(call));
                 answers.push(awaited);
             }
         }
         let (read, is_read) = call(&core, 1, 9, CallKind::Read);
-        core.turn(std::iter::once(read));
+        core.run_iteration(std::iter::once(read));
         settle(&mut core);
         for answer in answers {
             answer.poll().expect("answered").0.expect_err("a flush failed");
@@ -176,10 +177,10 @@ fn a_stall_is_said_once_and_degrades_while_it_lasts_and_after() {
     let (mut core, heard) = service(PolicyName::Dqf);
     assert_eq!(ask(&mut core, 0, 0, WRITE), Ok(()));
     assert!(!core.statistics().is_drive_late());
-    let begun = core.backing().now;
-    core.backing_mut().faults.stalled_until = begun + Duration::from_ms(20_000);
+    let begun = core.backend().now;
+    core.backend_mut().faults.stalled_until = begun + Duration::from_ms(20_000);
     let (write, awaited) = call(&core, 0, 1, WRITE);
-    core.turn(std::iter::once(write));
+    core.run_iteration(std::iter::once(write));
     let at = |ms| begun + Duration::from_ms(ms);
     run_until(&mut core, at(7));
     assert!(!core.statistics().is_drive_late(), "b(1) is 4 ms, and a flush");
@@ -203,8 +204,8 @@ fn a_stall_is_said_once_and_degrades_while_it_lasts_and_after() {
     // Everybody goes on, best effort when it waited for as long as the drive was late, and the
     // next stall is said again.
     assert_eq!(ask(&mut core, 1, 1, WRITE), Ok(()));
-    assert!(core.backing().now >= at(39_993));
-    core.backing_mut().faults.stalled_until = core.backing().now + Duration::from_ms(6_000);
+    assert!(core.backend().now >= at(39_993));
+    core.backend_mut().faults.stalled_until = core.backend().now + Duration::from_ms(6_000);
     assert_eq!(ask(&mut core, 1, 1, DURABLE), Ok(()));
     assert!(matches!(heard.try_iter().next(), Some(Trouble::Stall(_))));
 }
@@ -225,7 +226,7 @@ fn a_stall_of_an_unknown_store_is_said() {
         is_disordered: false,
     };
     let mut core = bench.core_with(Watch::new(None).telling(heard_by));
-    core.backing_mut().faults.stalled_until = Time::ZERO + Duration::from_ms(10_000);
+    core.backend_mut().faults.stalled_until = Time::ZERO + Duration::from_ms(10_000);
     assert_eq!(ask(&mut core, 0, 0, WRITE), Ok(()));
     let said: Vec<_> = heard.try_iter().collect();
     assert!(
@@ -234,9 +235,9 @@ fn a_stall_of_an_unknown_store_is_said() {
 }
 
 fn run_until(core: &mut Core<Store>, instant: Time) {
-    while core.backing().now < instant {
+    while core.backend().now < instant {
         core.wait_until(Some(instant));
-        core.turn(std::iter::empty());
+        core.run_iteration(std::iter::empty());
     }
 }
 
@@ -247,14 +248,23 @@ struct Unusable {
     was_used: bool,
 }
 
-impl Backing for Unusable {
+impl Backend for Unusable {
+    type Payload = IoBuffer;
+    type Fault = IoError;
+    type Error = RingError;
+
     fn now(&self) -> Time {
         self.clock.now()
     }
 
-    fn submit(&mut self, _batch: &mut Vec<Move>) {
+    fn submit(
+        &mut self,
+        _batch: &[Request],
+        _payloads: &mut Vec<IoBuffer>,
+    ) -> Result<(), RingError> {
         assert!(!self.is_panicking, "a fault that this test makes");
         self.was_used = true;
+        Ok(())
     }
 
     fn flush(&mut self, _id: RequestId) {}
@@ -266,7 +276,9 @@ impl Backing for Unusable {
         if self.was_used { Err(RingError::Enter { source: Errno::IO }) } else { Ok(()) }
     }
 
-    fn reap(&mut self, _moved: &mut Vec<Moved>) {}
+    fn reap(&mut self, _moved: &mut Vec<Moved>) -> Result<(), RingError> {
+        Ok(())
+    }
 }
 
 /// Whoever stops it is told again; whoever drops it, where nothing may be thrown, is not.

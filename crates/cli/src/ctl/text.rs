@@ -1,0 +1,7 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! Texts that came over a socket.
+
+/// Returns the text without control characters: it must not move the cursor.
+pub(crate) fn text(text: &str) -> String {
+    text.chars().map(|c| if c.is_control() { '?' } else { c }).collect()
+}

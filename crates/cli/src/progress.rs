@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! What every measurement shows while it runs, and how it fails.
+
+use std::io::{self, IsTerminal as _};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use indicatif::{ProgressBar, ProgressStyle};
+use tidegate_device::RingError;
+use tidegate_measure::{Experiment, Kind, ProfileError, ProfileParams, Progress, TimeLeft};
+use tidegate_report::plan;
+
+use crate::failure::Failure;
+
+/// A seed that differs from run to run: a second profile looks at other places.
+pub(crate) fn seed_of_now() -> u64 {
+    SystemTime::now().duration_since(UNIX_EPOCH).map_or(1, |age| age.as_secs())
+}
+
+/// Says what is measured, and how.
+pub(crate) fn print_measuring(what: &str, params: &ProfileParams) {
+    eprintln!("{:<12} {what}", "Target");
+    let names: Vec<_> = params.experiments.iter().map(|it| it.name()).collect();
+    let kinds = match params.experiments[..] {
+        [Experiment::FLUSH] => tidegate_measure::flush::kinds(params),
+        _ => params.kinds.clone(),
+    };
+    let kinds: Vec<_> = kinds.iter().map(Kind::to_string).collect();
+    eprintln!(
+        "{:<12} {}: {}, 1 to {} at once, {} samples of each, seed {}",
+        "Measuring",
+        names.join(", "),
+        kinds.join(", "),
+        params.depth,
+        params.samples,
+        params.seed,
+    );
+}
+
+/// A bar on a terminal; a log has no use for it.
+pub(crate) fn bar(unit: &str) -> ProgressBar {
+    if !io::stderr().is_terminal() {
+        return ProgressBar::hidden();
+    }
+    let bar = ProgressBar::no_length();
+    let count = if unit == "bytes" {
+        "{bytes} of {total_bytes}, {eta} left"
+    } else {
+        "{pos} of {len} {msg}"
+    };
+    let template = format!("{{bar:40}} {{percent:>3}} %  {count}");
+    let style = ProgressStyle::with_template(&template).expect("the template is fixed");
+    bar.set_style(style.progress_chars("=> "));
+    bar
+}
+
+/// Shows how far the measurement is.
+pub(crate) fn show_progress(bar: &ProgressBar, progress: Progress, left: &mut TimeLeft) {
+    let left = plan::long(left.after(progress));
+    bar.set_message(format!("of {}, {left} until all is measured", progress.experiment.name()));
+    bar.set_length(progress.total);
+    bar.set_position(progress.done);
+}
+
+/// Tells the faults of the user from those of the machine.
+#[expect(clippy::needless_pass_by_value, reason = "the shape that map_err wants")]
+pub(crate) fn profile_failure(error: ProfileError) -> Failure {
+    match error {
+        ProfileError::Ring(
+            RingError::SizeOutOfRange { .. } | RingError::SlotsOutOfRange { .. },
+        ) => Failure::unusable(&error),
+        ProfileError::Ring(_) | ProfileError::Subject(_) => Failure::environment(&error),
+        _ => Failure::unusable(&error),
+    }
+}

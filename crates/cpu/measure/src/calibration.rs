@@ -1,0 +1,307 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! Whether a thief that is known is measured as theory says (figure 5.8): its bound and what the
+//! machine takes without it must cover what is measured with it.
+
+use std::thread;
+
+use tidegate_cpu_analysis::{DemandBound, Ratio, Source};
+use tidegate_cpu_model::{CpuProfile, StolenPoint, running_max};
+use tidegate_model::Duration;
+use tidegate_platform::Scheduling;
+
+use crate::{CpuMeasurement, CpuProfileParams, SyntheticThief};
+
+/// What was found.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Calibration {
+    /// The thief.
+    pub thief: SyntheticThief,
+    /// Whether the thief was above the thread that measured: only then did it take what it should.
+    pub is_above: bool,
+    /// The machine without the thief.
+    pub idle: Vec<StolenPoint>,
+    /// With the line above the demand (5.3.0.6) and the line of the machine without it: one bound and
+    /// the other.
+    pub lines: Coverage,
+    /// With the line above the demand (5.3.0.6) and no more than was measured without it.
+    pub linear: Coverage,
+    /// With the refined bound (5.3.0.5), which a thief that executes alone meets.
+    pub refined: Coverage,
+}
+
+/// How many points are covered.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Coverage {
+    /// Those that are covered.
+    pub covered: usize,
+    /// All of them.
+    pub all: usize,
+    /// Those whose bound is the whole interval or more: no measurement could exceed it.
+    pub by_any: usize,
+    /// By how much the worst point exceeds its bound.
+    pub excess_max: Duration,
+}
+
+/// Refuses a profile that does not answer the question of these parameters, as what the machine
+/// takes without the thief.
+///
+/// # Errors
+/// It was measured otherwise.
+pub fn check_baseline(
+    profile: &CpuProfile,
+    params: &CpuProfileParams,
+) -> Result<(), OtherQuestion> {
+    match other_question(profile, params, granted(params.priority)) {
+        None => Ok(()),
+        Some((what, help)) => Err(OtherQuestion { what, help }),
+    }
+}
+
+/// How a profile was measured otherwise, and what to do for the same.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{what}")]
+pub struct OtherQuestion {
+    what: String,
+    /// What to do.
+    pub help: String,
+}
+
+/// The priority that a thread of this process is given.
+fn granted(wanted: Option<u8>) -> Option<u32> {
+    let is_granted = |priority| {
+        // It ends with that, and nothing else has it.
+        let asked = thread::spawn(move || Scheduling::fifo(priority).apply(None));
+        asked.join().is_ok_and(|answer| answer.is_ok())
+    };
+    wanted.filter(|&priority| is_granted(priority)).map(u32::from)
+}
+
+/// How the profile was measured otherwise, and what to write for the same; `granted` is the priority
+/// of this measurement.
+fn other_question(
+    profile: &CpuProfile,
+    params: &CpuProfileParams,
+    granted: Option<u32>,
+) -> Option<(String, String)> {
+    let (cpu, priority) = (profile.conditions.cpu, profile.conditions.priority);
+    if cpu != params.cpu {
+        return Some((format!("it is of processor {cpu}"), format!("write --cpu {cpu}")));
+    }
+    if priority != granted {
+        return Some(other_priority(priority, granted));
+    }
+    if let Some(thief) = &profile.conditions.thief {
+        let what = format!("it was measured with a thief of {thief} and covers whatever one takes");
+        return Some((what, "measure the machine as it is, without --thief".to_owned()));
+    }
+    if profile.demand_fit.is_none() {
+        let what = "it has no [fit.demand], the line that is compared";
+        return Some((what.to_owned(), "measure it again with `tidegate cpu profile`".to_owned()));
+    }
+    let lengths = params.intervals.lengths().unwrap_or_default();
+    if lengths.into_iter().eq(profile.points.iter().map(|point| point.interval)) {
+        return None;
+    }
+    let (count, longest) = (profile.points.len(), profile.points.last()?.interval);
+    let what = format!("it has {count} lengths of intervals up to {longest}");
+    Some((what, format!("write --lengths {count} --longest {longest}")))
+}
+
+/// Whoever is less urgent loses more: that is not the machine as it is to this measurement, nor the
+/// other way round.
+fn other_priority(of_baseline: Option<u32>, granted: Option<u32>) -> (String, String) {
+    match (of_baseline, granted) {
+        (None, _) => (
+            "it was measured without a real-time priority, and this measurement has one".to_owned(),
+            "measure it again, with the same permission and --priority".to_owned(),
+        ),
+        (Some(other), None) => (
+            format!("it was measured at priority {other}, and this process is granted none"),
+            "run as root, or raise `ulimit -r`".to_owned(),
+        ),
+        (Some(other), Some(_)) => {
+            (format!("it was measured at priority {other}"), format!("write --priority {other}"))
+        }
+    }
+}
+
+impl Calibration {
+    /// Holds what was measured with the thief against its bounds and the machine without it.
+    pub fn of(thief: SyntheticThief, without: &CpuProfile, measured: &CpuMeasurement) -> Self {
+        let above = measured.thief.and_then(|it| it.priority).map(u32::from);
+        let is_above = above > measured.profile.conditions.priority;
+        Self::of_points(thief, without, &measured.profile.points, is_above)
+    }
+
+    fn of_points(
+        thief: SyntheticThief,
+        without: &CpuProfile,
+        measured: &[StolenPoint],
+        is_above: bool,
+    ) -> Self {
+        let idle = running_max(&without.points);
+        let source = Source::new(thief.execution, thief.period);
+        let line = |idle: &StolenPoint| {
+            without.demand_fit.and_then(|fit| fit.demand_ns(idle.interval.ns()))
+        };
+        let coverage = |bound, idle_ns: &dyn Fn(&StolenPoint) -> u64| {
+            let bound_ns = |idle: &StolenPoint| {
+                let demand = source.demand(bound, idle.interval).and_then(Ratio::ceil);
+                let demand = demand.and_then(|ns| u64::try_from(ns).ok()).unwrap_or(u64::MAX);
+                demand.saturating_add(idle_ns(idle))
+            };
+            let excess = idle.iter().zip(measured).map(|(idle, measured)| {
+                Duration::from_ns(measured.stolen_max.ns().saturating_sub(bound_ns(idle)))
+            });
+            let excess: Vec<Duration> = excess.collect();
+            Coverage {
+                covered: excess.iter().filter(|excess| excess.is_zero()).count(),
+                all: excess.len(),
+                by_any: idle.iter().filter(|idle| bound_ns(idle) >= idle.interval.ns()).count(),
+                excess_max: excess.into_iter().max().unwrap_or(Duration::ZERO),
+            }
+        };
+        let as_measured = |idle: &StolenPoint| idle.stolen_max.ns();
+        Self {
+            thief,
+            is_above,
+            lines: coverage(DemandBound::Linear, &|idle| line(idle).unwrap_or(as_measured(idle))),
+            linear: coverage(DemandBound::Linear, &as_measured),
+            refined: coverage(DemandBound::Refined, &as_measured),
+            idle,
+        }
+    }
+
+    /// Whether both bounds together cover all that was measured (figure 5.8), and could have been
+    /// exceeded.
+    pub fn is_covered(&self) -> bool {
+        self.is_above && self.lines.covered == self.lines.all && self.lines.by_any < self.lines.all
+    }
+
+    /// What both bounds together cover, in a sentence.
+    pub fn says(&self) -> String {
+        if self.is_above {
+            self.lines.says()
+        } else {
+            "says nothing: no thread was above the other".to_owned()
+        }
+    }
+}
+
+impl Coverage {
+    /// In a sentence.
+    pub fn says(&self) -> String {
+        let Self { covered, all, by_any, excess_max } = self;
+        if covered < all {
+            return format!(
+                "{covered} of {all} points are covered, the worst exceeds it by {excess_max}"
+            );
+        }
+        if by_any == all {
+            return "it is the whole of every interval, which says nothing; a longer --longest might"
+                .to_owned();
+        }
+        format!("all {all} points are covered, {by_any} because it is the whole interval")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::IntervalRange;
+    use tidegate_cpu_model::DemandFit;
+
+    use super::*;
+
+    fn points(stolen_us: [u64; 2]) -> Vec<StolenPoint> {
+        let point = |(ms, us)| StolenPoint {
+            interval: Duration::from_ms(ms),
+            stolen_max: Duration::from_us(us),
+        };
+        [1, 10].into_iter().zip(stolen_us).map(point).collect()
+    }
+
+    fn idle() -> CpuProfile {
+        CpuProfile {
+            name: "idle".to_owned(),
+            conditions: tidegate_cpu_model::CpuConditions::default(),
+            points: points([100, 50]),
+            demand_fit: Some(DemandFit { utilization_ppb: 10_000_000, offset_ns: 100_000 }),
+            load_fit: None,
+        }
+    }
+
+    #[test]
+    fn what_exceeds_both_together_is_found() {
+        let ms = Duration::from_ms;
+        let thief = SyntheticThief { execution: ms(2), period: ms(10) };
+        let without = idle();
+        let found = |measured| Calibration::of_points(thief, &without, &points(measured), true);
+        // In 10 ms: 2 by the refined bound, 3.6 by the line; 0.1 without the thief.
+        assert_eq!(found([1_000, 2_100]).refined.covered, 2);
+        let above = found([1_000, 2_101]);
+        assert_eq!((above.refined.covered, above.refined.excess_max), (1, Duration::from_us(1)));
+        assert_eq!((above.linear.covered, found([1_000, 3_701]).linear.covered), (2, 1));
+        // The shorter of both cannot be exceeded: 1.76 in 1 ms.
+        assert_eq!((above.linear.by_any, above.refined.by_any), (1, 1));
+        // The line says 0.2 in 10 ms without the thief.
+        assert!(found([1_000, 3_800]).is_covered() && !found([1_000, 3_801]).is_covered());
+    }
+
+    #[test]
+    fn a_bound_that_nothing_can_exceed_covers_nothing() {
+        let ms = Duration::from_ms;
+        let thief = SyntheticThief { execution: ms(2), period: ms(10) };
+        let without = CpuProfile {
+            demand_fit: Some(DemandFit { utilization_ppb: 1_000_000_000, offset_ns: 0 }),
+            ..idle()
+        };
+        let found = Calibration::of_points(thief, &without, &points([1_000, 10_000]), true);
+        assert!(!found.is_covered() && found.lines.says().contains("says nothing"));
+    }
+
+    /// Goal: where nobody was above the other the thief took what it was given, and being covered is no
+    /// merit.
+    #[test]
+    fn without_a_thread_above_nothing_is_covered() {
+        let ms = Duration::from_ms;
+        let thief = SyntheticThief { execution: ms(2), period: ms(10) };
+        let of = |is_above| Calibration::of_points(thief, &idle(), &points([10, 100]), is_above);
+        assert!(of(true).is_covered() && !of(false).is_covered());
+        assert_eq!(of(false).says(), "says nothing: no thread was above the other");
+    }
+
+    /// Goal: a baseline is of the same question, whoever asks.
+    #[test]
+    fn a_baseline_has_the_priority_of_the_measurement_and_a_line() {
+        let intervals = IntervalRange { longest: Duration::from_ms(10), count: 1 };
+        let params = CpuProfileParams {
+            name: "cpu".to_owned(),
+            cpu: 0,
+            priority: Some(40),
+            intervals,
+            trials: 1,
+            time_limit: None,
+            seed: 1,
+            thief: None,
+            keep_every: Duration::MAX,
+        };
+        let of = |priority| {
+            let mut profile = CpuProfile { points: points([100, 50])[1..].to_vec(), ..idle() };
+            profile.conditions.priority = priority;
+            profile
+        };
+        let fault = |baseline: &CpuProfile, granted| {
+            other_question(baseline, &params, granted).map_or(String::new(), |(what, _)| what)
+        };
+        assert_eq!(fault(&of(Some(40)), Some(40)), "");
+        assert_eq!(fault(&of(None), None), "");
+        assert!(fault(&of(None), Some(40)).contains("without a real-time priority"));
+        assert!(fault(&of(Some(40)), None).contains("is granted none"));
+        assert!(fault(&of(Some(39)), Some(40)).contains("at priority 39"));
+        let without_line = CpuProfile { demand_fit: None, ..of(Some(40)) };
+        assert!(fault(&without_line, Some(40)).contains("no [fit.demand]"));
+        let mut with_thief = of(Some(40));
+        with_thief.conditions.thief = Some("1ms/10ms".to_owned());
+        assert!(fault(&with_thief, Some(40)).contains("with a thief of 1ms/10ms"));
+    }
+}

@@ -1,0 +1,310 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! The core that every ring shares: set-up, slots, submission, waiting, reaping and closing.
+//!
+//! ```text
+//!   free --hold--> pushed --submit, enter--> in flight --reap--> free
+//! ```
+//! A slot's number travels through the kernel as the entry's user data. What belongs to a request
+//! (`M`: nothing, or the memory of its data) stays in its slot meanwhile. Nothing is allocated per
+//! request. The kernel ties a ring to the thread that made it and completes requests only when that
+//! thread waits, so no other thread is disturbed.
+
+use std::marker::PhantomData;
+use std::os::fd::AsRawFd;
+
+use io_uring::types::{FsyncFlags, SubmitArgs};
+use io_uring::{IoUring, cqueue, opcode, squeue};
+use rustix::io::Errno;
+use tidegate_model::{Bytes, Duration, Lba, Op};
+
+use crate::ring_error::{IoError, RingError};
+use crate::target::{Access, Target};
+use crate::uring::{TARGET, errno_of, outcome, refused, timespec};
+
+/// The most slots of a ring.
+pub const SLOTS_MAX: u32 = 4096;
+
+/// The largest request of a ring.
+pub const SIZE_MAX: Bytes = Bytes::new(256 << 20);
+
+/// How long a closing ring waits for the next of its last requests.
+const LAST_WAIT: Duration = Duration::from_ms(10_000);
+
+/// A request that is pushed or in flight.
+#[derive(Debug)]
+pub(crate) struct Held<M> {
+    /// The caller's name for the request.
+    pub(crate) token: u64,
+    /// The bytes that it moves.
+    pub(crate) size: Bytes,
+    pub(crate) memory: M,
+}
+
+/// The core; see the module's text.
+///
+/// # Invariants
+/// - A slot is either in `free` or has an entry in `held`, never both.
+/// - Memory that an entry names is left alone until the entry's completion was reaped.
+pub(crate) struct RingCore<M> {
+    uring: IoUring,
+    held: Vec<Option<Held<M>>>,
+    free: Vec<u16>,
+    pushed_count: u32,
+    is_deferred: bool,
+    target_size: Bytes,
+    alignment: Bytes,
+    access: Access,
+    /// The kernel ties the ring to the thread that made it.
+    _not_send: PhantomData<*const ()>,
+}
+
+impl<M> RingCore<M> {
+    /// Makes a ring on `target` with `slots` slots and room for `others` entries without a slot.
+    ///
+    /// # Errors
+    /// [`RingError`] when the host has no io_uring or refuses a ring of this size.
+    pub(crate) fn new(target: &Target, slots: u32, others: u32) -> Result<Self, RingError> {
+        if slots == 0 || slots > SLOTS_MAX {
+            return Err(RingError::SlotsOutOfRange { slots });
+        }
+        let (uring, is_deferred) = set_up(slots + others)?;
+        uring
+            .submitter()
+            .register_files(&[target.as_raw_fd()])
+            .map_err(|error| refused("register the target", &error))?;
+        Ok(Self {
+            uring,
+            held: (0..slots).map(|_| None).collect(),
+            free: (0..slots).rev().map(slot_of).collect(),
+            pushed_count: 0,
+            is_deferred,
+            target_size: target.size(),
+            alignment: target.alignment(),
+            access: target.access(),
+            _not_send: PhantomData,
+        })
+    }
+
+    /// Whether requests complete only when the owner waits.
+    pub(crate) fn is_deferred(&self) -> bool {
+        self.is_deferred
+    }
+
+    pub(crate) fn uring(&self) -> &IoUring {
+        &self.uring
+    }
+
+    pub(crate) fn slot_count(&self) -> u32 {
+        count(self.held.len())
+    }
+
+    /// Returns how many more requests can be pushed.
+    pub(crate) fn free_count(&self) -> u32 {
+        count(self.free.len())
+    }
+
+    /// Returns how many requests were pushed and not reaped.
+    pub(crate) fn in_flight_count(&self) -> u32 {
+        self.slot_count() - self.free_count()
+    }
+
+    /// Checks that the target can carry a transfer into memory of `room` bytes.
+    ///
+    /// # Panics
+    /// When it cannot.
+    pub(crate) fn check(&self, op: Op, start: Lba, size: Bytes, room: Bytes) {
+        let (start, alignment) = (start.offset_bytes(), self.alignment.get());
+        assert!(size.get() > 0 && size <= room.min(SIZE_MAX), "{size} exceeds {room}");
+        assert!(
+            start.is_multiple_of(alignment) && size.get().is_multiple_of(alignment),
+            "{size} at byte {start} is not aligned to {alignment} bytes",
+        );
+        assert!(
+            start.checked_add(size.get()).is_some_and(|end| end <= self.target_size.get()),
+            "{size} at byte {start} reaches beyond the target of {}",
+            self.target_size,
+        );
+        assert!(op == Op::Read || self.is_writable(), "writing needs a target opened ReadWrite");
+    }
+
+    fn is_writable(&self) -> bool {
+        self.access == Access::ReadWrite
+    }
+
+    /// Takes a free slot, which the caller passes to [`Self::hold`] next.
+    ///
+    /// # Panics
+    /// When no slot is free.
+    pub(crate) fn claim(&mut self) -> u16 {
+        self.free.pop().expect("push needs a free slot: reap first")
+    }
+
+    /// Pushes the entry of the request in a claimed slot.
+    pub(crate) fn hold(&mut self, slot: u16, held: Held<M>, entry: squeue::Entry) {
+        self.held[usize::from(slot)] = Some(held);
+        self.push_entry(&entry.user_data(u64::from(slot)));
+        self.pushed_count += 1;
+    }
+
+    /// Pushes an entry that has no slot and moves no memory; `name` is above [`SLOTS_MAX`].
+    pub(crate) fn push_other(&mut self, entry: squeue::Entry, name: u64) {
+        self.push_entry(&entry.user_data(name));
+    }
+
+    /// Pushes a flush; it covers everything that came back before.
+    ///
+    /// # Panics
+    /// When no slot is free.
+    pub(crate) fn push_flush(&mut self, token: u64, memory: M) {
+        let entry = opcode::Fsync::new(TARGET).flags(FsyncFlags::DATASYNC).build();
+        let slot = self.claim();
+        self.hold(slot, Held { token, size: Bytes::new(0), memory }, entry);
+    }
+
+    /// Pushes a deallocation of blocks.
+    ///
+    /// # Panics
+    /// When no slot is free; when the target was opened read-only.
+    pub(crate) fn push_trim(&mut self, token: u64, start: Lba, size: Bytes, memory: M) {
+        assert!(self.is_writable(), "trimming needs a target opened ReadWrite");
+        let mode = libc::FALLOC_FL_PUNCH_HOLE | libc::FALLOC_FL_KEEP_SIZE;
+        let entry = opcode::Fallocate::new(TARGET, size.get()).offset(start.offset_bytes());
+        let slot = self.claim();
+        self.hold(slot, Held { token, size: Bytes::new(0), memory }, entry.mode(mode).build());
+    }
+
+    #[expect(unsafe_code, reason = "the kernel will follow the entry's addresses")]
+    fn push_entry(&mut self, entry: &squeue::Entry) {
+        // SAFETY: an address in the entry is that of memory that belongs to a slot which was free
+        // a moment ago: a buffer of the ring's own, or one that `held` owns now. By the type's
+        // invariant it is left alone until the completion was reaped; a ring that is dropped
+        // before keeps it for ever.
+        let pushed = unsafe { self.uring.submission().push(entry) };
+        pushed.expect("the submission queue has room for every slot and every other entry");
+    }
+
+    /// Gives everything pushed to the kernel with one system call.
+    ///
+    /// # Errors
+    /// [`RingError::BatchSplit`] when the kernel took a part, [`RingError::Enter`] when it took
+    /// nothing. What it did not take goes with the next batch.
+    pub(crate) fn submit(&mut self) -> Result<(), RingError> {
+        if self.pushed_count == 0 {
+            return Ok(());
+        }
+        let size = self.pushed_count as usize;
+        let taken =
+            self.uring.submit().map_err(|error| RingError::Enter { source: errno_of(&error) })?;
+        self.pushed_count -= count(taken);
+        if taken == size { Ok(()) } else { Err(RingError::BatchSplit { taken, size }) }
+    }
+
+    /// Gives everything pushed to the kernel, then blocks until `want` completions are there or
+    /// `timeout` is over.
+    ///
+    /// # Errors
+    /// The kernel's: `TIME` when the time is over, `INTR` after a signal.
+    pub(crate) fn enter(&mut self, want: u32, timeout: Option<Duration>) -> Result<(), Errno> {
+        let time = timeout.map(timespec);
+        let arguments = match &time {
+            Some(time) => SubmitArgs::new().timespec(time),
+            None => SubmitArgs::new(),
+        };
+        let entered = self.uring.submitter().submit_with_args(want as usize, &arguments);
+        // What the kernel did not take goes with the next call.
+        let left = u32::try_from(self.uring.submission().len()).unwrap_or(u32::MAX);
+        self.pushed_count = self.pushed_count.min(left);
+        entered.map(drop).map_err(|error| errno_of(&error))
+    }
+
+    /// Whether a completion is there to reap.
+    pub(crate) fn has_completion(&mut self) -> bool {
+        !self.uring.completion().is_empty()
+    }
+
+    /// Whether the kernel holds completions back until it is entered.
+    pub(crate) fn has_deferred_work(&mut self) -> bool {
+        self.uring.submission().taskrun()
+    }
+
+    /// Takes all completions: `take` gets each request's slot, what was held in it and its
+    /// result; `other` gets the flags of entries without a slot. Neither waits nor calls the
+    /// system.
+    pub(crate) fn reap(
+        &mut self,
+        mut take: impl FnMut(u16, Held<M>, Result<(), IoError>),
+        mut other: impl FnMut(u32),
+    ) {
+        let Self { uring, held, free, .. } = self;
+        for entry in uring.completion() {
+            let Some(slot) = u16::try_from(entry.user_data()).ok() else {
+                other(entry.flags());
+                continue;
+            };
+            // The kernel completes each entry once.
+            let Some(request) = held[usize::from(slot)].take() else { continue };
+            free.push(slot);
+            let result = outcome(entry.result(), request.size);
+            take(slot, request, result);
+        }
+    }
+
+    /// Waits for the last requests, within reason, and returns what the kernel may still use: the
+    /// caller must never free that memory. What was pushed and never submitted does not happen.
+    pub(crate) fn close(&mut self) -> impl Iterator<Item = Held<M>> {
+        // Waiting would submit what is pushed: a write that nobody submitted must not happen.
+        if self.pushed_count == 0 {
+            self.drain();
+        }
+        if self.in_flight_count() <= self.pushed_count {
+            // The kernel takes a closed ring apart in its own time. Given back here, the target
+            // can be opened exclusively or unmounted at once.
+            let _ = self.uring.submitter().unregister_files();
+        }
+        self.held.drain(..).flatten()
+    }
+
+    fn drain(&mut self) {
+        while self.in_flight_count() > 0 {
+            match self.enter(1, Some(LAST_WAIT)) {
+                Ok(()) | Err(Errno::INTR) => self.reap(|_, _, _| (), |_| ()),
+                Err(_) => return,
+            }
+        }
+    }
+}
+
+/// Sets up a ring as good as the kernel allows; also returns whether completions are deferred.
+fn set_up(entries: u32) -> Result<(IoUring, bool), RingError> {
+    let deferred = IoUring::builder()
+        .setup_submit_all()
+        .setup_single_issuer()
+        .setup_defer_taskrun()
+        .setup_taskrun_flag()
+        .build(entries);
+    let plain = match deferred.map_err(|error| errno_of(&error)) {
+        Ok(uring) => return Ok((uring, true)),
+        // Kernels before 6.1 do not know these flags.
+        Err(Errno::INVAL) => IoUring::builder().build(entries).map_err(|error| errno_of(&error)),
+        Err(source) => Err(source),
+    };
+    match plain {
+        Ok(uring) if uring.params().is_feature_ext_arg() => Ok((uring, false)),
+        Ok(_) | Err(Errno::NOSYS) => Err(RingError::Absent),
+        Err(source @ (Errno::PERM | Errno::ACCESS)) => Err(RingError::Forbidden { source }),
+        Err(source) => Err(RingError::Setup { step: "set up a ring", source }),
+    }
+}
+
+/// Whether an entry that completes more than once will complete again.
+pub(crate) fn is_kept(flags: u32) -> bool {
+    cqueue::more(flags)
+}
+
+pub(crate) fn slot_of(number: u32) -> u16 {
+    u16::try_from(number).expect("at most SLOTS_MAX")
+}
+
+fn count(length: usize) -> u32 {
+    u32::try_from(length).expect("at most SLOTS_MAX")
+}

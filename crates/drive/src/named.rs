@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! Finds the drive file that a name means: a built-in one, or a file.
+//!
+//! The caller reads the file, so that it can refuse what it does not want to read.
+
+use std::path::{Path, PathBuf};
+
+use tidegate_model::{DriveFile, FileError};
+
+use crate::builtin;
+
+/// Why a name leads to no drive file.
+#[derive(Debug)]
+pub enum NamedError<E> {
+    /// No built-in drive has this name, and the file cannot be read.
+    Unreadable {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        source: E,
+    },
+    /// The file is faulty.
+    Faulty {
+        /// The file.
+        path: PathBuf,
+        /// Its text.
+        text: String,
+        /// The fault.
+        error: FileError,
+    },
+}
+
+/// Returns the built-in drive of this name, or the drive file at this path, relative to `folder`,
+/// whose text `read` returns.
+///
+/// # Errors
+/// [`NamedError`] if there is neither, or the file is faulty.
+pub fn named<E>(
+    name: &str,
+    folder: &Path,
+    read: impl FnOnce(&Path) -> Result<String, E>,
+) -> Result<DriveFile, NamedError<E>> {
+    if let Ok(file) = builtin::load(name) {
+        return Ok(file);
+    }
+    let path = folder.join(name);
+    match read(&path) {
+        Ok(text) => {
+            DriveFile::parse(&text).map_err(|error| NamedError::Faulty { path, text, error })
+        }
+        Err(source) => Err(NamedError::Unreadable { path, source }),
+    }
+}

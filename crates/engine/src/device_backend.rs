@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! A real device through io_uring, on the real clock.
+//!
+//! What one `submit` gives goes to the kernel with one system call. The thread blocks in the
+//! ring until a completion, an instant or a signal; nothing is allocated per request.
+
+use std::collections::VecDeque;
+use std::convert::Infallible;
+
+use tidegate_device::target::Access;
+use tidegate_device::{Io, IoClass, IoError, Ring, RingError, Target};
+use tidegate_host::{Backend, Completion};
+use tidegate_model::{Bytes, Duration, Lba, Request, RequestId, Tag, Time};
+use tidegate_platform::Clock;
+
+use crate::limits::Limits;
+
+/// The longest time for which the thread blocks: a cancellation by another thread, which no
+/// signal announces, is seen after it.
+const WAIT_MAX: Duration = Duration::from_ms(100);
+
+/// The most completions handed over at once. Devices often return many together and are idle
+/// until they get new ones: handed over in small parts, the first are answered with new
+/// requests, on which the device works while the host sees to the rest.
+const REAP_MAX: usize = 4;
+
+/// The means of making requests failed, not a request: that is in its completion.
+#[derive(Debug, thiserror::Error)]
+#[error("cannot {action}: {source}")]
+pub struct BackendError {
+    /// What was being done.
+    pub action: &'static str,
+    /// Why it could not be done.
+    pub source: RingError,
+}
+
+/// Nothing fails in virtual time.
+impl From<Infallible> for BackendError {
+    fn from(never: Infallible) -> Self {
+        match never {}
+    }
+}
+
+/// A real device on the real clock; see the module's text.
+///
+/// It belongs to the thread that made it.
+#[derive(Debug)]
+pub struct DeviceBackend {
+    ring: Ring,
+    clock: Clock,
+    limits: Limits,
+    /// Came back and was not handed over yet.
+    returned: VecDeque<Completion<(), IoError>>,
+    is_ranking: bool,
+}
+
+impl DeviceBackend {
+    /// Makes a back end of `target` with buffers for `in_flight_max` requests of at most
+    /// `size_max`, which is rounded up to what the target is aligned to.
+    ///
+    /// # Errors
+    /// [`RingError`] when io_uring is not to be had, or not that large.
+    pub fn new(target: &Target, in_flight_max: u32, size_max: Bytes) -> Result<Self, RingError> {
+        let alignment = target.alignment();
+        let size_max = Bytes::new(size_max.get().next_multiple_of(alignment.get()));
+        let limits = Limits {
+            capacity: target.size(),
+            alignment,
+            size_max,
+            in_flight_max,
+            is_writable: target.access() == Access::ReadWrite,
+        };
+        let ring = Ring::new(target, in_flight_max, size_max)?;
+        let returned = VecDeque::with_capacity(in_flight_max as usize);
+        Ok(Self { ring, clock: Clock::start(), limits, returned, is_ranking: false })
+    }
+
+    /// Whether requests go with the priority that policies give them from now on: those with
+    /// a tag of priority as the kernel's class "real time", all others as "best effort". It
+    /// takes [`tidegate_device::io_priority::is_permitted`]. Otherwise all are of the thread's class.
+    pub fn rank(&mut self, is_ranking: bool) {
+        self.is_ranking = is_ranking;
+    }
+
+    fn class(&self, tag: Tag) -> IoClass {
+        match tag {
+            _ if !self.is_ranking => IoClass::Inherited,
+            Tag::Priority | Tag::HeadOfQueue => IoClass::RealTime,
+            _ => IoClass::BestEffort,
+        }
+    }
+
+    /// What the target can take.
+    pub fn limits(&self) -> Limits {
+        self.limits
+    }
+}
+
+impl Backend for DeviceBackend {
+    type Payload = ();
+    type Fault = IoError;
+    type Error = BackendError;
+
+    fn begin(&mut self) {
+        let is_idle = self.ring.in_flight_count() == 0 && self.returned.is_empty();
+        assert!(is_idle, "a run begins with nothing in flight");
+        self.clock = Clock::start();
+    }
+
+    fn now(&self) -> Time {
+        self.clock.now()
+    }
+
+    fn submit(&mut self, batch: &[Request], payloads: &mut Vec<()>) -> Result<(), BackendError> {
+        payloads.clear();
+        for &Request { id: RequestId(token), op, start, size, fua, tag, .. } in batch {
+            let class = self.class(tag);
+            self.ring.push_as(Io { token, op, start, size, fua }, class);
+        }
+        let action = "submit to the device";
+        self.ring.submit().map_err(|source| BackendError { action, source })
+    }
+
+    fn flush(&mut self, id: RequestId) {
+        self.ring.push_flush(id.0);
+    }
+
+    fn trim(&mut self, id: RequestId, start: Lba, size: Bytes) {
+        self.ring.push_trim(id.0, start, size);
+    }
+
+    fn wait(&mut self, until: Option<Time>) -> Result<(), BackendError> {
+        if !self.returned.is_empty() {
+            return Ok(());
+        }
+        let timeout = until.map_or(WAIT_MAX, |until| until.since(self.now()).min(WAIT_MAX));
+        let woken = self.ring.wait(Some(timeout));
+        let action = "wait for the device";
+        woken.map(drop).map_err(|source| BackendError { action, source })
+    }
+
+    fn reap(&mut self, completions: &mut Vec<Completion<(), IoError>>) -> Result<(), BackendError> {
+        let returned = &mut self.returned;
+        self.ring.reap(|tidegate_device::Completion { token, result }, _data| {
+            returned.push_back(Completion { id: RequestId(token), payload: Some(()), result });
+        });
+        let count = returned.len().min(REAP_MAX);
+        completions.extend(returned.drain(..count));
+        Ok(())
+    }
+}

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! What becomes of the priority that `rtio-priority` gives its requests on a real device.
+//!
+//! They go with the kernel's I/O class "real time". Whether the device hears of it is the
+//! driver's matter: of libata sysfs says so, of other drivers nothing does. A bound is given
+//! only where it does.
+
+use tidegate_device::io_priority;
+
+/// See the module's text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Priority {
+    /// Nobody asked for it, or the kernel does not let this process use it.
+    NotSent,
+    /// It is sent, and nothing says that the device is told.
+    Unknown,
+    /// It is sent, and the device, which has such a priority, is not told.
+    SwitchedOff,
+    /// The device is told.
+    Honoured,
+}
+
+impl Priority {
+    /// What holds where policies ask for priority or not, of a device with that switch.
+    pub fn found(is_asked: bool, ncq_priority: Option<bool>) -> Self {
+        Self::of(is_asked && io_priority::is_permitted(), ncq_priority)
+    }
+
+    const fn of(is_permitted: bool, ncq_priority: Option<bool>) -> Self {
+        match (is_permitted, ncq_priority) {
+            (false, _) => Self::NotSent,
+            (true, None) => Self::Unknown,
+            (true, Some(false)) => Self::SwitchedOff,
+            (true, Some(true)) => Self::Honoured,
+        }
+    }
+
+    /// Whether requests go with it.
+    pub const fn is_sent(self) -> bool {
+        !matches!(self, Self::NotSent)
+    }
+
+    /// Whether a bound may rest on it.
+    pub const fn is_honoured(self) -> bool {
+        matches!(self, Self::Honoured)
+    }
+
+    /// What has to be said.
+    pub fn note(self) -> Option<String> {
+        let why = match self {
+            Self::NotSent => {
+                "the kernel does not let this process send requests of the I/O class \"real time\" \
+                 (run as root, or with CAP_SYS_NICE), so its requests go without priority"
+            }
+            Self::Unknown => {
+                "its requests go with the kernel's I/O class \"real time\", but nothing in sysfs \
+                 says that the device is told of it"
+            }
+            Self::SwitchedOff => {
+                "the device has a priority of its own that is switched off: write 1 to its \
+                 device/ncq_prio_enable in /sys/block"
+            }
+            Self::Honoured => return None,
+        };
+        Some(format!("rtio-priority: {why}; no bound is given for it here"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bound_is_given_only_where_the_device_is_told() {
+        for (is_permitted, switch, is_sent, is_honoured) in [
+            (false, None, false, false),
+            (false, Some(true), false, false),
+            (true, None, true, false),
+            (true, Some(false), true, false),
+            (true, Some(true), true, true),
+        ] {
+            let priority = Priority::of(is_permitted, switch);
+            assert_eq!((priority.is_sent(), priority.is_honoured()), (is_sent, is_honoured));
+            assert_eq!(priority.note().is_none(), is_honoured, "whatever is not is said");
+        }
+        assert!(!Priority::found(false, Some(true)).is_sent());
+    }
+}

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! A real device or file as the store of a service, through io_uring.
+
+use tidegate_device::{DataRing, IoBuffer, IoError, RingError, Target, Transfer, Waker};
+use tidegate_host::{Backend, Completion};
+use tidegate_model::{Bytes, Duration, Lba, Request, RequestId, Time};
+use tidegate_platform::Clock;
+
+/// The longest time for which the thread blocks without anything to do.
+const WAIT_MAX: Duration = Duration::from_ms(60_000);
+
+/// A target on the real clock.
+#[derive(Debug)]
+pub struct DeviceStore {
+    ring: DataRing,
+    clock: Clock,
+    /// Open for as long as the ring.
+    _target: Target,
+}
+
+impl DeviceStore {
+    /// Makes a store of `target` for a policy that has at most `depth` requests in flight. It belongs
+    /// to the thread that makes it, which looks for `busy_poll` before it blocks.
+    ///
+    /// # Errors
+    /// [`RingError`] when io_uring is not to be had, or not that large.
+    pub fn new(
+        target: Target,
+        depth: u32,
+        busy_poll: Duration,
+        clock: Clock,
+        waker: Waker,
+    ) -> Result<Self, RingError> {
+        // Each request in flight may have a flush behind it, and there may be a trim.
+        let ring = DataRing::new(&target, 2 * depth + 1, waker)?.busy_polling(busy_poll);
+        Ok(Self { ring, clock, _target: target })
+    }
+}
+
+impl Backend for DeviceStore {
+    type Payload = IoBuffer;
+    type Fault = IoError;
+    type Error = RingError;
+
+    fn now(&self) -> Time {
+        self.clock.now()
+    }
+
+    fn submit(&mut self, batch: &[Request], payloads: &mut Vec<IoBuffer>) -> Result<(), RingError> {
+        for (request, data) in batch.iter().zip(payloads.drain(..)) {
+            let &Request { id: RequestId(token), op, start, size, .. } = request;
+            self.ring.push(Transfer { token, op, start, size, data });
+        }
+        Ok(())
+    }
+
+    fn flush(&mut self, id: RequestId) {
+        self.ring.push_flush(id.0);
+    }
+
+    fn trim(&mut self, id: RequestId, start: Lba, size: Bytes) {
+        self.ring.push_trim(id.0, start, size);
+    }
+
+    fn wait(&mut self, until: Option<Time>) -> Result<(), RingError> {
+        let timeout = until.map_or(WAIT_MAX, |until| until.since(self.now()).min(WAIT_MAX));
+        self.ring.wait(timeout)
+    }
+
+    fn reap(
+        &mut self,
+        completions: &mut Vec<Completion<IoBuffer, IoError>>,
+    ) -> Result<(), RingError> {
+        self.ring.reap(|tidegate_device::Moved { token, data, result }| {
+            completions.push(Completion { id: RequestId(token), payload: data, result });
+        });
+        Ok(())
+    }
+}

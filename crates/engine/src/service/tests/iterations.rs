@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! What one iteration of the service's thread has to do is bounded, whatever a tenant asks for.
+//!
+//! Counted in parts opened and in parts that each of them is compared with, not by a clock.
+
+use std::sync::Arc;
+
+use tidegate_device::{IoBuffer, Waker};
+use tidegate_model::{Bytes, Duration, Lba, Time};
+
+use crate::service::call::{Awaited, Call, CallKind, CallPart, mailbox};
+use crate::service::core::{Core, ITERATION_PARTS};
+use crate::service::gate::PARTS;
+use crate::service::harness::offered::{core, proved, share_with};
+use crate::service::harness::store::{BLOCK, Store};
+use crate::service::inbox::Message;
+use crate::service::offer::ExportId;
+use crate::service::{CallError, Export, Shared};
+
+/// The exports of the harness' serve file, each of as many requests as a piece of a large call.
+const KEEPS: u64 = 0;
+const FLOODS: u64 = 2;
+const SIZE: Bytes = Bytes::from_kib(16);
+const PIECE: usize = 64;
+
+fn call(export: u64, kind: CallKind, parts: usize, released: Time) -> (Call, Awaited) {
+    let part = |index: usize| CallPart {
+        start: Lba::new((export * 64 + index as u64) * SIZE.get() / 512),
+        size: SIZE,
+        data: Some(IoBuffer::new(Bytes::new(BLOCK as u64 * 4))),
+    };
+    let (answer, awaited) = mailbox();
+    let parts = (0..parts).map(part).collect();
+    (Call { export: ExportId(export), kind, released, parts, answer }, awaited)
+}
+
+/// Runs one iteration and returns how many parts it opened.
+fn opened_in_iteration(core: &mut Core<Store>, calls: Vec<Call>) -> u64 {
+    let before = core.opened();
+    core.run_iteration(calls.into_iter());
+    core.opened() - before
+}
+
+/// Goal: what a contract allows is on the drive after the parts of one call, however much a tenant
+/// without one asked for before it, at one place; what comes while that is read, too.
+#[test]
+fn a_contract_is_not_kept_waiting_by_what_was_asked_before() {
+    const CALLS: usize = 100;
+    let params = proved();
+    let bound = params.arrangement.bounds[0].expect("proven");
+    for kind in [CallKind::Read, CallKind::Write { is_durable: false }] {
+        let mut core = core(&params, 1);
+        let keeps = |now| call(KEEPS, CallKind::Read, 1, now);
+        let flood = (0..CALLS).map(|_| call(FLOODS, kind, PIECE, Time::ZERO));
+        let (mut calls, answers): (Vec<_>, Vec<_>) = flood.unzip();
+        let (first, first_answer) = keeps(Time::ZERO);
+        calls.push(first);
+        assert_eq!(opened_in_iteration(&mut core, calls), 1 + ITERATION_PARTS as u64);
+        assert_eq!(core.backend().of_contracts(), 1);
+        let (second, second_answer) = keeps(Time::ZERO);
+        assert_eq!(opened_in_iteration(&mut core, vec![second]), 1 + ITERATION_PARTS as u64);
+        while !core.is_idle() {
+            core.wait_until(None);
+            assert!(opened_in_iteration(&mut core, Vec::new()) <= ITERATION_PARTS as u64);
+        }
+        for answer in [first_answer, second_answer] {
+            let (result, _) = answer.poll().expect("all is answered");
+            assert!(result.expect("it is a good drive").response <= bound);
+        }
+        assert!(answers.iter().all(|answer| answer.poll().is_some()));
+    }
+}
+
+/// Goal: one who asks for much on many connections is compared with little, and makes no contract
+/// late. Method: 20 clients overwrite the same place, one keeps its contract; in virtual time, but for
+/// when the clients' threads ask.
+#[test]
+fn many_connections_have_no_more_on_their_way_than_one_export_may() {
+    const CLIENTS: usize = 20;
+    const CALLS: usize = 4;
+    let shared = share_with(proved(), Waker::new().expect("a descriptor"));
+    let export = |name| Export::named(&shared, name).expect("it is offered");
+    let zero = |floods: &Export| floods.zero(0, PIECE * (16 << 10), false);
+    let statistics = std::thread::scope(|scope| {
+        // Both end with a test that fails, or its clients would wait for ever.
+        let (mut core, _closing) = (core(&shared.params, 1), Closing(&shared));
+        let ask = |_| {
+            let floods = export("floods");
+            scope.spawn(move || (0..CALLS).map(|_| zero(&floods)).collect::<Vec<_>>())
+        };
+        let clients: Vec<_> = (0..CLIENTS).map(ask).collect();
+        let mut next = Time::ZERO;
+        while !(clients.iter().all(std::thread::ScopedJoinHandle::is_finished) && core.is_idle()) {
+            let now = core.backend().now;
+            let mut calls = taken(&shared, now);
+            let mut agreed = 0;
+            if next <= now {
+                calls.push(call(KEEPS, CallKind::Read, 1, now).0);
+                (agreed, next) = (1, now + Duration::from_ms(40));
+            }
+            let opened = opened_in_iteration(&mut core, calls);
+            assert!(opened <= ITERATION_PARTS as u64 + agreed, "{opened}");
+            let outstanding = core.in_order(ExportId(FLOODS)) as u64;
+            assert!(outstanding <= PARTS, "{outstanding}");
+            core.wait_until(Some(next));
+            // Each time it costs a slice of whoever else is there.
+            if core.is_idle() {
+                std::thread::yield_now();
+            }
+        }
+        for client in clients {
+            let results = client.join().expect("it does not panic");
+            assert_eq!(results, [Ok(()); CALLS] as [Result<(), CallError>; CALLS]);
+        }
+        core.statistics()
+    });
+    let [keeps, _, floods] = &statistics.exports[..] else { panic!("three exports") };
+    assert_eq!(floods.responses.count(), (CLIENTS * CALLS * PIECE) as u64);
+    assert!(keeps.bounded.count() > 100, "{}", keeps.bounded.count());
+    assert_eq!((keeps.exceeded, keeps.beyond, keeps.misses), (0, 0, 0));
+}
+
+/// Refuses clients from then on.
+struct Closing<'a>(&'a Shared);
+
+impl Drop for Closing<'_> {
+    fn drop(&mut self) {
+        self.0.inbox.close();
+    }
+}
+
+/// What clients sent, as if it had come at that instant of the drive's time.
+fn taken(shared: &Arc<Shared>, now: Time) -> Vec<Call> {
+    let mut messages = Vec::new();
+    shared.inbox.take(&mut messages, &mut Time::ZERO.clone());
+    let call = |message| match message {
+        Message::Call(call) => Some(Call { released: now, ..call }),
+        _ => None,
+    };
+    messages.into_iter().filter_map(call).collect()
+}

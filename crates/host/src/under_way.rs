@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! What is under way in a run: its sources, the requests that are not complete, and the counts.
+
+use tidegate_model::{Class, Outcome, Request, RequestId, Tag, TaskIndex, Time};
+use tidegate_stats::Memory;
+
+use crate::ledger::{Job, Ledger};
+use crate::metrics::RunMetrics;
+use crate::observer::Observer;
+use crate::params::HostParams;
+use crate::round::Requests;
+use crate::sources::{Due, Sources};
+
+/// A request that came back, and what ended with it.
+pub(crate) struct Ended {
+    pub(crate) request: Request,
+    /// Whether its job ended.
+    pub(crate) is_job: bool,
+    /// Whether the job was its source's last.
+    pub(crate) is_last: bool,
+}
+
+/// See the module's text.
+#[derive(Debug)]
+pub(crate) struct UnderWay<'a, O> {
+    pub(crate) observer: &'a mut O,
+    pub(crate) sources: Sources,
+    ledger: Ledger,
+    pub(crate) metrics: RunMetrics,
+    /// K of the drive.
+    depth: u32,
+    /// Releases and completions of requests, and instants that a policy asked for.
+    pub(crate) events: u64,
+    /// Requests of tasks that are released and not complete.
+    pub(crate) real_time_left: u64,
+    /// Those of best-effort loads.
+    pub(crate) best_effort_left: u64,
+    /// Requests that were submitted and did not come back.
+    pub(crate) in_flight_count: u32,
+    /// Streams whose last job was dropped in this round: a policy is told of nothing while it
+    /// decides.
+    pub(crate) ended_by_drop: Vec<TaskIndex>,
+}
+
+impl<'a, O: Observer> UnderWay<'a, O> {
+    pub(crate) fn new(params: &HostParams<'a>, observer: &'a mut O) -> Self {
+        let expected = match params.memory {
+            Memory::AsNeeded => 0,
+            Memory::Beforehand => params.expected_outstanding(),
+        };
+        Self {
+            observer,
+            sources: Sources::new(params),
+            ledger: Ledger::new(params.outstanding_max, expected),
+            metrics: RunMetrics::new(params.workload, params.memory),
+            depth: params.workload.depth,
+            events: 0,
+            real_time_left: 0,
+            best_effort_left: 0,
+            in_flight_count: 0,
+            ended_by_drop: Vec::new(),
+        }
+    }
+
+    /// Counts a request that came back.
+    pub(crate) fn complete(&mut self, now: Time, id: RequestId, outcome: Outcome) -> Ended {
+        self.events += 1;
+        let (request, job) = self.ledger.complete(id, outcome);
+        *self.left(request.class) -= 1;
+        self.in_flight_count -= 1;
+        self.metrics.complete_request(request.task, now, request.size, outcome);
+        let is_last = self.end_job(now, request.task, job);
+        self.observer.completed(now, &request, outcome);
+        Ended { request, is_job: job.is_some(), is_last }
+    }
+
+    /// Counts a job that ended, if one did; whether it was its source's last.
+    fn end_job(&mut self, now: Time, source: TaskIndex, job: Option<Job>) -> bool {
+        job.is_some_and(|job| {
+            self.metrics.complete_job(now, &job);
+            self.sources.end_job(now, source)
+        })
+    }
+
+    /// Releases a job: each of its requests goes to `release`; whether there was room for all.
+    pub(crate) fn release_job(
+        &mut self,
+        now: Time,
+        Due { source, at }: Due,
+        mut release: impl FnMut(&Request),
+    ) -> bool {
+        self.metrics.release(now);
+        let requests = self.sources.source(source).requests();
+        let job = self.ledger.open_job(requests);
+        for _ in 0..requests {
+            if !self.ledger.has_room() {
+                return false;
+            }
+            let source = self.sources.source(source);
+            let request = self.ledger.open_request(job, |id| source.request(id, at));
+            self.events += 1;
+            *self.left(request.class) += 1;
+            self.observer.released(now, &request);
+            release(&request);
+        }
+        true
+    }
+
+    /// Counts the jobs that are not complete at the end of the run.
+    pub(crate) fn abandon_jobs(&mut self, now: Time) {
+        for job in self.ledger.unfinished_jobs() {
+            self.metrics.abandon_job(now, &job);
+        }
+    }
+
+    /// The count in which a request of that class stands while it is not complete.
+    fn left(&mut self, class: Class) -> &mut u64 {
+        match class {
+            Class::Hard | Class::Soft | Class::Interactive => &mut self.real_time_left,
+            Class::BestEffort => &mut self.best_effort_left,
+        }
+    }
+}
+
+impl<O: Observer> Requests for UnderWay<'_, O> {
+    type Payload = ();
+
+    fn released(&mut self, id: RequestId) -> Request {
+        self.ledger.queued(id)
+    }
+
+    fn dispatch(&mut self, id: RequestId, tag: Tag) -> Request {
+        self.ledger.dispatch(id, tag)
+    }
+
+    fn drop_queued(&mut self, now: Time, id: RequestId) {
+        self.events += 1;
+        let (request, job) = self.ledger.drop_queued(id);
+        assert!(request.optional, "{id:?} was dropped, and its contract does not allow it");
+        *self.left(request.class) -= 1;
+        self.metrics.drop_request(request.task);
+        if self.end_job(now, request.task, job) && request.class == Class::Soft {
+            self.ended_by_drop.push(request.task);
+        }
+        self.observer.dropped(now, &request);
+    }
+
+    fn submitted(&mut self, now: Time, batch: &mut Vec<Request>, payloads: &mut Vec<()>) {
+        let count = u32::try_from(batch.len()).expect("fewer requests than 2^32");
+        self.in_flight_count += count;
+        assert!(self.in_flight_count <= self.depth, "more in flight than the drive accepts");
+        self.observer.dispatched(now, batch);
+        payloads.resize(batch.len(), ());
+    }
+}

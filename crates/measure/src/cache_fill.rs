@@ -1,0 +1,240 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! How many writes fill the volatile cache of a device: they are doubled until flushes get no
+//! longer.
+
+use rand::RngExt as _;
+use rand_pcg::Pcg64;
+use serde::{Deserialize, Serialize};
+use tidegate_model::{Duration, Time};
+
+use crate::flow::Flow;
+use crate::places::{Places, TWENTIETH};
+use crate::subject::{Subject, SubjectError};
+
+/// Fewer writes than take this long do not count as enough, whatever flushes take: a large cache
+/// looks at first like none.
+const FILL_MIN: Duration = Duration::from_ms(1_000);
+
+/// A cache that is not full after so long is larger than the search goes.
+const FILL_MAX: Duration = Duration::from_ms(30_000);
+
+/// Into how many steps each doubling of a number of writes is divided.
+const STEP_PART: u32 = 4;
+
+/// The most doublings, for a device whose clock does not move.
+const TRIES_MAX: usize = 20;
+
+/// A flush that is longer by less than a tenth counts as equally long.
+const LONGER: [u64; 2] = [11, 10];
+
+/// What is written before a flush.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum FlushStart {
+    /// One write at a random place.
+    One,
+    /// K writes at once.
+    Deep,
+    /// A flow at full depth that fills the cache.
+    Full,
+    /// A flow whose places alternate between the two ends of the target, as long as makes flushes
+    /// longest: in a longer one the drive writes out one end before the other.
+    Ends,
+}
+
+impl FlushStart {
+    /// All, the cheapest first.
+    pub const ALL: [Self; 4] = [Self::One, Self::Deep, Self::Full, Self::Ends];
+
+    /// The name in files.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::One => "one",
+            Self::Deep => "deep",
+            Self::Full => "full",
+            Self::Ends => "ends",
+        }
+    }
+
+    /// How many writes it has.
+    pub(crate) fn writes(self, depth: u32, full: CacheFill) -> u32 {
+        match self {
+            Self::One => 1,
+            Self::Deep => depth,
+            Self::Full => full.writes,
+            Self::Ends => full.ends,
+        }
+    }
+}
+
+/// How many writes fill the cache of a device.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct CacheFill {
+    /// At random places.
+    pub(crate) writes: u32,
+    /// At the ends: the number after which a flush took longest.
+    pub(crate) ends: u32,
+    /// Whether flushes got no longer; false where the search stopped earlier.
+    pub(crate) is_level: bool,
+}
+
+impl CacheFill {
+    /// Evaluates flushes after ever more writes, twice as many each time.
+    fn of(tried: &[(u32, Duration)], is_level: bool) -> Self {
+        let longest = longest_of(tried);
+        let is_as_long = |&&(_, flush): &&(u32, Duration)| !is_longer(longest, flush);
+        let last = tried.last().map_or(1, |(writes, _)| *writes);
+        // From there on all flushes are equally long: a single one that was long by chance does not
+        // count.
+        let enough = tried.iter().rev().take_while(is_as_long).last();
+        let enough = enough.map_or(last, |(writes, _)| *writes);
+        let writes = enough.saturating_mul(2).min(last);
+        Self { writes, ends: writes, is_level }
+    }
+}
+
+fn longest_of(tried: &[(u32, Duration)]) -> Duration {
+    tried.iter().map(|(_, flush)| *flush).max().unwrap_or_default()
+}
+
+fn is_longer(flush: Duration, other: Duration) -> bool {
+    u128::from(flush.ns()) * u128::from(LONGER[1]) > u128::from(other.ns()) * u128::from(LONGER[0])
+}
+
+/// Whether the last two doublings made flushes no longer.
+fn has_levelled(tried: &[(u32, Duration)]) -> bool {
+    let Some(before) = tried.len().checked_sub(2).filter(|&before| before >= 2) else {
+        return false;
+    };
+    !is_longer(longest_of(&tried[before..]), longest_of(&tried[..before]))
+}
+
+/// Searches for the writes that fill the cache, and for those at the ends that make a flush
+/// longest. Returns `None` if `go_on` says stop.
+pub(crate) fn find(
+    subject: &mut dyn Subject,
+    places: Places,
+    depth: u32,
+    random: &mut Pcg64,
+    mut go_on: impl FnMut(Time) -> bool,
+) -> Result<Option<CacheFill>, SubjectError> {
+    match fill(subject, places, depth, random, &mut go_on)? {
+        Some(full) => dirtiest(subject, places, depth, full, random, &mut go_on),
+        None => Ok(None),
+    }
+}
+
+/// Doubles the writes until flushes get no longer; `None` if `go_on` says stop.
+fn fill(
+    subject: &mut dyn Subject,
+    places: Places,
+    depth: u32,
+    random: &mut Pcg64,
+    mut go_on: impl FnMut(Time) -> bool,
+) -> Result<Option<CacheFill>, SubjectError> {
+    let (mut tried, mut writes) = (Vec::new(), depth);
+    loop {
+        if !go_on(subject.now()) {
+            return Ok(None);
+        }
+        let begun = subject.now();
+        write(subject, places, depth, FlushStart::Full, writes, random)?;
+        let wrote_for = subject.now().since(begun);
+        tried.push((writes, subject.flush()?));
+        let is_level = wrote_for >= FILL_MIN && has_levelled(&tried);
+        if is_level || wrote_for >= FILL_MAX || tried.len() == TRIES_MAX {
+            return Ok(Some(CacheFill::of(&tried, is_level)));
+        }
+        writes = writes.saturating_mul(2);
+    }
+}
+
+/// Numbers of writes up to `most`: the powers of two, with three between each and the next.
+fn counts(most: u32) -> impl Iterator<Item = u32> {
+    let step = |writes: u32| ((1 << writes.ilog2()) / STEP_PART).max(1);
+    let next = move |&writes: &u32| writes.checked_add(step(writes));
+    std::iter::successors(Some(1), next).take_while(move |&writes| writes < most).chain([most])
+}
+
+/// After how many writes at the ends a flush is longest; `None` if `go_on` says stop.
+fn dirtiest(
+    subject: &mut dyn Subject,
+    places: Places,
+    depth: u32,
+    full: CacheFill,
+    random: &mut Pcg64,
+    mut go_on: impl FnMut(Time) -> bool,
+) -> Result<Option<CacheFill>, SubjectError> {
+    let mut best = (Duration::ZERO, full.writes);
+    for writes in counts(full.writes) {
+        if !go_on(subject.now()) {
+            return Ok(None);
+        }
+        write(subject, places, depth, FlushStart::Ends, writes, random)?;
+        best = best.max((subject.flush()?, writes));
+    }
+    Ok(Some(CacheFill { ends: best.1, ..full }))
+}
+
+/// Makes so many writes, and waits until all are complete.
+pub(crate) fn write(
+    subject: &mut dyn Subject,
+    places: Places,
+    depth: u32,
+    start: FlushStart,
+    writes: u32,
+    random: &mut Pcg64,
+) -> Result<(), SubjectError> {
+    let (needed, mut is_low) = (depth as usize, random.random::<bool>());
+    let ends = [places.lowest(TWENTIETH, needed), places.highest(TWENTIETH, needed)];
+    let draw = || {
+        is_low = !is_low;
+        match start {
+            FlushStart::Ends => places.within(ends[usize::from(is_low)].clone(), random),
+            _ => places.anywhere(random),
+        }
+    };
+    let mut flow = Flow::on(subject);
+    let at_once = writes.min(depth);
+    if writes > at_once {
+        flow.keep(at_once, writes - at_once, draw)?;
+    } else {
+        flow.fill(at_once, draw)?;
+    }
+    flow.drain()?;
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn tried(ms: &[u64]) -> Vec<(u32, Duration)> {
+        (0..).map(|power| 8 << power).zip(ms.iter().map(|&ms| Duration::from_ms(ms))).collect()
+    }
+
+    #[test]
+    fn flushes_have_levelled_when_two_doublings_change_nothing() {
+        assert!(!has_levelled(&tried(&[10, 10, 10])), "too few to tell");
+        assert!(!has_levelled(&tried(&[10, 20, 40, 42])), "one doubling may be chance");
+        assert!(has_levelled(&tried(&[10, 20, 40, 42, 41])));
+        assert!(!has_levelled(&tried(&[10, 20, 40, 42, 80])));
+        assert!(has_levelled(&tried(&[0, 0, 0, 0])), "a drive that writes through");
+    }
+
+    #[test]
+    fn numbers_of_writes_are_powers_of_two_with_some_between() {
+        assert_eq!(counts(14).collect::<Vec<_>>(), [1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 14]);
+        assert!(counts(100).any(|writes| writes == 64));
+        assert_eq!(counts(1).collect::<Vec<_>>(), [1]);
+    }
+
+    #[test]
+    fn a_cache_is_filled_by_twice_what_seemed_enough() {
+        let full = |ms: &[u64]| CacheFill::of(&tried(ms), true).writes;
+        assert_eq!(full(&[10, 20, 40, 42, 41]), 64, "32 and as many again");
+        assert_eq!(full(&[10, 20, 40, 80, 160]), 128, "no more than was tried");
+        assert_eq!(full(&[0, 0, 0, 0]), 16);
+        assert_eq!(full(&[10, 90, 30, 20, 30]), 128, "one was long by chance");
+    }
+}

@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! The figures of one profile, table by table, as they are laid beside those of another.
+
+use tidegate_model::drive_file::{FlowPlace, MeasuredTable, SingleTimes, Throughput};
+use tidegate_model::{Bytes, DriveFile, Duration, Op};
+
+use super::sampling::Sampling;
+
+/// What a figure counts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Unit {
+    /// In ns.
+    Time,
+    /// In bytes per second.
+    Rate,
+    /// Zones, sectors.
+    Count,
+}
+
+impl Unit {
+    /// The name for programs.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Time => "ns",
+            Self::Rate => "bytes_per_s",
+            Self::Count => "count",
+        }
+    }
+}
+
+/// The figures of one table; each list is empty or as long as `entries`.
+pub(super) struct Figures {
+    pub(super) name: String,
+    pub(super) unit: Unit,
+    /// What each entry is about.
+    pub(super) entries: Vec<u32>,
+    pub(super) median: Vec<u64>,
+    pub(super) tail: Vec<u64>,
+    /// Empty for rates.
+    pub(super) longest: Vec<u64>,
+    /// What each entry was drawn from; empty where nobody says.
+    pub(super) sampling: Vec<Sampling>,
+}
+
+impl Figures {
+    /// Figures that stand for themselves, each with what it is about.
+    pub(super) fn exact(
+        name: &str,
+        unit: Unit,
+        figures: impl IntoIterator<Item = (u32, u64)>,
+    ) -> Self {
+        let (entries, median) = figures.into_iter().unzip();
+        let [tail, longest] = [Vec::new(), Vec::new()];
+        Self { name: name.to_owned(), unit, entries, median, tail, longest, sampling: Vec::new() }
+    }
+
+    fn of_table(section: &str, table: &MeasuredTable) -> Self {
+        let [_, _, p50, _, p99, _] = &table.quantiles_ns;
+        let lists = table.quantiles_ns.each_ref();
+        let drawn = |(index, &longest): (usize, &u64)| {
+            let [min, p10, p50, p90, p99, p999] = lists.map(|list| list.get(index).copied());
+            let ns = [min?, p10?, p50?, p90?, p99?, p999?, longest];
+            Some(Sampling::Times(ns, table.samples?))
+        };
+        let sampling: Option<Vec<_>> = table.ns_max.iter().enumerate().map(drawn).collect();
+        Self {
+            name: format!("{section} of {}", kind(table.op, table.size)),
+            unit: Unit::Time,
+            entries: (1..).take(table.ns_max.len()).collect(),
+            median: p50.clone(),
+            tail: p99.clone(),
+            // What may be relied on: a dip is covered by the batches before it.
+            longest: (1..=table.table.batch_max()).map(|n| table.table.time_max(n).ns()).collect(),
+            sampling: sampling.unwrap_or_default(),
+        }
+    }
+
+    fn of_single(single: &SingleTimes) -> Self {
+        let [min, p10, p50, p90, p99, p999] = single.ns_quantiles;
+        let ns = [min, p10, p50, p90, p99, p999, single.ns_max];
+        Self {
+            name: format!("single of {}", kind(Some(single.op), Some(single.size))),
+            unit: Unit::Time,
+            entries: vec![1],
+            median: vec![p50],
+            tail: vec![p99],
+            longest: vec![single.ns_max],
+            sampling: vec![Sampling::Times(ns, single.samples)],
+        }
+    }
+
+    fn of_flow(flow: &Throughput) -> Self {
+        let place = match flow.place {
+            FlowPlace::Random => "random",
+            FlowPlace::SequentialFirst => "sequential (first tenth)",
+            FlowPlace::SequentialLast => "sequential (last tenth)",
+        };
+        let drawn = flow.bytes_per_s.iter().zip(&flow.bytes_per_s_min);
+        Self {
+            name: format!("throughput of {place} {}", kind(Some(flow.op), Some(flow.size))),
+            unit: Unit::Rate,
+            entries: flow.depth.clone(),
+            median: flow.bytes_per_s.clone(),
+            tail: flow.bytes_per_s_min.clone(),
+            longest: Vec::new(),
+            sampling: drawn
+                .map(|(&median, &slowest)| Sampling::Rates([median, slowest], flow.samples))
+                .collect(),
+        }
+    }
+
+    /// A longest time of which nothing else is known.
+    fn of_limit(name: &str, time: Option<Duration>) -> Option<Self> {
+        let longest = vec![time?.ns()];
+        let exact = Self::exact(name, Unit::Time, []);
+        Some(Self { entries: vec![1], tail: longest.clone(), longest, ..exact })
+    }
+
+    /// Where an entry stands.
+    pub(super) fn index(&self, entry: u32) -> Option<usize> {
+        self.entries.iter().position(|&other| other == entry)
+    }
+}
+
+/// The figures of all tables of a profile.
+pub(super) fn of_tables(file: &DriveFile) -> Vec<Figures> {
+    let of = |section, tables: &[MeasuredTable]| -> Vec<Figures> {
+        tables.iter().map(|table| Figures::of_table(section, table)).collect()
+    };
+    let tables = [
+        of("batch", &file.batch),
+        of("drain", &file.drain),
+        of("priority", &file.priority),
+        file.single.iter().map(Figures::of_single).collect(),
+        file.throughput.iter().map(Figures::of_flow).collect(),
+        Figures::of_limit("starvation", file.starvation_max).into_iter().collect(),
+        Figures::of_limit("flush", file.flush_max).into_iter().collect(),
+    ];
+    tables.into_iter().flatten().collect()
+}
+
+fn kind(op: Option<Op>, size: Option<Bytes>) -> String {
+    let op = op.map_or("request", Op::name);
+    size.map_or_else(|| format!("{op}s"), |size| format!("{op}s of {size}"))
+}

@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! What two devices are made of, figure by figure: rotation, overhead, zones, seeks, stripes,
+//! costs.
+//!
+//! What was seen (`[fit.geometry]`) comes before what was fitted to it (`[fit.mechanics]`), and
+//! both before `[mechanics]`: of a simulated disk that is the truth, so that its profile can be
+//! held against the disk itself. Zones are compared at the middle of each zone of either, and
+//! seeks at the same distances, on the lines between measured points. How far these figures
+//! may be wrong by chance no file says: the tolerance alone decides; but of stripes, that are
+//! medians of so many samples, and of costs, that follow the longest times and decide nothing.
+
+use crate::Stripe;
+use crate::geometry::{Geometry, SeekSeen};
+use serde::Deserialize;
+use tidegate_drive::mechanical::{Layout, SeekCurve};
+use tidegate_model::mechanics::Mechanics;
+use tidegate_model::{CostModel, DriveFile};
+
+use super::figures::{Figures, Unit};
+use super::sampling::Sampling;
+
+/// Distances of seeks grow by this part, and by 1 at least.
+const PART: u32 = 4;
+
+/// What two files say of what their devices are made of, each beside the other.
+pub(super) fn figures(first: &DriveFile, second: &DriveFile) -> [Vec<Figures>; 2] {
+    let [a, b] = [first, second].map(Structure::of);
+    let [zones_of_a, zones_of_b] = densities(&a, &b);
+    let [seeks_of_a, seeks_of_b] = seeks(&a, &b);
+    let all = |of: &Structure, zones, seeks| {
+        let alone = [of.turn(), of.overhead(), of.zone_count(), zones, seeks];
+        alone.into_iter().flatten().chain(of.stripes()).chain(of.costs()).collect()
+    };
+    [all(&a, zones_of_a, seeks_of_a), all(&b, zones_of_b, seeks_of_b)]
+}
+
+/// What one file says.
+struct Structure {
+    turn_ns: Option<u64>,
+    overhead_ns: Option<u64>,
+    /// First sector and sectors per track.
+    zones: Vec<(u64, u32)>,
+    sectors: u64,
+    seek: Option<Seeks>,
+    stripe: Option<Stripe>,
+    cost: Option<CostModel>,
+}
+
+/// How long seeks take.
+enum Seeks {
+    /// In order of distance; in cylinders, or in tracks where cylinders were not made out.
+    Seen { points: Vec<(u32, u64)>, are_tracks: bool },
+    /// By a formula, and the longest distance.
+    Curve(SeekCurve, u32),
+}
+
+impl Structure {
+    fn of(file: &DriveFile) -> Self {
+        let geometry: Geometry = fitted(file, "geometry").unwrap_or_default();
+        let fitted_mechanics: Option<Mechanics> = fitted(file, "mechanics");
+        let mechanics = fitted_mechanics.as_ref().or(file.mechanics.as_deref());
+        let turn_ns = |rotation: crate::geometry::Rotation| rotation.turn_ps / 1000;
+        let (zones, sectors) = zones(&geometry, mechanics);
+        Self {
+            turn_ns: geometry.rotation.map(turn_ns).or_else(|| {
+                let rpm = mechanics?.rpm;
+                60_000_000_000_u64.checked_div(rpm.into())
+            }),
+            overhead_ns: geometry.overhead.map(|seen| seen.least_ns),
+            zones,
+            sectors,
+            seek: geometry.seek.map(Seeks::seen).or_else(|| Seeks::curve(mechanics?)),
+            stripe: fitted(file, "stripe"),
+            cost: file.cost.clone(),
+        }
+    }
+
+    fn turn(&self) -> Option<Figures> {
+        self.turn_ns.map(|ns| Figures::exact("rotation (one turn)", Unit::Time, [(1, ns)]))
+    }
+
+    fn overhead(&self) -> Option<Figures> {
+        self.overhead_ns.map(|ns| Figures::exact("overhead (least read)", Unit::Time, [(1, ns)]))
+    }
+
+    fn zone_count(&self) -> Option<Figures> {
+        let count = u64::try_from(self.zones.len()).ok().filter(|&count| count > 0)?;
+        Some(Figures::exact("zones", Unit::Count, [(1, count)]))
+    }
+
+    fn stripes(&self) -> Vec<Figures> {
+        let Some(stripe) = &self.stripe else { return Vec::new() };
+        let medians = |name: &str, medians: Vec<(u32, u64)>| Figures {
+            sampling: medians.iter().map(|it| Sampling::Median(it.1, stripe.samples)).collect(),
+            ..Figures::exact(name, Unit::Time, medians)
+        };
+        let beside = stripe.beside_writes_ns;
+        let beside = beside.map(|[ns, ..]| medians("stripe: a read beside writes", vec![(1, ns)]));
+        let all = [
+            medians("stripe: one read", vec![(1, stripe.alone_ns)]),
+            medians("stripe: reads at once", stripe.at_once_ns.clone()),
+        ];
+        all.into_iter().chain(beside).collect()
+    }
+
+    fn costs(&self) -> Vec<Figures> {
+        let Some(cost) = &self.cost else { return Vec::new() };
+        let first = ("cost: positioning".to_owned(), cost.positioning_max);
+        let each = cost.requests.iter();
+        let each = each.map(|it| (format!("cost: {} of {}", it.op.name(), it.size), it.time_max));
+        // Fitted to longest times, and A can grow at the expense of c: told, never decisive.
+        let figures = |(name, time): (String, tidegate_model::Duration)| Figures {
+            sampling: vec![Sampling::Longest],
+            ..Figures::exact(&name, Unit::Time, [(1, time.ns())])
+        };
+        std::iter::once(first).chain(each).map(figures).collect()
+    }
+
+    /// Sectors per track where a sector lies.
+    fn density(&self, sector: u64) -> Option<u64> {
+        let zone = self.zones.iter().rfind(|zone| zone.0 <= sector)?;
+        (sector < self.sectors).then_some(zone.1.into())
+    }
+
+    /// The middle of each zone.
+    fn middles(&self) -> impl Iterator<Item = u64> {
+        let ends = self.zones.iter().skip(1).map(|zone| zone.0).chain([self.sectors]);
+        self.zones.iter().zip(ends).map(|(zone, end)| zone.0.midpoint(end))
+    }
+}
+
+impl Seeks {
+    fn seen(seen: SeekSeen) -> Self {
+        let are_tracks = seen.head_switch_ns.is_none();
+        let points = seen.points.into_iter().map(|point| (point.cylinders, point.ns)).collect();
+        Self::Seen { points, are_tracks }
+    }
+
+    fn curve(mechanics: &Mechanics) -> Option<Self> {
+        let curve = SeekCurve::new(&mechanics.seek, mechanics.cylinders).ok()?;
+        Some(Self::Curve(curve, mechanics.cylinders.checked_sub(1)?))
+    }
+
+    /// The shortest and the longest distance.
+    fn range(&self) -> Option<[u32; 2]> {
+        match self {
+            Self::Seen { points, .. } => Some([points.first()?.0, points.last()?.0]),
+            Self::Curve(_, last) => Some([1, *last]),
+        }
+    }
+
+    /// The time over a distance within the range.
+    fn ns(&self, distance: u32) -> Option<u64> {
+        let points = match self {
+            Self::Seen { points, .. } => points,
+            Self::Curve(curve, _) => return Some(curve.time(distance).ns()),
+        };
+        let after = points.iter().find(|point| point.0 >= distance)?;
+        let before = points.iter().rfind(|point| point.0 <= distance)?;
+        let (width, along) = (after.0 - before.0, distance - before.0);
+        if width == 0 {
+            return Some(after.1);
+        }
+        let weighted = u128::from(before.1) * u128::from(width - along)
+            + u128::from(after.1) * u128::from(along);
+        u64::try_from(weighted / u128::from(width)).ok()
+    }
+
+    fn name(&self) -> &'static str {
+        match self {
+            Self::Seen { are_tracks: true, .. } => "seeks over tracks",
+            _ => "seeks over cylinders",
+        }
+    }
+}
+
+/// A part of `[fit]`; none where it is missing or of another shape.
+fn fitted<'de, T: Deserialize<'de>>(file: &DriveFile, name: &str) -> Option<T> {
+    T::deserialize(file.fit.as_ref()?.get(name)?.clone()).ok()
+}
+
+/// Zones and the end of the last, as seen or as planted.
+fn zones(geometry: &Geometry, mechanics: Option<&Mechanics>) -> (Vec<(u64, u32)>, u64) {
+    if let Some(map) = &geometry.zones {
+        let zones = map.zone.iter().map(|zone| (zone.start, zone.sectors_per_track));
+        return (zones.collect(), map.sectors);
+    }
+    let layout = mechanics.and_then(|it| Some((Layout::new(it).ok()?, it.sectors)));
+    let Some((layout, sectors)) = layout else { return (Vec::new(), 0) };
+    let zones = layout.zones();
+    (zones.iter().map(|zone| (zone.start.get(), zone.sectors_per_track)).collect(), sectors)
+}
+
+/// Sectors per track of both at the middles of the zones of both.
+fn densities(a: &Structure, b: &Structure) -> [Option<Figures>; 2] {
+    let mut middles: Vec<u64> = a.middles().chain(b.middles()).collect();
+    middles.sort_unstable();
+    middles.dedup();
+    [a, b].map(|of| {
+        let places = (1..).zip(middles.iter().map(|&sector| of.density(sector)));
+        let known = places.filter_map(|(place, density)| Some((place, density?)));
+        let figures = Figures::exact("sectors per track", Unit::Count, known);
+        Some(figures).filter(|it| !it.entries.is_empty())
+    })
+}
+
+/// Times of both over the same distances.
+fn seeks(a: &Structure, b: &Structure) -> [Option<Figures>; 2] {
+    let ranges = [a, b].map(|of| of.seek.as_ref().and_then(Seeks::range));
+    let [low, high] = match ranges {
+        [Some(a), Some(b)] => [a[0].max(b[0]), a[1].min(b[1])],
+        [a, b] => a.or(b).unwrap_or_default(),
+    };
+    [a, b].map(|of| {
+        let seek = of.seek.as_ref()?;
+        let times = distances(low, high).filter_map(|it| Some((it, seek.ns(it)?)));
+        Some(Figures::exact(seek.name(), Unit::Time, times))
+    })
+}
+
+/// From the shortest to the longest, each longer than the one before by a part.
+fn distances(low: u32, high: u32) -> impl Iterator<Item = u32> {
+    let next = |&distance: &u32| distance.checked_add((distance / PART).max(1));
+    let grown = std::iter::successors(Some(low), next);
+    grown.take_while(move |&distance| distance < high).chain((low <= high).then_some(high))
+}

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! What every experiment works with: the subject, the parameters, the followers.
+
+use rand_pcg::Pcg64;
+use tidegate_model::{Bytes, Time};
+
+use crate::experiment::Experiment;
+use crate::followers::Followers;
+use crate::kind::Kind;
+use crate::params::ProfileParams;
+use crate::places::Places;
+use crate::rounds::{Grid, Measured, Rounds, Trial};
+use crate::subject::{Subject, SubjectError};
+
+/// Seeds of kinds are farther apart than one kind has rounds.
+const SEED_SHIFT: u32 = 40;
+
+/// What every experiment works with; the same for all of a measurement.
+pub(crate) struct Context<'a> {
+    /// What to measure.
+    pub(crate) params: &'a ProfileParams,
+    /// The size of the target.
+    pub(crate) capacity: Bytes,
+    /// The smallest request.
+    pub(crate) block: Bytes,
+    /// When the first experiment began.
+    pub(crate) begun: Time,
+    /// The caller and the journal.
+    pub(crate) followers: Followers<'a>,
+    /// The device or simulated drive.
+    pub(crate) subject: &'a mut dyn Subject,
+}
+
+impl Context<'_> {
+    /// Where requests of this kind can lie.
+    pub(crate) fn places(&self, kind: Kind) -> Places {
+        Places::of(self.capacity, kind)
+    }
+
+    /// The rounds of an experiment with one kind of request.
+    ///
+    /// Each kind has places of its own, because a device may remember those that were just read.
+    /// The first kind has the places that it would have alone.
+    pub(crate) fn rounds(&self, experiment: Experiment, kind: Kind, grid: Grid) -> Rounds {
+        let ProfileParams { seed, kinds, .. } = self.params;
+        let of_kind = kinds.iter().position(|known| *known == kind).unwrap_or(0);
+        let seed = seed.wrapping_add(u64::try_from(of_kind).expect("few kinds") << SEED_SHIFT);
+        Rounds { experiment, kind: Some(kind), grid, seed, begun: self.begun }
+    }
+
+    /// Makes the rounds. `trial` takes one sample of a cell and leaves the subject idle.
+    ///
+    /// # Errors
+    /// The target failed.
+    pub(crate) fn measure<T: Into<Trial>>(
+        &mut self,
+        rounds: &Rounds,
+        trial: impl FnMut(&mut dyn Subject, usize, &mut Pcg64) -> Result<T, SubjectError>,
+    ) -> Result<Measured, SubjectError> {
+        rounds.measure(self.subject, trial, &mut self.followers)
+    }
+}

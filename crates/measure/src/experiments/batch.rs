@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! b(i): the longest time of a batch of i requests, for i = 1 to K.
+//!
+//! The idle device gets i requests at random places at once, with one submission. The time ends
+//! when the last is complete.
+//!
+//! Source: Stanovich, dissertation, 7.4.2 (batches, confidence).
+
+use rand_pcg::Pcg64;
+
+use crate::context::Context;
+use crate::experiment::{CellName, Experiment, Facts, Scope};
+use crate::found::Found;
+use crate::kind::Kind;
+use crate::params::ProfileParams;
+use crate::procedure::{Pace, Procedure};
+use crate::rounds::Grid;
+use crate::subject::{Subject, SubjectError};
+
+impl Experiment {
+    /// b(i): i requests at random places, given at once to an idle device.
+    pub const BATCH: Self = Self::of(&Facts {
+        name: "batch",
+        symbol: "b",
+        scope: Scope::EachKind,
+        cell_name: CellName::Count(&[]),
+        time: "a time runs from just before one submission of the whole batch to its last completion",
+        is_about_maxima: true,
+        tail: Some("the largest batch"),
+    });
+}
+
+/// See [`Experiment::BATCH`].
+pub(super) struct Batch;
+
+impl Procedure for Batch {
+    fn grid(&self, params: &ProfileParams) -> Grid {
+        Grid::counts(params.samples, params.depth)
+    }
+
+    fn requests(&self, params: &ProfileParams, _pace: Pace) -> u64 {
+        u64::from(params.depth.div_ceil(2))
+    }
+
+    fn make(
+        &self,
+        kind: Kind,
+        context: &mut Context<'_>,
+        found: &mut Found,
+    ) -> Result<(), SubjectError> {
+        let places = context.places(kind);
+        let rounds = context.rounds(Experiment::BATCH, kind, self.grid(context.params));
+        let trial = |subject: &mut dyn Subject, cell: usize, random: &mut Pcg64| {
+            subject.serve(&places.different(cell + 1, random))
+        };
+        let measured = context.measure(&rounds, trial)?;
+        let table = found.table(&rounds, &measured);
+        found.file.batch.extend(table);
+        Ok(())
+    }
+}

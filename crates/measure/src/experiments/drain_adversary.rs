@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! drain(q) again, from starts whose places make drains long. They raise the table of drains where
+//! they are longer.
+//!
+//! Source: our own.
+
+use rand::RngExt as _;
+use rand_pcg::Pcg64;
+use tidegate_model::drive_file::MeasuredTable;
+use tidegate_model::{BatchTable, Duration, Tag};
+
+use super::drain::{self, Begin, FlowParams};
+use crate::context::Context;
+use crate::experiment::{CellName, Experiment, Facts, Scope};
+use crate::flow::{self, Flow};
+use crate::found::Found;
+use crate::kind::Kind;
+use crate::params::ProfileParams;
+use crate::places::{FIFTH, TWENTIETH};
+use crate::procedure::{Pace, Procedure, flow_requests};
+use crate::rounds::Grid;
+use crate::start::Start;
+use crate::subject::SubjectError;
+
+/// Adversarial flows are long: a part of the samples of other experiments is enough.
+const SAMPLES_PART: u32 = 4;
+
+/// The longest flow beside a stranded request: long enough for the request to be as old as a drive
+/// lets any request become, some seconds on a hard disk.
+const STRANDED_LENGTH_MAX: u32 = 512;
+
+/// The mean length of those flows.
+const STRANDED_LENGTH: u64 = 256;
+
+impl Experiment {
+    /// Drains with places that make them long: they raise the table where they are longer.
+    pub const DRAIN_ADVERSARY: Self = Self::of(&Facts {
+        name: "drain-adversary",
+        symbol: "drain",
+        scope: Scope::EachKind,
+        cell_name: CellName::Count(&[Start::Stranded.name(), Start::Ends.name()]),
+        time: "drains after requests far apart raise the table where they are longer",
+        is_about_maxima: false,
+        tail: None,
+    });
+}
+
+/// See [`Experiment::DRAIN_ADVERSARY`].
+pub(super) struct DrainAdversary;
+
+impl Procedure for DrainAdversary {
+    fn grid(&self, params: &ProfileParams) -> Grid {
+        drain::grid(params.samples.div_ceil(SAMPLES_PART), params.depth, STARTS.len())
+    }
+
+    fn requests(&self, params: &ProfileParams, _pace: Pace) -> u64 {
+        let half = u64::from(params.depth.div_ceil(2));
+        (STRANDED_LENGTH + flow_requests(half)) / u64::try_from(STARTS.len()).expect("a few")
+    }
+
+    fn make(
+        &self,
+        kind: Kind,
+        context: &mut Context<'_>,
+        found: &mut Found,
+    ) -> Result<(), SubjectError> {
+        let rounds = context.rounds(Experiment::DRAIN_ADVERSARY, kind, self.grid(context.params));
+        if let Some(longer) = drain::drains(&STARTS, &rounds, context, found)? {
+            raise(&mut found.file.drain, &longer);
+        }
+        Ok(())
+    }
+}
+
+/// Raises the table of the same requests to at least these times, which refute any lower one. Its
+/// quantiles stay those of random places.
+fn raise(drains: &mut [MeasuredTable], longer: &MeasuredTable) {
+    let is_it = |known: &&mut MeasuredTable| (known.op, known.size) == (longer.op, longer.size);
+    let Some(known) = drains.iter_mut().find(is_it) else { return };
+    for (known, longer) in known.ns_max.iter_mut().zip(&longer.ns_max) {
+        *known = (*known).max(*longer);
+    }
+    let times: Vec<_> = known.ns_max.iter().copied().map(Duration::from_ns).collect();
+    known.table = BatchTable::new(&times).expect("it has entries above zero");
+}
+
+/// The starts, those of [`Start::ADVERSARIES`].
+const STARTS: [(Start, Begin); 2] = [(Start::Stranded, strand), (Start::Ends, keep_at_ends)];
+
+/// Keeps a steady flow of `q - 1` in the lowest fifth beside one request in the highest.
+fn strand(
+    flows: &FlowParams,
+    flow: &mut Flow<'_>,
+    q: u32,
+    random: &mut Pcg64,
+) -> Result<(), SubjectError> {
+    let (places, needed) = (flows.places, flows.depth as usize);
+    let (near, far) = (places.lowest(FIFTH, needed), places.highest(FIFTH, needed));
+    flow.fill(q - 1, || places.within(near.clone(), random))?;
+    let mut stranded = flow.send(1, Tag::Simple, || places.within(far.clone(), random))?[0];
+    for _ in 0..random.random_range(0..STRANDED_LENGTH_MAX) {
+        if flow.wait()?.contains(&stranded.start) {
+            flow.fill(q - 1, || places.within(near.clone(), random))?;
+            stranded = flow.send(1, Tag::Simple, || places.within(far.clone(), random))?[0];
+        } else {
+            flow.fill(q, || places.within(near.clone(), random))?;
+        }
+    }
+    Ok(())
+}
+
+/// Keeps a steady flow whose places alternate between the two ends of the target.
+fn keep_at_ends(
+    flows: &FlowParams,
+    flow: &mut Flow<'_>,
+    q: u32,
+    random: &mut Pcg64,
+) -> Result<(), SubjectError> {
+    let (places, needed) = (flows.places, flows.depth as usize);
+    let (low, high) = (places.lowest(TWENTIETH, needed), places.highest(TWENTIETH, needed));
+    let mut is_low: bool = random.random();
+    flow.keep(q, flow::length(q, random), || {
+        is_low = !is_low;
+        let end = if is_low { &low } else { &high };
+        places.within(end.clone(), random)
+    })
+}

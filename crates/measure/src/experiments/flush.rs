@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! The longest flush, from the dirtiest starts that writes can make.
+//!
+//! A volatile cache holds what earlier writes left, and a flush writes all of it out. So a flush is
+//! measured alone, on a device that has just completed every write, after more and more of them.
+//!
+//! ```text
+//!   flush (not timed) --> writes --> all complete --> flush: this is the time
+//! ```
+//!
+//! Source: our own; that dirty data of any age bounds a flush follows from what FLUSH CACHE (ACS-3)
+//! and SYNCHRONIZE CACHE (SBC-3) promise.
+
+use std::collections::BTreeMap;
+
+use rand::SeedableRng as _;
+use rand_pcg::Pcg64;
+use tidegate_model::{Op, Time};
+
+use crate::cache_fill::{self, CacheFill, FlushStart};
+use crate::context::Context;
+use crate::experiment::{CellName, Experiment, Facts, Scope};
+use crate::flush_times::{self, FlushTimes};
+use crate::followers::Progress;
+use crate::found::Found;
+use crate::kind::Kind;
+use crate::params::ProfileParams;
+use crate::places::Places;
+use crate::procedure::{Pace, Procedure};
+use crate::rounds::{Grid, Rounds};
+use crate::subject::{Subject, SubjectError};
+use crate::warning::{Skip, Warning};
+
+/// Full starts are long: a part of the samples of other experiments is enough.
+const PART: u32 = 4;
+
+/// Writes before a flush, in multiples of the depth: a guess, because nobody knows how many fill a
+/// cache before they are made.
+const FILLED_DEPTHS: u64 = 4;
+
+/// The part of `[fit]` that holds the times.
+const FIT: &str = "flush";
+
+impl Experiment {
+    /// How long a flush takes when the device's cache is dirty.
+    pub const FLUSH: Self = Self::of(&Facts {
+        name: "flush",
+        symbol: "flush",
+        scope: Scope::Writes,
+        cell_name: CellName::Number,
+        time: "a flush runs from its submission to an idle device to its completion, after one \
+               write, as many as are outstanding at most, and as many as fill its cache, at \
+               random and by turns at either end",
+        is_about_maxima: false,
+        tail: None,
+    });
+}
+
+/// Returns the kinds of writes before flushes: one of each size.
+pub fn kinds(params: &ProfileParams) -> Vec<Kind> {
+    let mut kinds: Vec<Kind> = Vec::new();
+    for kind in params.kinds.iter().map(|kind| Kind { op: Op::Write, ..*kind }) {
+        if !kinds.contains(&kind) {
+            kinds.push(kind);
+        }
+    }
+    kinds
+}
+
+/// See [`Experiment::FLUSH`].
+pub(super) struct Flush;
+
+impl Procedure for Flush {
+    fn skip(&self, params: &ProfileParams, _has_tags: bool) -> Option<Skip> {
+        (!params.may_write()).then_some(Skip::MayNotWrite)
+    }
+
+    fn kinds(&self, params: &ProfileParams) -> Vec<Kind> {
+        kinds(params)
+    }
+
+    fn grid(&self, params: &ProfileParams) -> Grid {
+        Grid { samples: params.samples.div_ceil(PART), cells: FlushStart::ALL.len(), ways: 1 }
+    }
+
+    fn requests(&self, params: &ProfileParams, _pace: Pace) -> u64 {
+        FILLED_DEPTHS * u64::from(params.depth)
+    }
+
+    fn make(
+        &self,
+        kind: Kind,
+        context: &mut Context<'_>,
+        found: &mut Found,
+    ) -> Result<(), SubjectError> {
+        let (places, depth) = (context.places(kind), context.params.depth);
+        let rounds = context.rounds(Experiment::FLUSH, kind, self.grid(context.params));
+        let Some(full) = full(&rounds, places, context)? else {
+            found.stop(Experiment::FLUSH);
+            return Ok(());
+        };
+        let trial = |subject: &mut dyn Subject, cell: usize, random: &mut Pcg64| {
+            let start = FlushStart::ALL[cell];
+            cache_fill::write(subject, places, depth, start, start.writes(depth, full), random)?;
+            // What was dirty before is on the medium: each trial ends with a flush.
+            subject.flush()
+        };
+        let measured = context.measure(&rounds, trial)?;
+        found.note(&rounds, &measured);
+        if let Some(times) = FlushTimes::of(full, depth, &measured.cells) {
+            write(times, kind, context.params, found);
+        }
+        if !full.is_level {
+            found.warnings.push(Warning::FlushGrows { kind, writes: full.writes });
+        }
+        Ok(())
+    }
+}
+
+/// Writes the times beside those of other sizes, and the longest once all sizes are measured.
+fn write(times: FlushTimes, kind: Kind, params: &ProfileParams, found: &mut Found) {
+    let mut all: BTreeMap<String, FlushTimes> = found.fitted(FIT).unwrap_or_default();
+    all.insert(kind.to_string(), times);
+    found.fit(FIT, &all);
+    found.file.flush_max = flush_times::longest(&kinds(params), &all);
+}
+
+/// Returns how many writes fill the cache; the journal may know. `None` if the caller stopped the
+/// search.
+fn full(
+    rounds: &Rounds,
+    places: Places,
+    context: &mut Context<'_>,
+) -> Result<Option<CacheFill>, SubjectError> {
+    let name = format!("cache filled by {}", places.kind);
+    let followers = &mut context.followers;
+    if let Some(full) = followers.journal.as_mut().and_then(|it| it.found(&name)) {
+        return Ok(Some(full));
+    }
+    let told = rounds.progress(0);
+    let mut go_on = |now: Time| {
+        (followers.progress)(Progress { elapsed: now.since(rounds.begun), ..told });
+        !followers.is_cancelled()
+    };
+    let random = &mut Pcg64::seed_from_u64(!rounds.seed);
+    let depth = context.params.depth;
+    let full = cache_fill::find(context.subject, places, depth, random, &mut go_on)?;
+    if let (Some(full), Some(journal)) = (&full, context.followers.journal.as_mut()) {
+        journal.keep_found(&name, full);
+    }
+    Ok(full)
+}

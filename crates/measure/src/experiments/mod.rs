@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! All experiments, in the order in which they are made: what every guarantee needs comes first.
+//!
+//! A new experiment is a file in this folder, which states its [`Facts`](crate::experiment::Facts)
+//! and implements [`Procedure`], and a line in [`LIST`] beside its `mod`.
+
+use crate::experiment::Experiment;
+use crate::params::ProfileParams;
+use crate::procedure::Procedure;
+
+mod batch;
+mod drain;
+mod drain_adversary;
+pub mod flush;
+mod mixed;
+mod overhead;
+mod priority;
+mod probe;
+mod rotation;
+mod seek_curve;
+mod single;
+pub(crate) mod starvation;
+mod stripe;
+mod throughput;
+mod zones;
+
+/// Every experiment and how it is made, in this order.
+const LIST: [(Experiment, &dyn Procedure); 14] = [
+    (Experiment::BATCH, &batch::Batch),
+    (Experiment::SINGLE, &single::Single),
+    (Experiment::DRAIN, &drain::Drain),
+    (Experiment::THROUGHPUT, &throughput::Flows),
+    (Experiment::ROTATION, &rotation::Turn),
+    (Experiment::OVERHEAD, &overhead::Overhead),
+    (Experiment::ZONES, &zones::Zones),
+    (Experiment::SEEK_CURVE, &seek_curve::SeekCurve),
+    (Experiment::STRIPE, &stripe::Stripe),
+    (Experiment::STARVATION, &starvation::Starvation),
+    (Experiment::MIXED, &mixed::Mixed),
+    (Experiment::PRIORITY, &priority::Priority),
+    (Experiment::DRAIN_ADVERSARY, &drain_adversary::DrainAdversary),
+    (Experiment::FLUSH, &flush::Flush),
+];
+
+impl Experiment {
+    /// All, in the order in which they are made.
+    pub const ALL: [Self; LIST.len()] = {
+        let mut all = [LIST[0].0; LIST.len()];
+        let mut index = 0;
+        while index < LIST.len() {
+            all[index] = LIST[index].0;
+            index += 1;
+        }
+        all
+    };
+
+    /// Returns the experiment of that name.
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|experiment| experiment.name() == name)
+    }
+}
+
+/// How an experiment is made.
+pub(crate) fn procedure(of: Experiment) -> &'static dyn Procedure {
+    let found = LIST.iter().find(|(experiment, _)| *experiment == of);
+    found.expect("the list has every experiment").1
+}
+
+/// The experiments that were asked for and apply, in their order.
+pub(crate) fn made(params: &ProfileParams, has_tags: bool) -> Vec<Experiment> {
+    let is_made = |&(experiment, procedure): &(Experiment, &dyn Procedure)| {
+        params.experiments.contains(&experiment) && procedure.skip(params, has_tags).is_none()
+    };
+    LIST.into_iter().filter(is_made).map(|(experiment, _)| experiment).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_read_back() {
+        for experiment in Experiment::ALL {
+            assert_eq!(Experiment::from_name(experiment.name()), Some(experiment));
+        }
+        assert_eq!(Experiment::from_name("b"), None);
+    }
+}

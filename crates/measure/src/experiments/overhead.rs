@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! What a request costs where nothing moves, on a disk that turns.
+
+use super::{probe, rotation};
+use crate::context::Context;
+use crate::experiment::{CellName, Experiment, Facts, Scope};
+use crate::found::Found;
+use crate::geometry;
+use crate::kind::Kind;
+use crate::params::ProfileParams;
+use crate::procedure::{Pace, Procedure};
+use crate::rounds::Grid;
+use crate::subject::SubjectError;
+
+impl Experiment {
+    /// What a request costs where nothing moves.
+    pub const OVERHEAD: Self = Self::of(&Facts {
+        name: "overhead",
+        symbol: "overhead",
+        scope: Scope::Device,
+        cell_name: CellName::Number,
+        time: probe::TIME,
+        is_about_maxima: false,
+        tail: None,
+    });
+}
+
+/// See [`Experiment::OVERHEAD`].
+pub(super) struct Overhead;
+
+impl Procedure for Overhead {
+    fn grid(&self, _params: &ProfileParams) -> Grid {
+        probe::reads(geometry::OVERHEAD_READS)
+    }
+
+    fn requests(&self, _params: &ProfileParams, _pace: Pace) -> u64 {
+        1
+    }
+
+    fn make(
+        &self,
+        _kind: Kind,
+        context: &mut Context<'_>,
+        found: &mut Found,
+    ) -> Result<(), SubjectError> {
+        let Some(rotation) = rotation::of(context, found)? else { return Ok(()) };
+        let experiment = Experiment::OVERHEAD;
+        let seen =
+            probe::run(experiment, context, |probing| geometry::overhead(probing, &rotation))?;
+        found.geometry.overhead = probe::seen(experiment, seen, found);
+        Ok(())
+    }
+}

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! priority(q): the longest time of q requests with the drive's own priority. They are sent
+//! together to a device that holds no other request of that priority and that others keep full.
+//!
+//! ```text
+//!   others   K ____      ____________________ K
+//!                  \____/  each completed one is replaced by one without priority
+//!                  K - q
+//!   priority         q sent -----------------> all q back
+//! ```
+
+use rand_pcg::Pcg64;
+use tidegate_model::drive_file::MeasuredTable;
+use tidegate_model::{Duration, Tag};
+
+use crate::context::Context;
+use crate::experiment::{CellName, Experiment, Facts, Scope};
+use crate::flow::{self, Flow};
+use crate::found::Found;
+use crate::kind::Kind;
+use crate::params::ProfileParams;
+use crate::places::Places;
+use crate::procedure::{Pace, Procedure, flow_requests};
+use crate::rounds::Grid;
+use crate::subject::{Probe, Subject, SubjectError};
+use crate::warning::Skip;
+
+impl Experiment {
+    /// priority(q): q requests of the drive's own priority, others keeping the device full.
+    pub const PRIORITY: Self = Self::of(&Facts {
+        name: "priority",
+        symbol: "priority",
+        scope: Scope::EachKind,
+        cell_name: CellName::Count(&[]),
+        time: "a time of priority runs from one submission of all requests of priority to their \
+               last completion, while random others keep the device full",
+        is_about_maxima: true,
+        tail: None,
+    });
+}
+
+/// See [`Experiment::PRIORITY`].
+pub(super) struct Priority;
+
+impl Procedure for Priority {
+    fn skip(&self, _params: &ProfileParams, has_tags: bool) -> Option<Skip> {
+        (!has_tags).then_some(Skip::NoTags)
+    }
+
+    fn grid(&self, params: &ProfileParams) -> Grid {
+        Grid::counts(params.samples, params.depth)
+    }
+
+    fn requests(&self, params: &ProfileParams, _pace: Pace) -> u64 {
+        let depth = u64::from(params.depth);
+        flow_requests(depth) + depth
+    }
+
+    fn make(
+        &self,
+        kind: Kind,
+        context: &mut Context<'_>,
+        found: &mut Found,
+    ) -> Result<(), SubjectError> {
+        let (places, depth) = (context.places(kind), context.params.depth);
+        let rounds = context.rounds(Experiment::PRIORITY, kind, self.grid(context.params));
+        let trial = |subject: &mut dyn Subject, cell: usize, random: &mut Pcg64| {
+            let count = u32::try_from(cell + 1).expect("at most the depth");
+            sample(subject, places, depth, count, random)
+        };
+        let measured = context.measure(&rounds, trial)?;
+        let table = found.table(&rounds, &measured);
+        let table = table.map(|it| MeasuredTable { depth: Some(depth), ..it });
+        found.file.priority.extend(table);
+        Ok(())
+    }
+}
+
+/// Returns one time of q requests of priority on a device of depth `depth`, `1 <= q <= depth`.
+fn sample(
+    subject: &mut dyn Subject,
+    places: Places,
+    depth: u32,
+    q: u32,
+    random: &mut Pcg64,
+) -> Result<Duration, SubjectError> {
+    let mut flow = Flow::on(subject);
+    flow.keep(depth, flow::length(depth, random), || places.anywhere(random))?;
+    flow.recede_to(depth - q)?;
+    // Several may have completed at once: fill the device up before the requests of priority.
+    flow.fill(depth - q, || places.anywhere(random))?;
+    let begun = flow.now();
+    let mut awaited: Vec<Probe> = flow.send(q, Tag::Priority, || places.anywhere(random))?.to_vec();
+    while !awaited.is_empty() {
+        let returned = flow.wait()?;
+        awaited.retain(|probe| !returned.contains(&probe.start));
+        if !awaited.is_empty() {
+            flow.fill(depth, || places.anywhere(random))?;
+        }
+    }
+    let took = flow.now().since(begun);
+    flow.drain()?;
+    Ok(took)
+}

@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! The time of one request at a random place of an idle device, and the places where it is long.
+//!
+//! Slow places are read or written again. A place that is slow each time is slow by itself: its
+//! sector is weak or was moved. Any other place was slow by chance.
+//!
+//! Source: RTAS'08, section 2.1, figure 2. Asking again is our own.
+
+use rand_pcg::Pcg64;
+use tidegate_model::drive_file::{SingleTimes, SlowPlace};
+use tidegate_model::{Duration, Lba};
+use tidegate_stats::order_statistics::Summary;
+
+use crate::context::Context;
+use crate::experiment::{CellName, Experiment, Facts, Scope};
+use crate::found::Found;
+use crate::held_up::Sample;
+use crate::kind::Kind;
+use crate::params::ProfileParams;
+use crate::procedure::{Pace, Procedure};
+use crate::rounds::{Grid, Rounds, Trial};
+use crate::subject::{Probe, Subject, SubjectError};
+
+/// How many slow places are written down.
+const SLOW_MAX: usize = 10;
+
+/// How often each slow place is tried again.
+const AGAIN: u32 = 3;
+
+impl Experiment {
+    /// One request at a random place of an idle device.
+    pub const SINGLE: Self = Self::of(&Facts {
+        name: "single",
+        symbol: "single",
+        scope: Scope::EachKind,
+        cell_name: CellName::One,
+        time: "single: one random request on an idle device",
+        is_about_maxima: true,
+        tail: Some("one at a time"),
+    });
+}
+
+/// See [`Experiment::SINGLE`].
+pub(super) struct Single;
+
+impl Procedure for Single {
+    fn grid(&self, params: &ProfileParams) -> Grid {
+        Grid { samples: params.samples, cells: 1, ways: 1 }
+    }
+
+    fn requests(&self, _params: &ProfileParams, _pace: Pace) -> u64 {
+        1
+    }
+
+    fn make(
+        &self,
+        kind: Kind,
+        context: &mut Context<'_>,
+        found: &mut Found,
+    ) -> Result<(), SubjectError> {
+        let places = context.places(kind);
+        let own = context.rounds(Experiment::SINGLE, kind, self.grid(context.params));
+        // Other places than those of batches of one: a memory would answer them.
+        let rounds = Rounds { seed: !own.seed, ..own };
+        let trial = |subject: &mut dyn Subject, _: usize, random: &mut Pcg64| {
+            let probe = places.anywhere(random);
+            let took = subject.serve(&[probe])?;
+            Ok(Trial { took, start: Some(probe.start.get()) })
+        };
+        let measured = context.measure(&rounds, trial)?;
+        found.note(&rounds, &measured);
+        // Each run asks again for slow places.
+        context.followers.count_this_run();
+        found.file.single.extend(times(kind, &measured.cells[0], context.subject)?);
+        Ok(())
+    }
+}
+
+/// Returns the times of all samples and the slow places; `None` without a sample.
+///
+/// # Assumptions
+/// Between two requests for one place another is served, far away, but the device may still
+/// remember it: the time of the second is then that of its memory.
+fn times(
+    kind: Kind,
+    samples: &[Sample],
+    subject: &mut dyn Subject,
+) -> Result<Option<SingleTimes>, SubjectError> {
+    let mut sorted: Vec<_> = samples.iter().map(|sample| sample.took).collect();
+    let Some(summary) = Summary::of(&mut sorted) else { return Ok(None) };
+    let slow = slow_places(samples, limit(&summary));
+    let slow = slow.into_iter().map(|it| ask_again(kind, it, samples, subject));
+    Ok(Some(SingleTimes {
+        op: kind.op,
+        size: kind.size,
+        samples: u64::from(summary.count),
+        ns_max: summary.highest.ns(),
+        ns_quantiles: summary.quantiles.map(Duration::ns),
+        slow: slow.collect::<Result<_, _>>()?,
+    }))
+}
+
+/// A longer time is slow: it lies farther above the ninetieth percentile than that lies above the
+/// tenth.
+fn limit(summary: &Summary) -> Duration {
+    let [_, p10, _, p90, ..] = summary.quantiles;
+    p90 + (p90 - p10)
+}
+
+/// The slowest places above `limit`, the slowest first.
+fn slow_places(samples: &[Sample], limit: Duration) -> Vec<SlowPlace> {
+    let mut slow: Vec<_> = samples
+        .iter()
+        .filter(|sample| sample.took > limit && !sample.is_disturbed())
+        .filter_map(|sample| Some((sample.took, sample.start?)))
+        .map(|(took, sector)| SlowPlace { sector, ns: took.ns(), again_ns_min: None })
+        .collect();
+    slow.sort_unstable_by_key(|place| std::cmp::Reverse(place.ns));
+    slow.truncate(SLOW_MAX);
+    slow
+}
+
+/// Tries a slow place again, each time after another place.
+fn ask_again(
+    kind: Kind,
+    slow: SlowPlace,
+    samples: &[Sample],
+    subject: &mut dyn Subject,
+) -> Result<SlowPlace, SubjectError> {
+    let Kind { op, size } = kind;
+    let at = |sector| Probe { op, start: Lba::new(sector), size };
+    let elsewhere = samples.iter().filter_map(|sample| sample.start).cycle();
+    let elsewhere: Vec<u64> = elsewhere.take(AGAIN as usize).collect();
+    let mut least = None;
+    for other in elsewhere {
+        subject.serve(&[at(other)])?;
+        let took = subject.serve(&[at(slow.sector)])?;
+        least = Some(least.map_or(took, |known: Duration| known.min(took)));
+    }
+    Ok(SlowPlace { again_ns_min: least.map(Duration::ns), ..slow })
+}

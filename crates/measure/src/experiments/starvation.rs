@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! How long a drive can leave one request waiting while it serves others that suit it better.
+//!
+//! One request lies in the highest fifth of the target; `K - 1` others keep the drive busy in
+//! the lowest. The time of the one request is measured.
+//!
+//! Source: RTAS'08, section 3.1 (random others). The sequential others are our own.
+
+use rand_pcg::Pcg64;
+use tidegate_model::drive_file::StarvedKind;
+use tidegate_model::{Duration, Tag};
+
+use crate::context::Context;
+use crate::experiment::{CellName, Experiment, Facts, Scope};
+use crate::flow::Flow;
+use crate::found::Found;
+use crate::kind::Kind;
+use crate::params::ProfileParams;
+use crate::places::{FIFTH, Places};
+use crate::procedure::{Pace, Procedure};
+use crate::rounds::Grid;
+use crate::subject::{Subject, SubjectError};
+use crate::warning::{Skip, Warning};
+
+/// A request that has waited for so long counts as starved for ever: drives that bound the wait
+/// do so at 1.5 to 4 s.
+const ENDLESS: Duration = Duration::from_ms(20_000);
+
+impl Experiment {
+    /// How long others can hold up one request.
+    pub const STARVATION: Self = Self::of(&Facts {
+        name: "starvation",
+        symbol: "starvation",
+        scope: Scope::EachKind,
+        cell_name: CellName::Number,
+        time: "starved: one request in the highest fifth, all others in the lowest",
+        is_about_maxima: true,
+        tail: None,
+    });
+}
+
+/// See [`Experiment::STARVATION`].
+pub(super) struct Starvation;
+
+impl Procedure for Starvation {
+    fn skip(&self, params: &ProfileParams, _has_tags: bool) -> Option<Skip> {
+        (params.depth < 2).then_some(Skip::Alone)
+    }
+
+    fn grid(&self, params: &ProfileParams) -> Grid {
+        Grid { samples: params.samples, cells: Others::ALL.len(), ways: 1 }
+    }
+
+    fn requests(&self, params: &ProfileParams, pace: Pace) -> u64 {
+        let starved = pace.starved.map_or(0, Duration::ns);
+        starved / pace.in_company.ns().max(1) + 2 * u64::from(params.depth)
+    }
+
+    fn make(
+        &self,
+        kind: Kind,
+        context: &mut Context<'_>,
+        found: &mut Found,
+    ) -> Result<(), SubjectError> {
+        let (places, depth) = (context.places(kind), context.params.depth);
+        let rounds = context.rounds(Experiment::STARVATION, kind, self.grid(context.params));
+        let trial = |subject: &mut dyn Subject, cell: usize, random: &mut Pcg64| {
+            sample(subject, places, depth, Others::ALL[cell], random)
+        };
+        let measured = context.measure(&rounds, trial)?;
+        found.note(&rounds, &measured);
+        if let Some(starved) = measured.longest().flatten().max() {
+            write(starved, kind, depth, found);
+        }
+        Ok(())
+    }
+}
+
+/// Writes the longest time of a starved request; a bound only if no request waited without end.
+fn write(starved: Duration, kind: Kind, depth: u32, found: &mut Found) {
+    if starved >= ENDLESS {
+        found.warnings.push(Warning::Endless { waited: ENDLESS });
+        found.file.is_starvation_endless = true;
+    }
+    let known = found.file.starvation_max.max(Some(starved));
+    found.file.starvation_max = known.filter(|_| !found.file.is_starvation_endless);
+    let Kind { op, size } = kind;
+    found.file.starvation_of.push(StarvedKind { op, size, depth: Some(depth) });
+}
+
+/// What keeps the drive from serving the one request.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Others {
+    /// At random places.
+    Random,
+    /// One after another, so that the drive reads ahead.
+    Sequential,
+}
+
+impl Others {
+    /// All.
+    const ALL: [Self; 2] = [Self::Random, Self::Sequential];
+}
+
+/// Returns one time of a request beside `depth - 1` others, `depth >= 2`; [`ENDLESS`] or more if it
+/// was not served.
+pub(crate) fn sample(
+    subject: &mut dyn Subject,
+    places: Places,
+    depth: u32,
+    others: Others,
+    random: &mut Pcg64,
+) -> Result<Duration, SubjectError> {
+    let needed = depth as usize;
+    let (near, far) = (places.lowest(FIFTH, needed), places.highest(FIFTH, needed));
+    let mut flow = Flow::on(subject);
+    let mut next = near.start;
+    let mut draw = |random: &mut Pcg64| match others {
+        Others::Random => places.within(near.clone(), random),
+        Others::Sequential => {
+            next = if next + 1 < near.end { next + 1 } else { near.start };
+            places.at(next)
+        }
+    };
+    flow.keep(depth - 1, depth, || draw(random))?;
+    let begun = flow.now();
+    let starved = flow.send(1, Tag::Simple, || places.within(far.clone(), random))?[0];
+    let took = loop {
+        let is_served = flow.wait()?.contains(&starved.start);
+        let took = flow.now().since(begun);
+        if is_served || took >= ENDLESS {
+            break took;
+        }
+        flow.fill(depth, || draw(random))?;
+    };
+    flow.drain()?;
+    Ok(took)
+}

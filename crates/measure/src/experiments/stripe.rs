@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! The reads that show how a solid-state drive spreads data over its chips: alone, in pairs, many
+//! at once, and beside a flow of writes.
+//!
+//! Source: our own.
+
+use rand::RngExt as _;
+use rand_pcg::Pcg64;
+use tidegate_model::{Bytes, Duration, Op, Tag};
+
+use super::rotation;
+use crate::context::Context;
+use crate::experiment::{CellName, Experiment, Facts, Scope};
+use crate::flow::Flow;
+use crate::found::Found;
+use crate::held_up::Sample;
+use crate::kind::Kind;
+use crate::params::ProfileParams;
+use crate::places::Places;
+use crate::procedure::{Pace, Procedure};
+use crate::rounds::Grid;
+use crate::stripe::{self, Cell, READ};
+use crate::subject::{Subject, SubjectError};
+use crate::warning::{Skip, Warning};
+
+/// The farthest two reads lie apart, in their size: 64 MiB.
+const APART_MAX: u64 = 1 << 14;
+
+/// A part of the samples of other experiments is enough for each cell: the results are medians.
+const SAMPLES_PART: u32 = 4;
+
+/// How many pairs a round has: a chip of many is hit twice rarely.
+const PAIRS: usize = 8;
+
+impl Experiment {
+    /// How data is spread over chips.
+    pub const STRIPE: Self = Self::of(&Facts {
+        name: "stripe",
+        symbol: "stripe",
+        scope: Scope::Device,
+        cell_name: CellName::Number,
+        time: "stripe: reads of 4KiB, several at once",
+        is_about_maxima: false,
+        tail: None,
+    });
+}
+
+/// See [`Experiment::STRIPE`].
+pub(super) struct Stripe;
+
+impl Procedure for Stripe {
+    /// At most so many cells: a small target has fewer distances.
+    fn grid(&self, params: &ProfileParams) -> Grid {
+        grid(params, cell_count(params.depth))
+    }
+
+    fn requests(&self, _params: &ProfileParams, _pace: Pace) -> u64 {
+        3
+    }
+
+    fn make(
+        &self,
+        _kind: Kind,
+        context: &mut Context<'_>,
+        found: &mut Found,
+    ) -> Result<(), SubjectError> {
+        if rotation::of(context, found)?.is_some() {
+            let (experiment, skip) = (Experiment::STRIPE, Skip::Turns);
+            found.warnings.push(Warning::Skipped { experiment, skip });
+            return Ok(());
+        }
+        if found.is_cancelled {
+            found.stop(Experiment::STRIPE);
+            return Ok(());
+        }
+        let writes = smallest_writes(&context.params.kinds);
+        let made = read_all(writes, context, found)?;
+        if let Some(stripe) = stripe::found(&made, writes) {
+            found.fit("stripe", &stripe);
+        }
+        Ok(())
+    }
+}
+
+fn grid(params: &ProfileParams, cells: usize) -> Grid {
+    Grid { samples: params.samples.div_ceil(SAMPLES_PART), cells, ways: 1 }
+}
+
+/// Large writes fill the way to the device, which hides what its chips do.
+fn smallest_writes(kinds: &[Kind]) -> Option<Kind> {
+    kinds.iter().copied().filter(|kind| kind.op == Op::Write).min_by_key(|kind| kind.size)
+}
+
+/// Measures all cells; reads beside writes come last, by themselves.
+fn read_all(
+    writes: Option<Kind>,
+    context: &mut Context<'_>,
+    found: &mut Found,
+) -> Result<Vec<(Cell, Vec<Sample>)>, SubjectError> {
+    let depth = context.params.depth;
+    let reads = places(context.capacity);
+    let places = (reads, writes.map(|kind| context.places(kind)));
+    let passes = [(reads.kind, cells(reads, depth))];
+    let beside = writes.filter(|_| depth > 1).map(|kind| (kind, vec![Cell::BesideWrites]));
+    let mut made = Vec::new();
+    for (kind, cells) in passes.into_iter().chain(beside) {
+        let rounds = context.rounds(Experiment::STRIPE, kind, grid(context.params, cells.len()));
+        let trial = |subject: &mut dyn Subject, cell: usize, random: &mut Pcg64| {
+            sample(subject, cells[cell], places, depth, random)
+        };
+        if !found.is_cancelled {
+            let measured = context.measure(&rounds, trial)?;
+            found.note(&rounds, &measured);
+            made.extend(cells.into_iter().zip(measured.cells));
+        }
+    }
+    Ok(made)
+}
+
+/// Where the small reads lie.
+fn places(capacity: Bytes) -> Places {
+    Places::of(capacity, Kind { op: Op::Read, size: READ })
+}
+
+/// Returns the cells that only read.
+fn cells(places: Places, depth: u32) -> Vec<Cell> {
+    let count = u64::try_from(places.count).unwrap_or(u64::MAX);
+    let apart = distances().take_while(|&distance| distance <= count / 2);
+    let pairs = std::iter::repeat_n(Cell::Pair, PAIRS);
+    let two = apart.map(Cell::Apart).chain(pairs).filter(|_| depth > 1);
+    std::iter::once(Cell::Alone).chain(two).chain(at_once(depth)).collect()
+}
+
+/// How many cells there are at most.
+fn cell_count(depth: u32) -> usize {
+    1 + distances().count() + PAIRS + at_once(depth).count()
+}
+
+/// 1, 2, 3, 4, 6, 8, 12, ..: powers of two, and what lies between them.
+fn distances() -> impl Iterator<Item = u64> {
+    let powers = std::iter::successors(Some(1_u64), |distance| distance.checked_mul(2));
+    let all = powers.flat_map(|power| [Some(power), (power > 1).then_some(power / 2 * 3)]);
+    all.flatten().take_while(|&distance| distance <= APART_MAX)
+}
+
+fn at_once(depth: u32) -> impl Iterator<Item = Cell> {
+    let many = std::iter::successors(Some(2_u32), |many| many.checked_mul(2));
+    many.take_while(move |&many| many <= depth).map(Cell::AtOnce)
+}
+
+/// Returns one time of a cell.
+fn sample(
+    subject: &mut dyn Subject,
+    cell: Cell,
+    (reads, writes): (Places, Option<Places>),
+    depth: u32,
+    random: &mut Pcg64,
+) -> Result<Duration, SubjectError> {
+    match (cell, writes) {
+        (Cell::Alone, _) => subject.serve(&[reads.anywhere(random)]),
+        (Cell::Pair, _) => subject.serve(&reads.different(2, random)),
+        (Cell::AtOnce(many), _) => subject.serve(&reads.different(many as usize, random)),
+        (Cell::Apart(distance), _) => {
+            let distance = usize::try_from(distance).expect("it fits into the target");
+            let first = random.random_range(0..reads.count - distance);
+            subject.serve(&[reads.at(first), reads.at(first + distance)])
+        }
+        (Cell::BesideWrites, Some(writes)) => beside_writes(subject, reads, writes, depth, random),
+        (Cell::BesideWrites, None) => unreachable!("there is no such cell without writes"),
+    }
+}
+
+/// Returns the time of one read in the lower half, beside a flow of writes in the upper.
+fn beside_writes(
+    subject: &mut dyn Subject,
+    reads: Places,
+    writes: Places,
+    depth: u32,
+    random: &mut Pcg64,
+) -> Result<Duration, SubjectError> {
+    let upper = writes.count / 2..writes.count;
+    let lower = 0..reads.count / 2;
+    let mut flow = Flow::on(subject);
+    flow.keep(depth - 1, 2 * depth, || writes.within(upper.clone(), random))?;
+    let begun = flow.now();
+    let read = flow.send(1, Tag::Simple, || reads.within(lower.clone(), random))?[0];
+    while !flow.wait()?.contains(&read.start) {
+        flow.fill(depth, || writes.within(upper.clone(), random))?;
+    }
+    let took = flow.now().since(begun);
+    flow.drain()?;
+    Ok(took)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn distances_are_powers_of_two_and_what_lies_between() {
+        let first: Vec<u64> = distances().take(8).collect();
+        assert_eq!(first, [1, 2, 3, 4, 6, 8, 12, 16]);
+        assert_eq!(distances().last(), Some(APART_MAX));
+        let places = Places::of(Bytes::from_kib(1 << 20), Kind { op: Op::Read, size: READ });
+        assert_eq!(cells(places, 32).len(), cell_count(32));
+    }
+}

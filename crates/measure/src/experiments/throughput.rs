@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! How many bytes a device moves when a number of requests is kept outstanding: what best effort
+//! can expect.
+//!
+//! A stretch of a flow is timed after the beginning of the flow: from a completion to a later one,
+//! for at least [`STRETCH_MIN`] requests and several times the depth.
+
+use std::ops::Range;
+
+use rand::RngExt as _;
+use rand_pcg::Pcg64;
+use tidegate_model::drive_file::{FlowPlace, Throughput};
+use tidegate_model::{Duration, Tag};
+use tidegate_stats::order_statistics;
+
+use crate::context::Context;
+use crate::experiment::{CellName, Experiment, Facts, Scope};
+use crate::flow::Flow;
+use crate::found::Found;
+use crate::held_up::Sample;
+use crate::kind::Kind;
+use crate::params::ProfileParams;
+use crate::places::Places;
+use crate::procedure::{Pace, Procedure};
+use crate::rounds::Grid;
+use crate::subject::{Probe, Subject, SubjectError};
+
+/// The least number of requests of a stretch.
+const STRETCH_MIN: u32 = 32;
+
+/// Requests of a stretch, in multiples of the depth.
+const STRETCH_DEPTHS: u32 = 4;
+
+/// The first and the last tenth of a device are where a flow is sequential.
+const TENTH: usize = 10;
+
+/// One stretch is measured for so many samples of other experiments, because a stretch is long.
+const SAMPLES_PER_STRETCH: u32 = 50;
+
+impl Experiment {
+    /// What flows of requests move.
+    pub const THROUGHPUT: Self = Self::of(&Facts {
+        name: "throughput",
+        symbol: "throughput",
+        scope: Scope::EachKind,
+        cell_name: CellName::Number,
+        time: "throughput: stretches of a flow that keeps so many outstanding, their median",
+        is_about_maxima: false,
+        tail: None,
+    });
+}
+
+/// See [`Experiment::THROUGHPUT`].
+pub(super) struct Flows;
+
+impl Procedure for Flows {
+    fn grid(&self, params: &ProfileParams) -> Grid {
+        let ways = FlowPlace::ALL.len();
+        let samples = params.samples.div_ceil(SAMPLES_PER_STRETCH);
+        Grid { samples, cells: depths(params.depth).len() * ways, ways }
+    }
+
+    fn requests(&self, params: &ProfileParams, _pace: Pace) -> u64 {
+        let depths = depths(params.depth);
+        let all: u64 = depths.iter().map(|&depth| u64::from(length(depth) + 2 * depth)).sum();
+        all / u64::try_from(depths.len()).expect("a few")
+    }
+
+    fn make(
+        &self,
+        kind: Kind,
+        context: &mut Context<'_>,
+        found: &mut Found,
+    ) -> Result<(), SubjectError> {
+        let (places, depths) = (context.places(kind), depths(context.params.depth));
+        let rounds = context.rounds(Experiment::THROUGHPUT, kind, self.grid(context.params));
+        let ways = rounds.grid.ways;
+        let trial = |subject: &mut dyn Subject, cell: usize, random: &mut Pcg64| {
+            let (place, depth) = (FlowPlace::ALL[cell % ways], depths[cell / ways]);
+            sample(subject, places, place, depth, random)
+        };
+        let measured = context.measure(&rounds, trial)?;
+        found.note(&rounds, &measured);
+        for (way, place) in FlowPlace::ALL.into_iter().enumerate() {
+            let cells: Vec<_> = measured.cells.iter().skip(way).step_by(ways).collect();
+            found.file.throughput.extend(table(kind, place, &depths, &cells));
+        }
+        Ok(())
+    }
+}
+
+/// 1, 2, 4, .. and the depth itself.
+fn depths(depth: u32) -> Vec<u32> {
+    let powers = std::iter::successors(Some(1_u32), |power| power.checked_mul(2));
+    powers.take_while(|&power| power < depth).chain([depth]).collect()
+}
+
+/// How many requests a stretch has at a depth.
+fn length(depth: u32) -> u32 {
+    STRETCH_MIN.max(depth.saturating_mul(STRETCH_DEPTHS))
+}
+
+/// Returns the time of one stretch of [`length`] requests at `depth`.
+fn sample(
+    subject: &mut dyn Subject,
+    places: Places,
+    place: FlowPlace,
+    depth: u32,
+    random: &mut Pcg64,
+) -> Result<Duration, SubjectError> {
+    let mut course = Course::start(places, place, depth, random);
+    let mut flow = Flow::on(subject);
+    flow.keep(depth, depth, || course.next(random))?;
+    let begun = flow.now();
+    let (mut done, wanted) = (0, length(depth));
+    while done < wanted {
+        let returned = u32::try_from(flow.wait()?.len()).expect("a device holds few requests");
+        done += returned;
+        // Requests that complete together with the last do not count: a stretch is no shorter
+        // than it says.
+        if done < wanted {
+            flow.send(returned, Tag::Simple, || course.next(random))?;
+        }
+    }
+    let took = flow.now().since(begun);
+    flow.drain()?;
+    Ok(took)
+}
+
+/// Where the next request of a flow lies.
+struct Course {
+    places: Places,
+    place: FlowPlace,
+    range: Range<usize>,
+    last: usize,
+}
+
+impl Course {
+    /// Starts anywhere in the part of the target where such a flow lies.
+    fn start(places: Places, place: FlowPlace, depth: u32, random: &mut Pcg64) -> Self {
+        let needed = depth as usize + 1;
+        let range = match place {
+            FlowPlace::Random => 0..places.count,
+            FlowPlace::SequentialFirst => places.lowest(TENTH, needed),
+            FlowPlace::SequentialLast => places.highest(TENTH, needed),
+        };
+        let last = random.random_range(range.clone());
+        Self { places, place, range, last }
+    }
+
+    fn next(&mut self, random: &mut Pcg64) -> Probe {
+        if self.place == FlowPlace::Random {
+            return self.places.within(self.range.clone(), random);
+        }
+        let next = self.last + 1;
+        self.last = if next < self.range.end { next } else { self.range.start };
+        self.places.at(self.last)
+    }
+}
+
+/// Returns the rates at each of `depths`; `None` without a sample of each.
+fn table(
+    kind: Kind,
+    place: FlowPlace,
+    depths: &[u32],
+    cells: &[&Vec<Sample>],
+) -> Option<Throughput> {
+    let samples = cells.iter().map(|cell| cell.len()).min().filter(|&count| count > 0)?;
+    let mut times: Vec<Vec<Duration>> =
+        cells.iter().map(|cell| cell.iter().map(|sample| sample.took).collect()).collect();
+    for times in &mut times {
+        times.sort_unstable();
+    }
+    let rate = |depth: u32, took: Duration| {
+        let bytes = u128::from(length(depth)) * u128::from(kind.size.get());
+        let per_s = bytes * 1_000_000_000 / u128::from(took.ns().max(1));
+        u64::try_from(per_s).unwrap_or(u64::MAX)
+    };
+    let at_level = |level_ppm| {
+        let of_cell = |(times, &depth): (&Vec<Duration>, &u32)| {
+            rate(depth, order_statistics::quantile(times, level_ppm))
+        };
+        times.iter().zip(depths).map(of_cell).collect::<Vec<u64>>()
+    };
+    Some(Throughput {
+        op: kind.op,
+        size: kind.size,
+        place,
+        samples: u64::try_from(samples).expect("a count fits"),
+        depth: depths.to_vec(),
+        bytes_per_s: at_level(500_000),
+        bytes_per_s_min: at_level(1_000_000),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn depths_are_powers_and_the_depth() {
+        assert_eq!(
+            (depths(1), depths(8), depths(20)),
+            (vec![1], vec![1, 2, 4, 8], vec![1, 2, 4, 8, 16, 20])
+        );
+    }
+}

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! What flushes took, as `[fit.flush]` of a drive file has it.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+use tidegate_model::Duration;
+use tidegate_stats::confidence;
+use tidegate_stats::order_statistics::Summary;
+
+use crate::cache_fill::{CacheFill, FlushStart};
+use crate::held_up::Sample;
+use crate::kind::Kind;
+
+/// What flushes took after writes of one size, start by start.
+///
+/// # Shape
+/// The lists are as long as there are starts with samples.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FlushTimes {
+    /// Samples of each start.
+    pub samples: u32,
+    /// The confidence that this number of samples allows.
+    pub confidence: String,
+    /// Whether more writes no longer made flushes longer.
+    pub is_full: bool,
+    /// The names of the starts.
+    pub start: Vec<String>,
+    /// How many writes came before a flush.
+    pub writes: Vec<u32>,
+    /// The longest flush, in nanoseconds.
+    pub ns_max: Vec<u64>,
+    /// The median, in nanoseconds.
+    pub ns_p50: Vec<u64>,
+}
+
+impl FlushTimes {
+    /// Summarises the samples of each start; `None` without a sample.
+    pub(crate) fn of(full: CacheFill, depth: u32, cells: &[Vec<Sample>]) -> Option<Self> {
+        let times = |cell: &Vec<Sample>| cell.iter().map(|it| it.took).collect::<Vec<_>>();
+        let all: Vec<_> = cells.iter().map_while(|cell| Summary::of(&mut times(cell))).collect();
+        let samples = all.iter().map(|summary| summary.count).min()?;
+        let starts = || FlushStart::ALL.into_iter().take(all.len());
+        Some(Self {
+            samples,
+            confidence: confidence::statement(samples),
+            is_full: full.is_level,
+            start: starts().map(|start| start.name().to_owned()).collect(),
+            writes: starts().map(|start| start.writes(depth, full)).collect(),
+            ns_max: all.iter().map(|summary| summary.highest.ns()).collect(),
+            ns_p50: all.iter().map(|summary| summary.quantiles[2].ns()).collect(),
+        })
+    }
+
+    /// The longest of all starts; none if one is missing, or the cache was never full.
+    fn longest(&self) -> Option<u64> {
+        let is_whole = self.is_full && self.ns_max.len() == FlushStart::ALL.len();
+        self.ns_max.iter().copied().max().filter(|_| is_whole)
+    }
+}
+
+/// The longest flush of all sizes and starts; none until all are measured.
+pub(crate) fn longest(kinds: &[Kind], found: &BTreeMap<String, FlushTimes>) -> Option<Duration> {
+    let of_kinds = kinds.iter().map(|it| found.get(&it.to_string())?.longest());
+    of_kinds.collect::<Option<Vec<u64>>>()?.into_iter().max().map(Duration::from_ns)
+}

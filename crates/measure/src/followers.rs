@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! Those that follow a measurement: the caller's progress, its stop signal, the journal.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use tidegate_model::Duration;
+
+use crate::experiment::Experiment;
+use crate::journal::Journal;
+use crate::kind::Kind;
+
+/// How far an experiment is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Progress {
+    /// Which experiment.
+    pub experiment: Experiment,
+    /// With which requests; none where it does not depend on them.
+    pub kind: Option<Kind>,
+    /// Trials made.
+    pub done: u64,
+    /// Trials to be made.
+    pub total: u64,
+    /// How long the measurement has lasted, including warm-up and earlier experiments; virtual time
+    /// for a simulated drive.
+    pub elapsed: Duration,
+}
+
+/// Those that follow a measurement.
+pub(crate) struct Followers<'a> {
+    /// Called after every trial.
+    pub(crate) progress: &'a mut dyn FnMut(Progress),
+    /// Ends the measurement when it becomes true.
+    pub(crate) cancelled: &'a AtomicBool,
+    /// All kinds of requests.
+    pub(crate) kinds: &'a [Kind],
+    /// Keeps every sample.
+    pub(crate) journal: Option<&'a mut Journal>,
+}
+
+impl Followers<'_> {
+    /// Whether the caller wants the measurement to end.
+    pub(crate) fn is_cancelled(&self) -> bool {
+        self.cancelled.load(Ordering::Relaxed)
+    }
+
+    /// Notes that the drive file has something that this run measured.
+    pub(crate) fn count_this_run(&mut self) {
+        if let Some(journal) = self.journal.as_mut() {
+            journal.count_this_run();
+        }
+    }
+}

@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! What the experiments have found so far: the drive file as far as it is known, and what to say
+//! about it.
+
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use tidegate_model::drive_file::{Identity, MeasuredTable};
+use tidegate_model::{DriveFile, DriveKind};
+
+use crate::experiment::Experiment;
+use crate::finding::Finding;
+use crate::geometry::{Geometry, NoRotation};
+use crate::params::ProfileParams;
+use crate::rounds::{Measured, Rounds};
+use crate::start::StartTimes;
+use crate::table;
+use crate::warning::{Entries, Warning};
+
+/// What the experiments have found so far.
+#[derive(Debug)]
+pub(crate) struct Found {
+    /// The drive file. Each experiment fills its own sections; costs, mechanics and identity come
+    /// at the end.
+    pub(crate) file: DriveFile,
+    /// Its `[fit]`: what has no section of its own.
+    fit: toml::Table,
+    /// The longest drains from each start.
+    pub(crate) starts: Vec<StartTimes>,
+    /// What a disk that turns is made of.
+    pub(crate) geometry: Geometry,
+    /// Why the device is no such disk.
+    pub(crate) no_rotation: Option<NoRotation>,
+    /// What the samples of each experiment tell beside their tables.
+    pub(crate) findings: Vec<Finding>,
+    /// What its readers have to know.
+    pub(crate) warnings: Vec<Warning>,
+    /// The least number of samples of all experiments whose longest time counts.
+    pub(crate) samples: Option<u32>,
+    /// Whether the caller stopped the measurement.
+    pub(crate) is_cancelled: bool,
+}
+
+impl Found {
+    /// Nothing so far.
+    pub(crate) fn new(params: &ProfileParams) -> Self {
+        Self {
+            file: empty_file(params),
+            fit: toml::Table::new(),
+            starts: Vec::new(),
+            geometry: Geometry::default(),
+            no_rotation: None,
+            findings: Vec::new(),
+            warnings: Vec::new(),
+            samples: None,
+            is_cancelled: false,
+        }
+    }
+
+    /// Whether nothing was found.
+    pub(crate) fn is_empty(&self) -> bool {
+        let has_samples = self.findings.iter().any(|it| it.disturbance.samples > 0);
+        !has_samples && !self.is_rotation_known()
+    }
+
+    /// Whether an experiment found out if the medium turns.
+    pub(crate) fn is_rotation_known(&self) -> bool {
+        self.geometry.rotation.is_some() || self.no_rotation.is_some()
+    }
+
+    /// Counts the samples and returns their table. The cells of `rounds` are numbers of requests
+    /// from 1 on.
+    pub(crate) fn table(&mut self, rounds: &Rounds, measured: &Measured) -> Option<MeasuredTable> {
+        let kind = rounds.kind.expect("a table is about one kind");
+        let table = table::of(kind, rounds.grid.ways, &measured.cells);
+        let asked = rounds.grid.cells / rounds.grid.ways;
+        let asked = u32::try_from(asked).expect("at most the depth");
+        let entries = table.as_ref().map_or(0, |table| table.table.batch_max());
+        self.count(rounds, measured, Some(Entries { entries, asked }));
+        table
+    }
+
+    /// Counts the samples, and notes what they tell beside their table.
+    pub(crate) fn note(&mut self, rounds: &Rounds, measured: &Measured) {
+        self.count(rounds, measured, None);
+    }
+
+    fn count(&mut self, rounds: &Rounds, measured: &Measured, entries: Option<Entries>) {
+        let (experiment, asked) = (rounds.experiment, rounds.grid.samples);
+        let counts = measured.cells.iter().map(Vec::len).filter(|&count| count > 0);
+        let least = counts.min().and_then(|count| u32::try_from(count).ok());
+        if experiment.facts().is_about_maxima {
+            self.samples = self.samples.into_iter().chain(least).min();
+        }
+        self.is_cancelled |= measured.is_cancelled;
+        self.warnings.extend(measured.is_cancelled.then_some(match least {
+            Some(samples) => Warning::Cancelled { experiment, samples, asked, entries },
+            None => Warning::NotBegun { experiments: vec![experiment] },
+        }));
+        self.findings.push(Finding::of(rounds, measured));
+    }
+
+    /// Notes that the caller stopped an experiment that has nothing to show.
+    pub(crate) fn stop(&mut self, experiment: Experiment) {
+        self.is_cancelled = true;
+        self.warnings.push(Warning::NotBegun { experiments: vec![experiment] });
+    }
+
+    /// Adds a warning unless it is there already.
+    pub(crate) fn warn_once(&mut self, warning: Warning) {
+        if !self.warnings.contains(&warning) {
+            self.warnings.push(warning);
+        }
+    }
+
+    /// Writes a part of `[fit]` in place of an earlier one; leaves out what TOML cannot hold.
+    pub(crate) fn fit(&mut self, name: &str, part: &impl Serialize) {
+        if let Ok(part) = toml::Value::try_from(part) {
+            self.fit.insert(name.to_owned(), part);
+        }
+    }
+
+    /// Reads a part of `[fit]` that an experiment wrote.
+    pub(crate) fn fitted<T: DeserializeOwned>(&self, name: &str) -> Option<T> {
+        self.fit.get(name)?.clone().try_into().ok()
+    }
+
+    /// `[fit]`, unless there is nothing in it.
+    pub(crate) fn take_fit(&mut self) -> Option<toml::Table> {
+        Some(std::mem::take(&mut self.fit)).filter(|table| !table.is_empty())
+    }
+}
+
+fn empty_file(params: &ProfileParams) -> DriveFile {
+    DriveFile {
+        name: params.name.clone(),
+        kind: DriveKind::Recorded,
+        depth: params.depth,
+        identity: Identity::default(),
+        batch: Vec::new(),
+        drain: Vec::new(),
+        priority: Vec::new(),
+        single: Vec::new(),
+        throughput: Vec::new(),
+        mixed: Vec::new(),
+        cost: None,
+        starvation_max: None,
+        starvation_of: Vec::new(),
+        starvation_depth: None,
+        is_starvation_endless: false,
+        flush_max: None,
+        mechanics: None,
+        ssd: None,
+        fit: None,
+    }
+}

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! Why an experiment on a disk, or a step of it, found nothing.
+
+use serde::{Deserialize, Serialize};
+
+use super::probing::Stop;
+use crate::subject::SubjectError;
+
+/// Why an experiment on a disk found nothing.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
+#[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
+pub enum NotSeen {
+    /// The caller stopped it.
+    #[error("stopped before it was done")]
+    Cancelled,
+    /// The angles of too many places made no sense.
+    #[error(
+        "gave up after {requests} requests: too few completions come when a track explains them"
+    )]
+    Spent {
+        /// How many requests were sent.
+        requests: u64,
+    },
+    /// Nothing like a track is near this place.
+    #[error("near sector {near} the angles of blocks do not look like tracks")]
+    NoTrack {
+        /// The sector.
+        near: u64,
+    },
+}
+
+/// Why a step found nothing.
+#[derive(Debug)]
+pub(super) enum Lost {
+    Stop(Stop),
+    Near(u64),
+}
+
+impl From<Stop> for Lost {
+    fn from(stop: Stop) -> Self {
+        Self::Stop(stop)
+    }
+}
+
+impl Lost {
+    /// What the caller of the experiment gets.
+    pub(super) fn report<T>(self, requests: u64) -> Result<Result<T, NotSeen>, SubjectError> {
+        match self {
+            Self::Near(near) => Ok(Err(NotSeen::NoTrack { near })),
+            Self::Stop(Stop::Cancelled) => Ok(Err(NotSeen::Cancelled)),
+            Self::Stop(Stop::Spent) => Ok(Err(NotSeen::Spent { requests })),
+            Self::Stop(Stop::Subject(error)) => Err(error),
+        }
+    }
+}

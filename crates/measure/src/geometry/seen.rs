@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! All that was found out about a hard disk.
+
+use serde::{Deserialize, Serialize};
+
+use super::overhead::OverheadSeen;
+use super::rotation::Rotation;
+use super::seek::SeekSeen;
+use super::zones::ZoneMap;
+
+/// The results of all experiments on a hard disk; any that was not made, or saw nothing, is
+/// missing.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Geometry {
+    /// Sectors of the smallest request that was used.
+    pub block: u64,
+    /// How fast it turns.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rotation: Option<Rotation>,
+    /// What a read costs where nothing moves.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub overhead: Option<OverheadSeen>,
+    /// Where its zones are.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub zones: Option<ZoneMap>,
+    /// How long seeks take.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub seek: Option<SeekSeen>,
+}

@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! The lines of a journal: how they are written, and how they are read back after a crash.
+
+use std::fs::{File, OpenOptions, TryLockError};
+use std::io::{self, BufRead as _, BufReader, Write as _};
+use std::path::Path;
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use tidegate_model::Duration;
+
+use crate::held_up::Sample;
+
+/// The version of the format; an incompatible one gets another number.
+const VERSION: u32 = 1;
+
+/// Why there is no journal.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum JournalError {
+    /// The file cannot be read or written.
+    #[error(transparent)]
+    Io(#[from] io::Error),
+    /// What stands there is no journal of ours.
+    #[error("it does not hold samples of `tidegate profile`")]
+    NotAJournal,
+    /// Another process measures into it.
+    #[error("another process measures into it now")]
+    Locked,
+    /// A line cannot be read.
+    #[error("its line {line} is damaged: delete that line, and its samples are taken again")]
+    Damaged {
+        /// Which, from 1.
+        line: u32,
+    },
+    /// It is about another measurement.
+    #[error("it holds samples of `{known}`, and now `{asked}` is asked for")]
+    OtherMeasurement {
+        /// What it is about.
+        known: String,
+        /// What is to be measured.
+        asked: String,
+    },
+}
+
+/// The first line.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Head {
+    measured: String,
+    version: u32,
+}
+
+/// Any other line: a round, or something else under a name.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct JournalLine {
+    /// The name of what it is about.
+    pub(super) of: String,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    ns: Vec<u64>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    held_up_ns: Vec<u64>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    start: Vec<u64>,
+    /// What was found, of a line that is no round.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) found: Option<Value>,
+}
+
+impl JournalLine {
+    /// A complete round.
+    pub(super) fn of_round(of: &str, round: &[Sample]) -> Self {
+        let times = |figure: fn(&Sample) -> Duration| -> Vec<u64> {
+            round.iter().map(figure).map(Duration::ns).collect()
+        };
+        let mut held_up_ns = times(|sample| sample.held_up);
+        if held_up_ns.iter().all(|&ns| ns == 0) {
+            held_up_ns.clear();
+        }
+        let start = round.iter().filter_map(|sample| sample.start).collect();
+        Self { of: of.to_owned(), ns: times(|sample| sample.took), held_up_ns, start, found: None }
+    }
+
+    /// Something that is no round.
+    pub(super) fn of_found(of: &str, found: &impl Serialize) -> Self {
+        let found = serde_json::to_value(found).expect("plain data can be written as JSON");
+        Self { found: Some(found), ..Self::of_round(of, &[]) }
+    }
+
+    /// The samples of the round.
+    pub(super) fn round(&self) -> Vec<Sample> {
+        let at = |list: &[u64], index: usize| list.get(index).copied();
+        let sample = |(index, &ns): (usize, &u64)| {
+            let held_up = Duration::from_ns(at(&self.held_up_ns, index).unwrap_or(0));
+            Sample::new(Duration::from_ns(ns), held_up, at(&self.start, index))
+        };
+        self.ns.iter().enumerate().map(sample).collect()
+    }
+}
+
+/// The file of a journal, open for more lines. No other process writes to it.
+#[derive(Debug)]
+pub(super) struct JournalFile {
+    file: File,
+    /// The first failure to write; nothing is written after it.
+    failure: Option<io::Error>,
+}
+
+impl JournalFile {
+    /// Creates the file of a measurement that `measured` describes.
+    ///
+    /// # Errors
+    /// [`JournalError::Io`], also when the file exists.
+    pub(super) fn create(path: &Path, measured: &str) -> Result<Self, JournalError> {
+        let file = OpenOptions::new().write(true).create_new(true).open(path)?;
+        lock(&file)?;
+        let mut lines = Self { file, failure: None };
+        lines.append(&Head { measured: measured.to_owned(), version: VERSION });
+        lines.failure.take().map_or(Ok(lines), |error| Err(error.into()))
+    }
+
+    /// Opens the file of an earlier run of the same measurement, and reads its lines.
+    ///
+    /// # Errors
+    /// [`JournalError`].
+    pub(super) fn resume(
+        path: &Path,
+        measured: &str,
+    ) -> Result<(Self, Vec<JournalLine>), JournalError> {
+        let file = OpenOptions::new().read(true).append(true).open(path)?;
+        lock(&file)?;
+        let texts = whole_lines(&file)?;
+        let (head, lines) = texts.split_first().ok_or(JournalError::NotAJournal)?;
+        check_head(head, measured)?;
+        let parse = |(text, line): (&String, u32)| {
+            serde_json::from_str(text).map_err(|_| JournalError::Damaged { line })
+        };
+        let lines = lines.iter().zip(2..).map(parse).collect::<Result<_, _>>()?;
+        // Only now that the file is known to be ours: cut off what a crash left of a line, or the
+        // next line would begin with it.
+        let whole = texts.iter().map(String::len).sum::<usize>();
+        file.set_len(u64::try_from(whole).expect("a length fits"))?;
+        Ok((Self { file, failure: None }, lines))
+    }
+
+    /// Appends a line. After a failure it does nothing.
+    pub(super) fn append(&mut self, line: &impl Serialize) {
+        if self.failure.is_some() {
+            return;
+        }
+        let mut text = serde_json::to_vec(line).expect("plain data can be written as JSON");
+        text.push(b'\n');
+        self.failure = self.file.write_all(&text).err();
+    }
+
+    /// The failure after which nothing more was written.
+    pub(super) fn take_failure(&mut self) -> Option<io::Error> {
+        self.failure.take()
+    }
+}
+
+/// Reads all lines that have an end.
+fn whole_lines(file: &File) -> Result<Vec<String>, JournalError> {
+    let (mut reader, mut lines) = (BufReader::new(file), Vec::new());
+    let mut text = String::new();
+    while reader.read_line(&mut text).map_err(|_| JournalError::NotAJournal)? > 0 {
+        if !text.ends_with('\n') {
+            break;
+        }
+        lines.push(std::mem::take(&mut text));
+    }
+    Ok(lines)
+}
+
+fn check_head(head: &str, measured: &str) -> Result<(), JournalError> {
+    let head: Head = serde_json::from_str(head).map_err(|_| JournalError::NotAJournal)?;
+    if head.version != VERSION {
+        return Err(JournalError::NotAJournal);
+    }
+    if head.measured != measured {
+        let asked = measured.to_owned();
+        return Err(JournalError::OtherMeasurement { known: head.measured, asked });
+    }
+    Ok(())
+}
+
+/// Keeps other measurements out until the journal is closed. File systems without locks do not keep
+/// them out.
+fn lock(file: &File) -> Result<(), JournalError> {
+    match file.try_lock() {
+        Err(TryLockError::WouldBlock) => Err(JournalError::Locked),
+        Err(TryLockError::Error(error)) if error.kind() != io::ErrorKind::Unsupported => {
+            Err(error.into())
+        }
+        _ => Ok(()),
+    }
+}

@@ -1,0 +1,261 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! Adds a measured table to a drive file that exists.
+//!
+//! A drive file is about one device: a table of another one is refused. What the file says
+//! of its origin stays, and what is added says its own. What was seen is not forgotten: of tables
+//! of the same kind the longest times stay.
+
+mod costs;
+mod starvation;
+mod tables;
+
+use tidegate_model::DriveFile;
+use tidegate_model::drive_file::{Identity, MeasuredTable, Throughput};
+
+use crate::StartTimes;
+use crate::origin::Origin;
+
+/// Refuses to add what is measured on `measured` to a file about `existing`.
+///
+/// # Errors
+/// The file is about another device.
+pub fn check_device(existing: &Identity, measured: &Identity) -> Result<(), OtherDevice> {
+    let facts = [
+        ("model", &existing.model, &measured.model),
+        ("firmware", &existing.firmware, &measured.firmware),
+        ("serial_hash", &existing.serial_hash, &measured.serial_hash),
+        ("where", &existing.place, &measured.place),
+    ];
+    match facts.into_iter().find(|(_, known, here)| known != here) {
+        Some((fact, known, here)) => {
+            Err(OtherDevice { fact, known: known.clone(), here: here.clone() })
+        }
+        None => Ok(()),
+    }
+}
+
+/// The first fact by which the device of a file differs from the measured one.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "is about another device: its {fact} is {}, here it is {}",
+    OtherDevice::said(.known.as_deref()),
+    OtherDevice::said(.here.as_deref())
+)]
+pub struct OtherDevice {
+    /// The key under `[identity]`.
+    pub fact: &'static str,
+    /// What the file says; none where it says nothing.
+    pub known: Option<String>,
+    /// What the measured device says.
+    pub here: Option<String>,
+}
+
+impl OtherDevice {
+    fn said(value: Option<&str>) -> String {
+        value.map_or_else(|| "unknown".to_owned(), |text| format!("`{text}`"))
+    }
+}
+
+/// `existing` with what was `measured`, drains from these `starts` among it; and what is to be said
+/// of what became of both.
+pub fn with_tables_of(
+    existing: &DriveFile,
+    measured: &DriveFile,
+    starts: &[StartTimes],
+) -> (DriveFile, Option<String>) {
+    let mut file = existing.clone();
+    tables::keep_depths(&mut file, measured.depth);
+    let sections = [
+        ("", &mut file.batch, &measured.batch),
+        ("drains of ", &mut file.drain, &measured.drain),
+        ("priority of ", &mut file.priority, &measured.priority),
+    ];
+    let (mut added, mut said): (Vec<String>, Vec<String>) = Default::default();
+    for (section, known, tables) in sections {
+        for table in tables {
+            let name = format!("{section}{}", tables::name(table));
+            let samples = tables::samples(table);
+            if let Some(old) = known.iter_mut().find(|old| tables::is_same_kind(old, table)) {
+                added.push(format!("{name} measured again{samples}"));
+                said.extend(tables::kept_of(old, table).map(|kept| format!("{name}: {kept}")));
+                *old = tables::merged(old, table);
+            } else {
+                added.push(format!("{name}{samples}"));
+                known.push(table.clone());
+            }
+        }
+    }
+    for kind in tables::raise_drains(&mut file.drain, starts) {
+        match kind {
+            Ok(raised) => added.push(raised),
+            Err(nothing) => said.push(nothing),
+        }
+    }
+    for single in &measured.single {
+        added.push(format!("single {}s of {}", single.op.name(), single.size));
+        file.single.retain(|known| (known.op, known.size) != (single.op, single.size));
+        file.single.push(single.clone());
+    }
+    for flow in &measured.throughput {
+        let is_it =
+            |it: &Throughput| (it.op, it.size, it.place) == (flow.op, flow.size, flow.place);
+        if !file.throughput.iter().any(|known| (known.op, known.size) == (flow.op, flow.size)) {
+            added.push(format!("throughput of {}s of {}", flow.op.name(), flow.size));
+        }
+        file.throughput.retain(|known| !is_it(known));
+        file.throughput.push(flow.clone());
+    }
+    costs::add_mixed(&mut file.mixed, &measured.mixed);
+    if !measured.batch.is_empty() || !measured.mixed.is_empty() {
+        let (cost, of_costs) = costs::joined(file.cost.as_ref(), measured.cost.as_ref(), &file);
+        file.cost = cost;
+        said.extend(of_costs);
+    }
+    if measured.mechanics.is_some() {
+        added.push("mechanics".to_owned());
+        file.mechanics.clone_from(&measured.mechanics);
+    }
+    file.fit = joined(file.fit.take(), measured.fit.clone());
+    if measured.starvation_max.is_some() || measured.is_starvation_endless {
+        added.push("starvation".to_owned());
+    }
+    if let Some(flush) = measured.flush_max {
+        added.push("flush".to_owned());
+        // Of whatever writes, a flush may follow them: the greatest holds.
+        file.flush_max = file.flush_max.max(Some(flush));
+    }
+    said.extend(starvation::add(&mut file, measured));
+    let how = (!added.is_empty()).then(|| how_of(&added, &measured.identity));
+    let hows: Vec<_> = file.identity.how.take().into_iter().chain(how).collect();
+    file.identity.how = (!hows.is_empty()).then(|| hows.join("; "));
+    file.depth = file.depth.max(measured.depth);
+    for line in &measured.identity.host {
+        if !file.identity.host.contains(line) {
+            file.identity.host.push(line.clone());
+        }
+    }
+    (file, (!said.is_empty()).then(|| said.join("; ")))
+}
+
+/// A new file of what was `measured`, its drains raised to those from `starts`: they may come from
+/// the file of a simulated drive; and what is to be said where it has none.
+pub fn with_drains_of(measured: &DriveFile, starts: &[StartTimes]) -> (DriveFile, Option<String>) {
+    let mut file = measured.clone();
+    let raised = tables::raise_drains(&mut file.drain, starts);
+    let said: Vec<String> = raised.into_iter().filter_map(Result::err).collect();
+    (file, (!said.is_empty()).then(|| said.join("; ")))
+}
+
+/// Returns the simulated drive `file` with the tables that were `measured` in place of its own of
+/// the same section.
+pub fn replaced(file: DriveFile, measured: DriveFile) -> DriveFile {
+    let is_endless = file.is_starvation_endless || measured.is_starvation_endless;
+    let or = |new: Vec<MeasuredTable>, old| if new.is_empty() { old } else { new };
+    let is_of_device = Origin::of(&file.identity) == Origin::Simulation;
+    let said = if is_of_device { "simulated: " } else { "" };
+    let new = measured.identity.how.map(|how| format!("{said}{how}"));
+    let hows = [file.identity.how, new];
+    let how = hows.into_iter().flatten().collect::<Vec<_>>().join("; ");
+    DriveFile {
+        identity: Identity { how: Some(how), ..file.identity },
+        batch: or(measured.batch.clone(), file.batch),
+        drain: or(measured.drain, file.drain),
+        priority: or(measured.priority, file.priority),
+        single: measured.single,
+        throughput: measured.throughput,
+        // Costs are of the batches that they were fitted to.
+        mixed: if measured.batch.is_empty() { file.mixed } else { measured.mixed },
+        cost: if measured.batch.is_empty() { file.cost } else { measured.cost },
+        fit: joined(file.fit, measured.fit),
+        starvation_of: if measured.starvation_max.is_some() {
+            measured.starvation_of
+        } else {
+            file.starvation_of
+        },
+        starvation_max: measured.starvation_max.or(file.starvation_max).filter(|_| !is_endless),
+        flush_max: measured.flush_max.or(file.flush_max),
+        is_starvation_endless: is_endless,
+        ..file
+    }
+}
+
+/// What was fitted before and now, table by table; what is in both is as it is now.
+fn joined(known: Option<toml::Table>, new: Option<toml::Table>) -> Option<toml::Table> {
+    let (Some(mut known), Some(new)) = (known.clone(), new.clone()) else { return new.or(known) };
+    for (name, value) in new {
+        match (known.get_mut(&name), value) {
+            (Some(toml::Value::Table(old)), toml::Value::Table(value)) => old.extend(value),
+            (_, value) => drop(known.insert(name, value)),
+        }
+    }
+    Some(known)
+}
+
+/// `writes of 128KiB, 2026-05-04T03:02:01Z: tidegate profile ..`.
+fn how_of(added: &[String], measured: &Identity) -> String {
+    format!(
+        "{}, {}: {}",
+        added.join(" and "),
+        measured.when.as_deref().unwrap_or("at an unknown time"),
+        measured.how.as_deref().unwrap_or("by an unknown method"),
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sum_of(existing: &DriveFile, measured: &DriveFile) -> DriveFile {
+        with_tables_of(existing, measured, &[]).0
+    }
+
+    fn drive(op: &str, ns_max: &str, when: &str) -> DriveFile {
+        let text = format!(
+            "name = \"d\"\nkind = \"recorded\"\ndepth = {}\n[identity]\nmodel = \"M\"\n\
+             when = \"{when}\"\nwhere = \"sda\"\nhow = \"measured {op}s\"\n\
+             host = [\"kernel 6\", \"wake-up of {when}\"]\n\
+             [[batch]]\nop = \"{op}\"\nsize = \"128KiB\"\nns_max = {ns_max}\n",
+            ns_max.split(',').count()
+        );
+        DriveFile::parse(&text).unwrap()
+    }
+
+    #[test]
+    fn what_is_added_keeps_its_origin_beside_that_of_the_file() {
+        let sum = sum_of(&drive("read", "[1]", "May"), &drive("write", "[2, 3]", "June"));
+        assert_eq!((sum.depth, sum.batch.len()), (2, 2));
+        assert_eq!(sum.identity.when.as_deref(), Some("May"));
+        let how = sum.identity.how.as_deref();
+        assert_eq!(how, Some("measured reads; writes of 128KiB, June: measured writes"));
+        assert_eq!(sum.identity.host, ["kernel 6", "wake-up of May", "wake-up of June"]);
+        assert_eq!(DriveFile::parse(&sum.to_toml()).unwrap(), sum);
+    }
+
+    #[test]
+    fn a_table_of_the_same_kind_is_joined_and_that_is_said() {
+        let sum = sum_of(&drive("read", "[1, 2]", "May"), &drive("read", "[7]", "June"));
+        assert_eq!((sum.depth, sum.batch.len()), (2, 1));
+        assert_eq!(sum.batch[0].ns_max, [7, 2]);
+        let how = sum.identity.how.unwrap();
+        assert!(how.contains("reads of 128KiB measured again, June: "), "{how}");
+    }
+
+    #[test]
+    fn a_table_of_another_device_is_refused() {
+        let known = drive("read", "[1]", "May").identity;
+        let check = |change: fn(&mut Identity)| {
+            let mut measured = drive("write", "[1]", "June").identity;
+            change(&mut measured);
+            check_device(&known, &measured)
+        };
+        assert!(check(|_| ()).is_ok());
+        for change in [
+            (|it| it.model = Some("N".to_owned())) as fn(&mut Identity),
+            |it| it.model = None,
+            |it| it.firmware = Some("2".to_owned()),
+            |it| it.place = Some("sdb".to_owned()),
+        ] {
+            assert!(check(change).is_err());
+        }
+    }
+}

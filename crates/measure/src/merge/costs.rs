@@ -1,0 +1,227 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! `[cost]` of a drive file that is added to: what stays true of it.
+//!
+//! ```text
+//!   kinds of one within those of the other .... all kinds of the other
+//!   otherwise ................................. those of the one that speaks of more
+//!   then ...................................... fitted again to all batches of these kinds that
+//!                                               the file has; the greater, figure by figure, where
+//!                                               a model was not fitted to what the file has
+//!   then ...................................... A is raised until every batch is covered of which
+//!                                               the model says anything
+//!   of one kind, in a file of several ......... none: it says no more than its table
+//! ```
+//!
+//! Batches that mix the kinds of both were measured by nobody, and do not follow from batches of
+//! either: costs of all kinds are never made up. What is not covered is said.
+
+use crate::Kind;
+use crate::envelope::{self, FITTED, Point};
+use tidegate_model::cost::RequestCost;
+use tidegate_model::drive_file::{MeasuredTable, MixedBatches, MixedKind};
+use tidegate_model::{Bytes, CostModel, DriveFile, Duration, Op};
+
+/// Of what costs are.
+type CostKind = (Op, Bytes);
+
+/// Adds batches of several kinds to those that were `known`: of each the longest time.
+pub(super) fn add_mixed(known: &mut Vec<MixedBatches>, new: &[MixedBatches]) {
+    for batches in new {
+        match known.iter_mut().find(|it| it.request == batches.request) {
+            Some(known) => add_batches(known, batches),
+            None => known.push(batches.clone()),
+        }
+    }
+}
+
+fn add_batches(known: &mut MixedBatches, new: &MixedBatches) {
+    let has = |it: &MixedBatches, counts| it.counts.contains(counts);
+    let is_in_new = known.counts.iter().all(|counts| has(new, counts));
+    let is_in_known = new.counts.iter().all(|counts| has(known, counts));
+    // As many as stand behind each batch at least.
+    known.samples = match (is_in_new, is_in_known) {
+        (true, true) => known.samples.max(new.samples),
+        (true, false) => new.samples,
+        (false, true) => known.samples,
+        (false, false) => known.samples.min(new.samples),
+    };
+    for (counts, &ns) in new.counts.iter().zip(&new.ns_max) {
+        if let Some(at) = known.counts.iter().position(|it| it == counts) {
+            known.ns_max[at] = known.ns_max[at].max(ns);
+        } else {
+            known.counts.push(counts.clone());
+            known.ns_max.push(ns);
+        }
+    }
+}
+
+/// The costs of a `file` that has all tables and batches by now, of those it had and those of what
+/// is new; and what is to be said of them.
+pub(super) fn joined(
+    known: Option<&CostModel>,
+    new: Option<&CostModel>,
+    file: &DriveFile,
+) -> (Option<CostModel>, Option<String>) {
+    let all = kinds_of_tables(&file.batch);
+    let is_known_by_batches = known.into_iter().chain(new).all(|it| is_of_batches(it, file));
+    let best = match (known, new) {
+        (Some(known), Some(new)) if is_within(new, known) => Some((known, Some(new))),
+        (Some(known), Some(new)) if is_within(known, new) => Some((new, Some(known))),
+        (Some(known), Some(new)) if new.requests.len() > known.requests.len() => Some((new, None)),
+        (known, new) => known.or(new).map(|it| (it, None)),
+    };
+    let best = best.filter(|(it, _)| it.requests.len() > 1 || all.len() < 2);
+    let costs = best.map(|(widest, other)| {
+        let fitted = is_known_by_batches.then(|| fitted(widest, file)).flatten();
+        fitted.unwrap_or_else(|| {
+            other.map_or_else(|| widest.clone(), |other| greater_of(widest, other))
+        })
+    });
+    let costs = costs.map(|costs| raised(costs, file));
+    let covers = |kind: &CostKind| {
+        costs.as_ref().is_some_and(|costs| kinds(costs).any(|known| known == *kind))
+    };
+    let is_asked = known.is_some() || new.is_some();
+    let said = (is_asked && !all.iter().all(covers)).then(|| said(costs.as_ref(), &all));
+    (costs, said)
+}
+
+fn kinds(costs: &CostModel) -> impl Iterator<Item = CostKind> {
+    costs.requests.iter().map(|it| (it.op, it.size))
+}
+
+fn kinds_of_tables(tables: &[MeasuredTable]) -> Vec<CostKind> {
+    tables.iter().filter_map(|table| Some((table.op?, table.size?))).collect()
+}
+
+fn is_within(inner: &CostModel, outer: &CostModel) -> bool {
+    kinds(inner).all(|kind| kinds(outer).any(|other| other == kind))
+}
+
+/// Whether a model was fitted to batches that the file has: written by hand, or by who did not
+/// keep batches of several kinds, it says more than they do.
+fn is_of_batches(costs: &CostModel, file: &DriveFile) -> bool {
+    let is_mixed = |batches: &MixedBatches| {
+        let is_known = |(op, size): CostKind| batches.request.contains(&MixedKind { op, size });
+        kinds(costs).all(is_known)
+    };
+    let is_fitted = costs.how.as_ref().is_some_and(|how| how.starts_with(FITTED));
+    is_fitted && (costs.requests.len() == 1 || file.mixed.iter().any(is_mixed))
+}
+
+/// The least envelope of all batches of the kinds of `widest`; none where that cannot be found.
+fn fitted(widest: &CostModel, file: &DriveFile) -> Option<CostModel> {
+    let of: Vec<Kind> = kinds(widest).map(|(op, size)| Kind { op, size }).collect();
+    let at = |op: Op, size: Bytes| of.iter().position(|kind| *kind == Kind { op, size });
+    let tables = || {
+        let index = |table: &MeasuredTable| at(table.op?, table.size?);
+        file.batch.iter().filter_map(move |table| Some((index(table)?, table)))
+    };
+    let pure = tables().flat_map(|(index, table)| {
+        table.ns_max.iter().zip(1..).map(move |(&ns, count)| (vec![(index, count)], ns))
+    });
+    let is_of = |it: &&MixedBatches| it.request.iter().all(|kind| at(kind.op, kind.size).is_some());
+    let sections = || file.mixed.iter().filter(is_of);
+    let mixed = sections().flat_map(MixedBatches::batches).map(|(batch, took)| {
+        let counts = batch.filter_map(|(op, size, count)| Some((at(op, size)?, count)));
+        (counts.collect::<Vec<_>>(), took.ns())
+    });
+    let point = |(batch, ns): (Vec<(usize, u32)>, u64)| {
+        let mut counts = vec![0; of.len()];
+        for (index, count) in batch {
+            counts[index] += count;
+        }
+        Point { counts, highest: Duration::from_ns(ns) }
+    };
+    let points: Vec<Point> = pure.chain(mixed).map(point).collect();
+    let samples = tables().map(|it| it.1.samples).chain(sections().map(|it| it.samples)).min();
+    let costs = CostModel::from(envelope::fit(&of, &points).ok()?);
+    Some(CostModel { samples: samples.flatten(), ..costs })
+}
+
+/// Covers whatever one of both covers, as far as both speak of it.
+fn greater_of(a: &CostModel, b: &CostModel) -> CostModel {
+    let mut requests = a.requests.clone();
+    for cost in &b.requests {
+        let is_it = |known: &&mut RequestCost| (known.op, known.size) == (cost.op, cost.size);
+        match requests.iter_mut().find(is_it) {
+            Some(known) => known.time_max = known.time_max.max(cost.time_max),
+            None => requests.push(*cost),
+        }
+    }
+    CostModel {
+        positioning_max: a.positioning_max.max(b.positioning_max),
+        requests,
+        switch_max: a.switch_max.max(b.switch_max),
+        fua_max: a.fua_max.max(b.fua_max),
+        batch_max: a.batch_max.into_iter().chain(b.batch_max).min(),
+        how: Some("the greatest figures of several fits".to_owned()),
+        samples: a.samples.into_iter().chain(b.samples).min(),
+    }
+}
+
+/// With the least A that covers each batch that the model speaks of: a file that its own batches
+/// refute is none.
+fn raised(costs: CostModel, file: &DriveFile) -> CostModel {
+    let of_table = |table: &MeasuredTable| {
+        let (op, size) = (table.op?, table.size?);
+        let excess = |requests: u32| {
+            let covered = costs.batch_of_one_kind(op, size, requests)?;
+            table.table.time_max(requests).checked_sub(covered)
+        };
+        (1..=table.table.batch_max()).filter_map(excess).max()
+    };
+    let pure = file.batch.iter().filter_map(of_table);
+    let mixed = file.mixed.iter().flat_map(MixedBatches::batches);
+    let mixed = mixed.filter_map(|(batch, took)| took.checked_sub(costs.batch_of(batch)?));
+    let missing = pure.chain(mixed).max().unwrap_or_default();
+    if missing.is_zero() {
+        return costs;
+    }
+    let how = costs.how.unwrap_or_else(|| "as it stood here".to_owned());
+    let how = Some(format!("{how}; positioning raised to cover all batches of the file"));
+    CostModel { positioning_max: costs.positioning_max + missing, how, ..costs }
+}
+
+fn said(costs: Option<&CostModel>, all: &[CostKind]) -> String {
+    let what = match costs {
+        Some(costs) => {
+            let is_answered = |kind: &&CostKind| {
+                kinds(costs).all(|known| known != **kind) && costs.cost(kind.0, kind.1).is_some()
+            };
+            let answered: Vec<_> = all.iter().filter(is_answered).copied().collect();
+            let larger = match &answered[..] {
+                [] => String::new(),
+                _ => format!(
+                    "; {} are charged as larger ones, raised to cover what was measured of them",
+                    list(answered.iter().copied())
+                ),
+            };
+            format!("[cost] has figures of {} only{larger}", list(kinds(costs)))
+        }
+        None => "[cost] is left out".to_owned(),
+    };
+    let mut sizes: Vec<Bytes> = all.iter().map(|kind| kind.1).collect();
+    sizes.sort_unstable();
+    sizes.dedup();
+    let sizes: Vec<_> = sizes.iter().map(Bytes::to_string).collect();
+    let ops = [Op::Read, Op::Write].into_iter().filter(|op| all.iter().any(|kind| kind.0 == *op));
+    let ops: Vec<_> = ops.map(Op::name).collect();
+    format!(
+        "{what}: no batches that mix {} were measured, and what they take does not follow from \
+         batches of one kind; measure all in one go and add that: `--only batch,mixed --op {} \
+         --size {} --add`",
+        list(all.iter().copied()),
+        ops.join(","),
+        sizes.join(","),
+    )
+}
+
+/// `reads of 4KiB and writes of 4KiB`.
+fn list(kinds: impl Iterator<Item = CostKind>) -> String {
+    let each: Vec<_> = kinds.map(|(op, size)| format!("{}s of {size}", op.name())).collect();
+    each.join(" and ")
+}
+
+#[cfg(test)]
+mod tests;

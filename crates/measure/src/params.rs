@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! What to measure, and why it may be refused.
+
+use tidegate_device::RingError;
+use tidegate_model::{Bytes, Op};
+use tidegate_platform::realtime::RealTime;
+
+use crate::experiment::{Experiment, Scope};
+use crate::kind::Kind;
+use crate::places::Places;
+use crate::subject::SubjectError;
+
+/// The largest request of the experiments that look at what a device is made of.
+const PROBE_MAX: Bytes = Bytes::from_kib(256);
+
+/// What is measured.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ProfileParams {
+    /// What people will call the drive.
+    pub name: String,
+    /// What is measured; the order does not matter.
+    pub experiments: Vec<Experiment>,
+    /// What requests are of, each measured by itself. Writing destroys what is on the target.
+    pub kinds: Vec<Kind>,
+    /// K, the largest batch.
+    pub depth: u32,
+    /// Whether experiments that write by themselves (flush) may; writes among `kinds` are
+    /// allowed anyhow.
+    pub allows_writes: bool,
+    /// How often each is measured.
+    pub samples: u32,
+    /// Decides all places and orders.
+    pub seed: u64,
+    /// What the host granted to this thread; `None` if nobody asked.
+    pub real_time: Option<RealTime>,
+}
+
+impl ProfileParams {
+    /// The depth that is measured where the device accepts as many.
+    pub const DEPTH: u32 = 32;
+    /// How often each batch size is measured unless told otherwise.
+    pub const SAMPLES: u32 = 1000;
+    /// The size of a request unless told otherwise.
+    pub const SIZE: Bytes = Bytes::from_kib(128);
+
+    /// Whether this can be measured on a target of `capacity`, which need not exist yet.
+    ///
+    /// # Errors
+    /// [`ProfileError`]: what [`profile()`](crate::profile()) would refuse before it sends a request. The
+    /// alignment of the target is not known here.
+    pub fn check(&self, capacity: Bytes) -> Result<(), ProfileError> {
+        let Self { depth, samples, .. } = *self;
+        match () {
+            () if samples == 0 => return Err(ProfileError::SamplesZero),
+            () if depth == 0 => return Err(ProfileError::DepthZero),
+            () if self.kinds.is_empty() => return Err(ProfileError::NoKinds),
+            () => (),
+        }
+        self.kinds.iter().try_for_each(|&kind| self.check_kind(kind, capacity))
+    }
+
+    fn check_kind(&self, kind: Kind, capacity: Bytes) -> Result<(), ProfileError> {
+        let (size, depth) = (kind.size, self.depth);
+        if size.get() == 0 || !size.get().is_multiple_of(512) {
+            return Err(ProfileError::SizeOdd { size });
+        }
+        if Places::of(capacity, kind).count < depth as usize {
+            return Err(ProfileError::TooSmall { capacity, size, depth });
+        }
+        Ok(())
+    }
+
+    /// Whether experiments that write by themselves are allowed to.
+    pub(crate) fn may_write(&self) -> bool {
+        self.allows_writes || self.has_kind_of(Op::Write)
+    }
+
+    /// Whether anything is written.
+    pub(crate) fn writes(&self) -> bool {
+        let writes_itself = self.experiments.iter().any(|it| it.scope() == Scope::Writes);
+        writes_itself && self.allows_writes || self.has_kind_of(Op::Write)
+    }
+
+    /// Whether some kind of request has this operation.
+    pub(crate) fn has_kind_of(&self, op: Op) -> bool {
+        self.kinds.iter().any(|kind| kind.op == op)
+    }
+
+    /// What the ring has room for: also for the requests that look at what a device is made of.
+    pub(crate) fn ring_size(&self) -> Bytes {
+        self.size_max().max(PROBE_MAX)
+    }
+
+    /// The size of the largest request of all kinds.
+    pub(crate) fn size_max(&self) -> Bytes {
+        self.kinds.iter().map(|kind| kind.size).max().unwrap_or_default()
+    }
+}
+
+/// Why there is no profile.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ProfileError {
+    /// No samples asked for.
+    #[error("0 samples measure nothing: ask for at least 1, better {}", ProfileParams::SAMPLES)]
+    SamplesZero,
+    /// No batch asked for.
+    #[error("depth 0 measures nothing: ask for at least 1")]
+    DepthZero,
+    /// No requests asked for.
+    #[error("no operation and no size measure nothing: ask for at least one of each")]
+    NoKinds,
+    /// A request size that is no number of sectors.
+    #[error("requests of {size}: ask for a multiple of 512B")]
+    SizeOdd {
+        /// What was asked for.
+        size: Bytes,
+    },
+    /// The target has not room enough for the requests of one batch.
+    #[error(
+        "the target of {capacity} has no room for {depth} requests of {size} side by side: make a larger one, or ask for a smaller size or depth"
+    )]
+    TooSmall {
+        /// What the target holds.
+        capacity: Bytes,
+        /// Size of a request.
+        size: Bytes,
+        /// Largest batch.
+        depth: u32,
+    },
+    /// Writing was asked for and the target was not opened for it.
+    #[error("measuring writes destroys what is on the target: open it for writing")]
+    ReadOnly,
+    /// The measurement was stopped too early.
+    #[error("stopped before the first request alone was measured: allow more time")]
+    NothingMeasured,
+    /// No ring on the target.
+    #[error(transparent)]
+    Ring(#[from] RingError),
+    /// The device failed.
+    #[error(transparent)]
+    Subject(#[from] SubjectError),
+}

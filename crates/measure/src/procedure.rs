@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! What an experiment has to say of itself: when it does not apply, how many trials it takes and
+//! what they cost, how it is made and what it writes.
+
+use tidegate_model::Duration;
+
+use crate::context::Context;
+use crate::found::Found;
+use crate::kind::Kind;
+use crate::params::ProfileParams;
+use crate::rounds::Grid;
+use crate::subject::SubjectError;
+use crate::warning::Skip;
+
+/// How fast a device is with one kind of request, roughly.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Pace {
+    /// The time of one request alone.
+    pub alone: Duration,
+    /// The time per request of a full device.
+    pub in_company: Duration,
+    /// The time of one request that others hold up; none where nothing overtakes it.
+    pub starved: Option<Duration>,
+}
+
+/// One experiment. Implementations hold no state: whatever an experiment finds goes into
+/// [`Found`], whatever it needs comes from [`Context`].
+pub(crate) trait Procedure: Sync {
+    /// Returns why the experiment is not made; `None` if it applies.
+    fn skip(&self, _params: &ProfileParams, _has_tags: bool) -> Option<Skip> {
+        None
+    }
+
+    /// The kinds of requests it is made with. An experiment that is made once ignores them.
+    fn kinds(&self, params: &ProfileParams) -> Vec<Kind> {
+        params.kinds.clone()
+    }
+
+    /// How many trials it has with one kind of request.
+    fn grid(&self, params: &ProfileParams) -> Grid;
+
+    /// How many requests one trial has on average, roughly, without warm-up.
+    fn requests(&self, params: &ProfileParams, pace: Pace) -> u64;
+
+    /// Makes it with one kind of request, and writes what it found. An experiment that is made
+    /// once gets the first kind.
+    ///
+    /// # Errors
+    /// The target failed.
+    fn make(
+        &self,
+        kind: Kind,
+        context: &mut Context<'_>,
+        found: &mut Found,
+    ) -> Result<(), SubjectError>;
+}
+
+/// How many requests a flow at `depth` has before something is measured, roughly: it lasts for a
+/// random number of requests, up to seven times its depth.
+pub(crate) fn flow_requests(depth: u64) -> u64 {
+    4 * depth + depth
+}

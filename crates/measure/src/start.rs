@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! What a drive was doing before a drain, and the longest drains from each such start.
+
+use tidegate_model::Duration;
+
+use crate::kind::Kind;
+
+/// What comes before a drain.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Start {
+    /// The idle device gets q requests at once: b(q).
+    Idle,
+    /// A flow that keeps q outstanding ends.
+    Steady,
+    /// A flow that keeps K outstanding ends. When fewer than q are left, it is brought back to q
+    /// and ends for good: what was left is what the drive liked least.
+    Receded,
+    /// A steady flow within the lowest fifth, and one request that waits in the highest.
+    Stranded,
+    /// A steady flow whose places alternate between the two ends of the target.
+    Ends,
+}
+
+impl Start {
+    /// Those at random places, which make the table.
+    pub const RANDOM: [Self; 3] = [Self::Idle, Self::Steady, Self::Receded];
+
+    /// Those at places that make drains long.
+    pub const ADVERSARIES: [Self; 2] = [Self::Stranded, Self::Ends];
+
+    /// The name in tables.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Idle => "idle",
+            Self::Steady => "steady",
+            Self::Receded => "receded",
+            Self::Stranded => "stranded",
+            Self::Ends => "ends",
+        }
+    }
+}
+
+/// The longest drains from one start.
+///
+/// # Shape
+/// Entry `q - 1` of `longest` is about q outstanding.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct StartTimes {
+    /// With which requests.
+    pub kind: Kind,
+    /// Which start.
+    pub start: Start,
+    /// The longest times.
+    pub longest: Vec<Duration>,
+}

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! From the samples of an experiment to a table of a drive file.
+
+use tidegate_model::drive_file::MeasuredTable;
+use tidegate_model::{BatchTable, Duration};
+use tidegate_stats::confidence;
+use tidegate_stats::order_statistics::Summary;
+
+use crate::held_up::Sample;
+use crate::kind::Kind;
+
+/// Returns the table of times by number of requests, each number measured in `ways` ways; `None`
+/// without a sample. The table ends before the first number that lacks a sample of some way.
+///
+/// Each figure is the greatest of all ways, so that it holds for each of them.
+pub(crate) fn of(kind: Kind, ways: usize, cells: &[Vec<Sample>]) -> Option<MeasuredTable> {
+    let times = |cell: &Vec<Sample>| -> Vec<_> { cell.iter().map(|sample| sample.took).collect() };
+    let mut all: Vec<_> = cells.iter().map_while(|cell| Summary::of(&mut times(cell))).collect();
+    all.truncate(all.len() / ways * ways);
+    let entries: Vec<&[Summary]> = all.chunks(ways).collect();
+    let samples = all.iter().map(|summary| summary.count).min()?;
+    let greatest = |figure: &dyn Fn(&Summary) -> Duration| -> Vec<Duration> {
+        let of_entry = |entry: &&[Summary]| entry.iter().map(figure).max();
+        entries.iter().filter_map(of_entry).collect()
+    };
+    let ns = |list: Vec<Duration>| list.into_iter().map(Duration::ns).collect();
+    let highest = greatest(&|summary| summary.highest);
+    Some(MeasuredTable {
+        op: Some(kind.op),
+        size: Some(kind.size),
+        table: BatchTable::new(&highest).expect("every batch has a time above zero"),
+        ns_max: ns(highest),
+        quantiles_ns: std::array::from_fn(|index| {
+            ns(greatest(&|summary| summary.quantiles[index]))
+        }),
+        samples: Some(u64::from(samples)),
+        depth: None,
+        confidence: Some(confidence::statement(samples)),
+    })
+}

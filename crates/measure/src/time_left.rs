@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! How much is left of a measurement.
+
+use tidegate_model::Duration;
+
+use crate::followers::Progress;
+use crate::plan::Step;
+
+/// How much is left of a measurement: the estimate, corrected by how it went so far.
+#[derive(Debug)]
+pub struct TimeLeft {
+    steps: Vec<Step>,
+    /// What of the estimate was over when the first trial was told of: made by an earlier
+    /// measurement that is gone on with.
+    over_before: Option<Duration>,
+}
+
+impl TimeLeft {
+    /// Of such a measurement.
+    pub fn of(steps: Vec<Step>) -> Self {
+        Self { steps, over_before: None }
+    }
+
+    /// After that trial.
+    pub fn after(&mut self, progress: Progress) -> Duration {
+        let is_it =
+            |step: &Step| (step.experiment, step.kind) == (progress.experiment, progress.kind);
+        let at = self.steps.iter().position(is_it).unwrap_or(0);
+        let part = |step: &Step| {
+            let ns = u128::from(step.time.ns()) * u128::from(progress.done);
+            Duration::from_ns(
+                u64::try_from(ns / u128::from(progress.total.max(1))).unwrap_or(u64::MAX),
+            )
+        };
+        let over = total(&self.steps[..at]) + self.steps.get(at).map_or(Duration::ZERO, part);
+        let before = *self.over_before.get_or_insert(over);
+        let left = total(&self.steps).checked_sub(over).unwrap_or(Duration::ZERO);
+        let estimated = over.checked_sub(before).unwrap_or(Duration::ZERO);
+        // The first per cent say little about the pace.
+        if u128::from(estimated.ns()) * 100 < u128::from(total(&self.steps).ns()) {
+            return left;
+        }
+        let ns = u128::from(left.ns()) * u128::from(progress.elapsed.ns());
+        Duration::from_ns(u64::try_from(ns / u128::from(estimated.ns().max(1))).unwrap_or(u64::MAX))
+    }
+}
+
+/// Returns the time of all steps.
+pub fn total(steps: &[Step]) -> Duration {
+    Duration::from_ns(steps.iter().fold(0, |sum: u64, step| sum.saturating_add(step.time.ns())))
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::experiment::Experiment;
+
+    use super::*;
+
+    fn step(experiment: Experiment, minutes: u64) -> Step {
+        let time = Duration::from_ms(minutes * 60_000);
+        Step { experiment, kind: None, trials: 100, requests: 100, time }
+    }
+
+    #[test]
+    fn time_left_follows_the_pace() {
+        let steps = vec![step(Experiment::BATCH, 10), step(Experiment::DRAIN, 30)];
+        let mut left = TimeLeft::of(steps);
+        let mut after = |experiment, done, minutes: u64| {
+            let elapsed = Duration::from_ms(minutes * 60_000);
+            left.after(Progress { experiment, kind: None, done, total: 100, elapsed }).ns()
+        };
+        let minutes = |minutes: u64| minutes * 60_000_000_000;
+        assert_eq!(after(Experiment::BATCH, 0, 0), minutes(40));
+        assert_eq!(after(Experiment::BATCH, 50, 5), minutes(35));
+        assert_eq!(after(Experiment::DRAIN, 0, 20), minutes(60), "twice as slow as estimated");
+        assert_eq!(after(Experiment::DRAIN, 100, 80), 0);
+    }
+}

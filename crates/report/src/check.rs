@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! The report of `tidegate check`: what can be proved of a disk's workload.
+
+mod limit;
+mod text;
+
+use serde::Serialize;
+use tidegate_analysis::{Answer, Assessment, Comparison, assess, compare, headroom};
+use tidegate_model::{Duration, PolicyName, Task, Workload};
+
+use crate::figures;
+use crate::ns::Ns;
+use crate::soft::{Soft, SoftBound};
+
+/// What can be proved of a workload under a policy.
+#[derive(Debug, Serialize)]
+pub struct CheckReport<'a> {
+    drive: &'a str,
+    policy: &'static str,
+    batch: Option<u32>,
+    verdict: Verdict,
+    reason: Option<&'static str>,
+    schedulable: bool,
+    tasks: Vec<TaskReport<'a>>,
+    limited_by: Option<String>,
+    best_effort_fill: u32,
+    batch_cost_ns: Option<Ns>,
+    best_effort_fill_cost_ns: Option<Ns>,
+    headroom: Vec<HeadroomReport<'a>>,
+    headroom_computed: bool,
+    best_effort_depth: Option<u32>,
+    assumptions: Vec<String>,
+    notes: &'a [String],
+    #[serde(skip)]
+    workload: &'a Workload,
+    #[serde(skip)]
+    assessment: Assessment,
+    /// At the highest quantile first.
+    #[serde(skip)]
+    soft: Vec<Soft>,
+}
+
+/// The verdict of a report, as JSON names it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Verdict {
+    /// Every deadline is proven.
+    Proven,
+    /// Not every deadline is.
+    NotProven,
+    /// The analysis says nothing of such a workload.
+    NotApplicable,
+}
+
+/// What can be proved of one task.
+#[derive(Debug, Serialize)]
+struct TaskReport<'a> {
+    name: &'a str,
+    period_ns: Ns,
+    deadline_ns: Ns,
+    requests: u32,
+    bounds: BoundsReport,
+    comparison: ComparisonReport,
+    response_ns_max: Option<Ns>,
+    bound_used: Option<&'static str>,
+    meets_deadline: bool,
+    soft: Vec<SoftBound>,
+    #[serde(skip)]
+    entry: u32,
+}
+
+/// Every bound that holds for a task.
+#[expect(clippy::struct_field_names, reason = "keys of the JSON output")]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+struct BoundsReport {
+    linear_ns: Option<Ns>,
+    busy_interval_ns: Option<Ns>,
+    min_period_ns: Option<Ns>,
+    tight_ns: Option<Ns>,
+    mixed_ns: Option<Ns>,
+}
+
+/// Bounds under other policies: the policy itself is left out.
+#[expect(clippy::struct_field_names, reason = "keys of the JSON output")]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+struct ComparisonReport {
+    #[serde(skip_serializing_if = "OtherBound::is_own")]
+    edf_ns: OtherBound,
+    #[serde(skip_serializing_if = "OtherBound::is_own")]
+    fifo_ns: OtherBound,
+    #[serde(skip_serializing_if = "OtherBound::is_own")]
+    dqf_ns: OtherBound,
+}
+
+/// The bound under another policy.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(untagged)]
+enum OtherBound {
+    /// It is the policy itself.
+    Own,
+    /// None where none holds.
+    Bound(Option<Ns>),
+}
+
+/// How many more tasks like those of an entry can be proven.
+#[derive(Debug, Serialize)]
+struct HeadroomReport<'a> {
+    name: &'a str,
+    more: usize,
+    count_max: usize,
+    is_at_least: bool,
+}
+
+impl<'a> CheckReport<'a> {
+    /// Proves what can be proved of `workload` under `policy`.
+    pub fn of(workload: &'a Workload, policy: PolicyName) -> Self {
+        let assessment = assess(workload, policy);
+        let headroom = match assessment.answer {
+            Answer::NotApplicable { .. } => Some(Vec::new()),
+            Answer::Proven | Answer::NotProven => headroom(workload, policy),
+        };
+        let (verdict, reason) = match assessment.answer {
+            Answer::Proven => (Verdict::Proven, None),
+            Answer::NotProven => (Verdict::NotProven, None),
+            Answer::NotApplicable { reason } => (Verdict::NotApplicable, Some(reason)),
+        };
+        let soft = Soft::promises(workload, &assessment);
+        let cost = assessment.batch_cost.as_ref();
+        Self {
+            drive: &workload.drive_name,
+            policy: assessment.policy.name(),
+            batch: figures::batch_max(&assessment),
+            verdict,
+            reason,
+            schedulable: verdict == Verdict::Proven,
+            tasks: tasks(workload, &assessment, &soft),
+            limited_by: limit::limited_by(workload, &assessment),
+            best_effort_fill: assessment.best_effort_fill,
+            batch_cost_ns: cost.map(|cost| cost.cost_max.into()),
+            best_effort_fill_cost_ns: cost.map(|cost| cost.best_effort_fill.into()),
+            headroom_computed: headroom.is_some(),
+            headroom: headroom
+                .into_iter()
+                .flatten()
+                .map(|room| HeadroomReport {
+                    name: &workload.entries[room.entry as usize],
+                    more: room.more,
+                    count_max: room.count_max,
+                    is_at_least: room.is_at_least,
+                })
+                .collect(),
+            best_effort_depth: figures::best_effort_depth(&assessment),
+            assumptions: assessment.assumptions.clone(),
+            notes: &workload.notes,
+            workload,
+            assessment,
+            soft,
+        }
+    }
+
+    /// Whether every deadline is proven.
+    pub fn is_proven(&self) -> bool {
+        self.schedulable
+    }
+
+    pub(crate) fn verdict(&self) -> Verdict {
+        self.verdict
+    }
+}
+
+fn tasks<'a>(
+    workload: &'a Workload,
+    assessment: &Assessment,
+    soft: &[Soft],
+) -> Vec<TaskReport<'a>> {
+    let comparisons = compare(workload, assessment.policy);
+    let all = workload.tasks.iter().zip(&assessment.tasks).zip(comparisons);
+    let task = |((task, assessed), comparison): ((&'a Task, _), _)| {
+        let assessed: &tidegate_analysis::TaskAssessment = assessed;
+        let bounds = assessed.bounds;
+        TaskReport {
+            name: &task.name,
+            period_ns: task.period.into(),
+            deadline_ns: task.deadline.into(),
+            requests: task.requests,
+            bounds: BoundsReport {
+                linear_ns: Ns::of(bounds.linear),
+                busy_interval_ns: Ns::of(bounds.busy_interval),
+                min_period_ns: Ns::of(bounds.min_period),
+                tight_ns: Ns::of(bounds.tight),
+                mixed_ns: Ns::of(bounds.mixed),
+            },
+            comparison: ComparisonReport::of(assessment.policy, &comparison),
+            response_ns_max: assessed.response_max.map(|(response, _)| response.into()),
+            bound_used: assessed.response_max.map(|(_, name)| name.name()),
+            meets_deadline: assessed.is_deadline_met,
+            soft: soft.iter().map(|soft| soft.bound_of(task)).collect(),
+            entry: task.entry,
+        }
+    };
+    all.map(task).collect()
+}
+
+impl ComparisonReport {
+    fn of(policy: PolicyName, comparison: &Comparison) -> Self {
+        // `scan-edf` has the bound of `edf`.
+        let is_edf = matches!(policy, PolicyName::Edf | PolicyName::ScanEdf);
+        Self {
+            edf_ns: OtherBound::unless(is_edf, comparison.edf),
+            fifo_ns: OtherBound::unless(policy == PolicyName::Fifo, comparison.fifo),
+            dqf_ns: OtherBound::unless(policy == PolicyName::Dqf, comparison.dqf),
+        }
+    }
+}
+
+impl OtherBound {
+    fn unless(is_own: bool, bound: Option<Duration>) -> Self {
+        if is_own { Self::Own } else { Self::Bound(Ns::of(bound)) }
+    }
+
+    fn is_own(&self) -> bool {
+        *self == Self::Own
+    }
+
+    fn bound(self) -> Option<Ns> {
+        match self {
+            Self::Own => None,
+            Self::Bound(bound) => bound,
+        }
+    }
+}

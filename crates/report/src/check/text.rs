@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! The text of `tidegate check`.
+
+use tidegate_analysis::{Answer as Proof, Assessment};
+use tidegate_model::{BatchChoice, Sending, Workload};
+
+use super::{CheckReport, HeadroomReport, TaskReport};
+use crate::figures;
+use crate::ns::Ns;
+use crate::page::{Page, Report};
+use crate::soft::Soft;
+
+/// Neighbours that differ in nothing but their number, and the name of them all.
+struct Row<'a> {
+    name: String,
+    task: &'a TaskReport<'a>,
+}
+
+impl Report for CheckReport<'_> {
+    fn write(&self, page: &mut Page) {
+        let Self { workload, assessment, .. } = self;
+        write_head(page, workload, assessment);
+        writeln!(page);
+        if !workload.tasks.is_empty() {
+            self.write_tasks(page);
+            writeln!(page);
+        }
+        page.labelled("Verdict", verdict_sentence(workload, assessment));
+        Soft::write(&self.soft, workload, assessment, page);
+        if let Some(limit) = &self.limited_by {
+            page.labelled("Limited by", limit);
+        }
+        for room in &self.headroom {
+            page.labelled("Headroom", headroom_sentence(room));
+        }
+        if !self.headroom_computed {
+            page.labelled("Headroom", "not computed for more than 16 [[task]] entries");
+        }
+        if !workload.best_effort.is_empty() {
+            page.labelled("Best effort", figures::best_effort(assessment));
+        }
+    }
+}
+
+impl CheckReport<'_> {
+    fn write_tasks(&self, page: &mut Page) {
+        let rows = self.rows();
+        let bound = |pick: fn(&TaskReport<'_>) -> Option<Ns>| -> Vec<String> {
+            rows.iter().map(|row| figures::bound(pick(row.task).map(|it| it.0))).collect()
+        };
+        let text =
+            |pick: fn(&Row<'_>) -> String| -> Vec<String> { rows.iter().map(pick).collect() };
+        let mut columns = vec![
+            ("task", text(|row| row.name.clone())),
+            ("deadline", text(|row| row.task.deadline_ns.0.to_string())),
+            ("linear", bound(|task| task.bounds.linear_ns)),
+            ("busy interval", bound(|task| task.bounds.busy_interval_ns)),
+            ("min period", bound(|task| task.bounds.min_period_ns)),
+            ("tight", bound(|task| task.bounds.tight_ns)),
+            ("mixed", bound(|task| task.bounds.mixed_ns)),
+            ("bound", bound(|task| task.response_ns_max)),
+            ("margin", text(|row| margin(row.task))),
+        ];
+        if self.workload.contracts.costs.is_none() {
+            columns.retain(|(title, _)| *title != "mixed");
+        }
+        let others = rows.first().map(|row| row.task.comparison);
+        if others.is_some_and(|it| !it.fifo_ns.is_own()) {
+            columns.push(("fifo", bound(|task| task.comparison.fifo_ns.bound())));
+        }
+        if others.is_some_and(|it| !it.edf_ns.is_own()) {
+            columns.push(("edf", bound(|task| task.comparison.edf_ns.bound())));
+        }
+        if others.is_some_and(|it| !it.dqf_ns.is_own()) {
+            columns.push(("dqf", bound(|task| task.comparison.dqf_ns.bound())));
+        }
+        page.columns(&columns, 1);
+        writeln!(page);
+        writeln!(
+            page,
+            "  Bounds are longest response times, release to completion; `bound` is the least that\n  \
+             holds, `-` means that this bound says nothing here. Behind `margin`: what other\n  \
+             policies could promise."
+        );
+    }
+
+    /// Returns a row for each run of tasks that differ in nothing but their number.
+    fn rows(&self) -> Vec<Row<'_>> {
+        let mut rows: Vec<Row<'_>> = Vec::new();
+        for task in &self.tasks {
+            match rows.last_mut() {
+                Some(last) if last.task.is_like(task) => {
+                    last.name = figures::numbered(last.task.name, task.name);
+                }
+                _ => rows.push(Row { name: task.name.to_owned(), task }),
+            }
+        }
+        rows
+    }
+}
+
+impl TaskReport<'_> {
+    fn is_like(&self, other: &Self) -> bool {
+        let facts = |it: &Self| (it.entry, it.bounds, it.comparison, it.response_ns_max);
+        let verdict = |it: &Self| (it.bound_used, it.meets_deadline);
+        facts(self) == facts(other) && verdict(self) == verdict(other)
+    }
+}
+
+/// What is left of the deadline, or by how much it may be missed.
+fn margin(task: &TaskReport<'_>) -> String {
+    let deadline = task.deadline_ns.0;
+    match task.response_ns_max {
+        None => "no bound".to_owned(),
+        Some(Ns(response)) if response <= deadline => figures::ms_floor(deadline - response),
+        Some(Ns(response)) => format!("-{}", figures::ms_ceil(response - deadline)),
+    }
+}
+
+fn write_head(page: &mut Page, workload: &Workload, assessment: &Assessment) {
+    let drive = format!(
+        "{}, up to {} at once; table b(1) = {} to b({}) = {}",
+        workload.drive_name,
+        figures::count(workload.depth as usize, "request"),
+        figures::ms_ceil(workload.table.time_max(1)),
+        workload.table.batch_max(),
+        figures::ms_ceil(workload.table.time_max(workload.table.batch_max())),
+    );
+    page.labelled("Drive", &drive);
+    let sources = format!(
+        "{}, {}",
+        figures::count(workload.tasks.len(), "task"),
+        figures::count(workload.best_effort.len(), "best-effort load"),
+    );
+    page.labelled("Workload", &sources);
+    let batch = match (assessment.policy.sending(), workload.batch) {
+        (Sending::Batches, _) if assessment.batch_cost.is_some() => {
+            let by_cost = figures::batch_cost(assessment).unwrap_or_default();
+            format!("batches of at most {}, {by_cost}", assessment.batch_max)
+        }
+        (Sending::UpToDepth, _) => "no batches: whatever comes, up to the drive's depth".to_owned(),
+        (Sending::OneAtATime, _) => "one request at a time".to_owned(),
+        (Sending::Batches, BatchChoice::Auto) => {
+            format!("batches of at most {} (chosen: batch = \"auto\")", assessment.batch_max)
+        }
+        (Sending::Batches, BatchChoice::Fixed(batch_max)) => {
+            format!("batches of at most {batch_max} (as asked)")
+        }
+        (Sending::BestEffortDepth, _) => {
+            let depth = figures::count(assessment.best_effort_depth as usize, "request");
+            format!("at most {depth} of best effort on the drive at once")
+        }
+    };
+    page.labelled("Policy", format!("{}, {batch}", assessment.policy));
+    for note in workload.notes.iter().chain(&assessment.assumptions) {
+        page.labelled("Note", note);
+    }
+}
+
+fn verdict_sentence(workload: &Workload, assessment: &Assessment) -> String {
+    match assessment.answer {
+        Proof::NotApplicable { reason } => format!("NOT APPLICABLE: {reason}."),
+        Proof::Proven if workload.tasks.is_empty() => {
+            "PROVEN, trivially: no task has a deadline.".to_owned()
+        }
+        Proof::Proven => format!(
+            "PROVEN: every job of every task completes within its deadline, as long as the drive \
+             keeps its {} (by {}).",
+            figures::kept(assessment),
+            bounds_used(assessment)
+        ),
+        Proof::NotProven => {
+            let met = assessment.tasks.iter().filter(|task| task.is_deadline_met).count();
+            format!(
+                "NOT PROVEN: {} of {} would meet the deadline for certain.",
+                met,
+                figures::count(workload.tasks.len(), "task")
+            )
+        }
+    }
+}
+
+/// The names of the bounds that the verdict rests on.
+fn bounds_used(assessment: &Assessment) -> String {
+    let mut names: Vec<&str> = assessment
+        .tasks
+        .iter()
+        .filter_map(|task| task.response_max)
+        .map(|(_, name)| name.name())
+        .collect();
+    names.sort_unstable();
+    names.dedup();
+    let plural = if names.len() == 1 { "" } else { "s" };
+    format!("the bound{plural} `{}`", names.join("`, `"))
+}
+
+fn headroom_sentence(headroom: &HeadroomReport<'_>) -> String {
+    let name = headroom.name;
+    let at_least = if headroom.is_at_least { "at least " } else { "" };
+    match (headroom.more, headroom.count_max) {
+        (0, 0) => format!("no task like `{name}` can be proven beside the others"),
+        (0, count_max) => format!("no more tasks like `{name}`: {count_max} can be proven in all"),
+        (more, count_max) => format!(
+            "{at_least}{more} more like `{name}` can be proven ({at_least}{count_max} in all), \
+             best effort yielding to them"
+        ),
+    }
+}

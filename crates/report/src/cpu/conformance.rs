@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! The report of `tidegate cpu conformance`: what the suite found of implementations.
+
+mod text;
+
+use serde::Serialize;
+use tidegate_cpu_conformance::{
+    FamilyReport, Invariant, Report as Found, StreamResult, TraceLine, Verdict, Violation,
+};
+
+use crate::page::{Page, Report};
+
+/// What the conformance suite found.
+#[derive(Debug, Serialize)]
+pub struct ConformanceReport<'a> {
+    seed: u64,
+    implementations: Vec<ImplementationReport<'a>>,
+    #[serde(skip)]
+    found: &'a [(String, Found)],
+}
+
+#[derive(Debug, Serialize)]
+struct ImplementationReport<'a> {
+    implementation: &'a str,
+    conforms: bool,
+    families: Vec<FamilyFindings<'a>>,
+    invariants: [InvariantFindings; 5],
+    random_runs: u64,
+    random_events: u64,
+}
+
+#[derive(Debug, Serialize)]
+struct FamilyFindings<'a> {
+    family: &'static str,
+    passes: bool,
+    streams: Vec<StreamFindings<'a>>,
+}
+
+#[derive(Debug, Serialize)]
+struct StreamFindings<'a> {
+    stream: &'a str,
+    verdict: &'static str,
+    invariant: Option<&'static str>,
+    violation: Option<String>,
+    differs: Option<Difference<'a>>,
+}
+
+/// The first call of a stream that was answered otherwise.
+#[derive(Debug, Serialize)]
+struct Difference<'a> {
+    call: usize,
+    expected: &'a Option<Box<TraceLine>>,
+    found: &'a Option<Box<TraceLine>>,
+}
+
+#[derive(Debug, Serialize)]
+struct InvariantFindings {
+    invariant: &'static str,
+    checks: u64,
+    failed_runs: u64,
+    first_seed: Option<u64>,
+    violation: Option<String>,
+}
+
+/// An implementation whose answer ended the suite at once.
+#[derive(Debug, Serialize)]
+pub struct FaultReport {
+    seed: u64,
+    implementations: [Fault; 1],
+}
+
+#[expect(clippy::struct_field_names, reason = "keys of the JSON output")]
+#[derive(Debug, Serialize)]
+struct Fault {
+    implementation: String,
+    conforms: bool,
+    fault: String,
+}
+
+impl<'a> ConformanceReport<'a> {
+    /// Reports what was found of each implementation, with runs from `seed` on.
+    pub fn of(found: &'a [(String, Found)], seed: u64) -> Self {
+        let implementations = found.iter().map(|(name, found)| ImplementationReport {
+            implementation: name,
+            conforms: found.conforms(),
+            families: found.families.iter().map(FamilyFindings::of).collect(),
+            invariants: Invariant::ALL.map(|it| InvariantFindings::of(it, found)),
+            random_runs: found.runs,
+            random_events: found.events,
+        });
+        Self { seed, implementations: implementations.collect(), found }
+    }
+}
+
+impl Report for ConformanceReport<'_> {
+    fn write(&self, page: &mut Page) {
+        text::write(self.found, self.seed, page);
+    }
+}
+
+impl FaultReport {
+    /// Reports the fault of the implementation of that name.
+    pub fn of(name: &str, fault: &impl ToString, seed: u64) -> Self {
+        let (implementation, fault) = (name.to_owned(), fault.to_string());
+        Self { seed, implementations: [Fault { implementation, conforms: false, fault }] }
+    }
+}
+
+impl Report for FaultReport {
+    fn write(&self, page: &mut Page) {
+        let [Fault { implementation, fault, .. }] = &self.implementations;
+        page.labelled("FAILS", format!("{implementation}: {fault}"));
+    }
+}
+
+impl<'a> FamilyFindings<'a> {
+    fn of(found: &'a FamilyReport) -> Self {
+        Self {
+            family: found.family.name(),
+            passes: found.failed().is_none(),
+            streams: found.streams.iter().map(StreamFindings::of).collect(),
+        }
+    }
+}
+
+impl<'a> StreamFindings<'a> {
+    fn of(found: &'a StreamResult) -> Self {
+        let (verdict, violation, differs) = match &found.verdict {
+            Verdict::AsExpected => ("as_expected", None, None),
+            Verdict::Differs { call, expected, found } => {
+                ("differs", None, Some(Difference { call: *call, expected, found }))
+            }
+            Verdict::Failed(violation) => ("failed", Some(violation), None),
+        };
+        Self {
+            stream: &found.name,
+            verdict,
+            invariant: violation.map(|it| it.invariant().name()),
+            violation: violation.map(Violation::to_string),
+            differs,
+        }
+    }
+}
+
+impl InvariantFindings {
+    fn of(invariant: Invariant, found: &Found) -> Self {
+        let random = &found.invariants[invariant as usize];
+        Self {
+            invariant: invariant.name(),
+            checks: random.checks,
+            failed_runs: random.failed_runs,
+            first_seed: random.first.as_ref().map(|(seed, _)| *seed),
+            violation: random.first.as_ref().map(|(_, violation)| violation.to_string()),
+        }
+    }
+}

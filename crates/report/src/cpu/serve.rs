@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! The report of `tidegate cpu serve`: what a thread got of its server.
+
+use serde::Serialize;
+use tidegate_cpu_live::{ThreadServerEnd, ThreadServerParams, ThreadServerReport};
+use tidegate_model::Duration;
+
+use crate::figures::ms_ceil;
+use crate::ns::Ns;
+use crate::page::{Page, Report};
+
+/// What a thread got of its server.
+#[derive(Serialize)]
+pub struct ServeReport<'a> {
+    thread: i32,
+    cpu: u32,
+    priority: u8,
+    server: &'static str,
+    budget_ns: Ns,
+    period_ns: Ns,
+    end: &'static str,
+    wall_ns: Ns,
+    executed_ns: Ns,
+    background_ns: Ns,
+    executed_in_period_ns_max: Ns,
+    exhaustions: u64,
+    enforcement_delay_ns_max: Ns,
+    lateness_ns_max: Ns,
+    looks: u64,
+    manager_ns: Ns,
+    not_put_back: Option<String>,
+    #[serde(skip)]
+    params: &'a ThreadServerParams,
+    #[serde(skip)]
+    report: &'a ThreadServerReport,
+}
+
+impl<'a> ServeReport<'a> {
+    /// Reports on a thread that was served with these parameters.
+    pub fn of(params: &'a ThreadServerParams, report: &'a ThreadServerReport) -> Self {
+        let counts = &report.counts;
+        Self {
+            thread: params.thread.raw(),
+            cpu: params.cpu,
+            priority: params.priority,
+            server: params.server.kind.name(),
+            budget_ns: params.server.budget.into(),
+            period_ns: params.server.period.into(),
+            end: end(report.end),
+            wall_ns: report.took.into(),
+            executed_ns: counts.executed.into(),
+            background_ns: counts.background.into(),
+            executed_in_period_ns_max: counts.window_max.into(),
+            exhaustions: counts.exhaustions,
+            enforcement_delay_ns_max: counts.overrun_max.into(),
+            lateness_ns_max: report.lateness_max.into(),
+            looks: counts.looks,
+            manager_ns: report.manager.into(),
+            not_put_back: report.not_put_back.map(|fault| fault.to_string()),
+            params,
+            report,
+        }
+    }
+}
+
+impl Report for ServeReport<'_> {
+    fn write(&self, page: &mut Page) {
+        let (params, report) = (self.params, self.report);
+        let counts = &report.counts;
+        page.labelled("Ended", format!("{} after {}", self.end, ms_ceil(report.took)));
+        let executed = format!(
+            "{} at its priority ({}), {} in the background ({})",
+            ms_ceil(counts.executed),
+            share(counts.executed, report.took),
+            ms_ceil(counts.background),
+            share(counts.background, report.took)
+        );
+        page.labelled("Executed", executed);
+        let window = format!(
+            "at most {} in any {}, as far as looks tell; budget {}, used up {} times",
+            ms_ceil(counts.window_max),
+            params.server.period,
+            params.server.budget,
+            counts.exhaustions
+        );
+        page.labelled("Budget", window);
+        let delay = format!(
+            "at most {} beyond the budget; the latest look came {} late",
+            ms_ceil(counts.overrun_max),
+            ms_ceil(report.lateness_max)
+        );
+        page.labelled("Enforcement", delay);
+        let cost = format!(
+            "{} looks, {} of the processor",
+            counts.looks,
+            share(report.manager, report.took)
+        );
+        page.labelled("Manager", cost);
+        if report.end != ThreadServerEnd::ThreadGone && report.not_put_back.is_none() {
+            page.labelled("Thread", format!("{} again", report.before));
+        }
+    }
+}
+
+/// Parts per ten thousand of the time, rounded up.
+fn share(part: Duration, whole: Duration) -> String {
+    let parts = u128::from(part.ns()) * 10_000;
+    let parts = parts.div_ceil(u128::from(whole.ns().max(1)));
+    format!("{}.{:02} %", parts / 100, parts % 100)
+}
+
+fn end(end: ThreadServerEnd) -> &'static str {
+    match end {
+        ThreadServerEnd::Stopped => "stopped",
+        ThreadServerEnd::TimeOver => "time over",
+        ThreadServerEnd::ThreadGone => "the thread has ended",
+    }
+}

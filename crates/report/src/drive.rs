@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! The reports of `tidegate drive`.
+
+mod attached;
+mod chart;
+mod compare;
+mod facts;
+mod import;
+mod list;
+mod replay;
+mod seek_facts;
+mod show;
+
+pub use attached::{AttachedDrive, AttachedReport};
+pub use compare::CompareReport;
+pub use import::ImportReport;
+pub use list::ListReport;
+pub use replay::ReplayReport;
+pub use show::ShowReport;

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! The report of `tidegate drive detach`: the simulated drives that are attached as block devices.
+
+use serde::Serialize;
+use tidegate_model::Bytes;
+
+use crate::figures;
+use crate::page::{Page, Report};
+
+/// Every attached drive.
+#[derive(Debug, Serialize)]
+pub struct AttachedReport {
+    /// In order of their names.
+    pub attached: Vec<AttachedDrive>,
+}
+
+/// An attached drive; what comes of its record is missing where there is none.
+#[derive(Debug, Serialize)]
+pub struct AttachedDrive {
+    /// Its name.
+    pub name: String,
+    /// Its block device.
+    pub device: Option<String>,
+    /// The drive that is simulated.
+    pub drive: Option<String>,
+    /// Its size.
+    pub size_bytes: Option<u64>,
+    /// The process that serves it, or did.
+    pub pid: Option<u32>,
+    /// Whether that process lives.
+    pub is_served: bool,
+    /// Whether somebody has it open.
+    pub is_in_use: bool,
+    /// Who has it open, for people.
+    #[serde(skip)]
+    pub holders: String,
+}
+
+impl Report for AttachedReport {
+    fn write(&self, page: &mut Page) {
+        if self.attached.is_empty() {
+            writeln!(page, "Nothing is attached.");
+            return;
+        }
+        let header = ["name", "device", "drive", "size", "process", "used by"];
+        page.table(&header, self.attached.iter().map(AttachedDrive::row).collect(), header.len());
+    }
+}
+
+impl AttachedDrive {
+    fn row(&self) -> Vec<String> {
+        let or_none = |text: Option<String>| text.unwrap_or_else(|| "-".to_owned());
+        let process = |pid: u32| if self.is_served { pid.to_string() } else { "ended".to_owned() };
+        vec![
+            self.name.clone(),
+            or_none(self.device.clone()),
+            or_none(self.drive.clone()),
+            or_none(self.size_bytes.map(|size| figures::decimal(Bytes::new(size)))),
+            or_none(self.pid.map(process)),
+            or_none(self.is_in_use.then(|| self.holders.clone())),
+        ]
+    }
+}

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! What a profile saw besides its batches, in short lines, and what was fitted to it.
+
+use serde::Deserialize as _;
+use tidegate_model::drive_file::{SingleTimes, Throughput};
+use tidegate_model::mechanics::Mechanics;
+use tidegate_model::{DriveFile, Duration};
+
+use super::{entries, parts};
+use crate::figures::thousands;
+use crate::paragraph::Fact;
+use crate::{figures, structure};
+
+/// Drains, requests of the drive's own priority, requests one at a time, and flows.
+pub(super) fn observations(file: &DriveFile) -> Vec<Fact> {
+    let drains = file.drain.iter().map(|table| ("Drain", entries::text(table, "drain")));
+    let urgent = file.priority.iter().map(|table| ("Priority", entries::text(table, "priority")));
+    let single = file.single.iter().map(|single| ("Single", one(single)));
+    let flows = file.throughput.iter().map(|throughput| ("Throughput", flow(throughput)));
+    drains.chain(urgent).chain(single).chain(flows).collect()
+}
+
+/// What `[fit]` says: what the device is made of, then a disk that behaves like it, then what
+/// the samples tell in words.
+pub(super) fn fit(fit: &toml::Table) -> Vec<Fact> {
+    let mut facts = structure::facts(fit);
+    let mechanics = fit.get("mechanics").and_then(|it| Mechanics::deserialize(it.clone()).ok());
+    if let Some(fitted) = mechanics.and_then(|it| parts::mechanics(&it).ok()) {
+        facts
+            .extend(fitted.into_iter().map(|(label, text)| ("Fitted", format!("{label}: {text}"))));
+    }
+    let none = fit.get("no_rotation").and_then(toml::Value::as_str);
+    facts.extend(none.map(|why| ("Rotation", why.to_owned())));
+    let samples = fit.get("samples").and_then(toml::Value::as_table);
+    let tables =
+        samples.into_iter().flatten().filter_map(|(name, said)| Some((name, said.as_array()?)));
+    for (name, said) in tables {
+        let said = said.iter().filter_map(toml::Value::as_str);
+        facts.extend(said.map(|sentence| ("Samples", format!("{name}: {sentence}"))));
+    }
+    facts
+}
+
+fn one(single: &SingleTimes) -> String {
+    let [least, _, median, _, p99, _] = single.ns_quantiles.map(ms);
+    let (op, size, samples) = (single.op.name(), single.size, thousands(single.samples));
+    let slow = match single.slow.len() {
+        0 => String::new(),
+        slow => format!(", {} that stand out", figures::count(slow, "place")),
+    };
+    let longest = ms(single.ns_max);
+    format!(
+        "{op} {size}: {least} to {longest}, median {median}, 99 % {p99}, {samples} samples{slow}"
+    )
+}
+
+fn flow(flow: &Throughput) -> String {
+    let (op, size, place) = (flow.op.name(), flow.size, flow.place.name());
+    let all = flow.depth.iter().zip(&flow.bytes_per_s).zip(&flow.bytes_per_s_min);
+    let mut all = all.map(|((depth, &median), &slowest)| {
+        let [median, slowest] = [median, slowest].map(figures::throughput);
+        format!("{median} with {depth} outstanding (slowest stretch {slowest})")
+    });
+    let ends: Vec<String> = all.next().into_iter().chain(all.next_back()).collect();
+    format!("{place} {op} {size}: {}", ends.join(" to "))
+}
+
+fn ms(ns: u64) -> String {
+    figures::ms_ceil(Duration::from_ns(ns))
+}

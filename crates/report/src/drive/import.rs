@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! The report of `tidegate drive import`: what was used of the parameter files of other simulators.
+
+use serde::Serialize;
+use tidegate_disksim::{IgnoredParameter, Report as Imported, UsedFile};
+use tidegate_model::DriveFile;
+
+use super::facts;
+use crate::page::{Page, Report};
+use crate::paragraph::{self, Fact, under};
+
+/// What was used, left out and not found.
+#[derive(Serialize)]
+pub struct ImportReport<'a> {
+    written: &'a str,
+    #[serde(skip)]
+    facts: Vec<Fact>,
+}
+
+impl<'a> ImportReport<'a> {
+    /// Reports on a drive that was made of parameter files and `written` to that file.
+    pub fn of(drive: &DriveFile, report: &Imported, written: &'a str) -> Self {
+        let mut facts = vec![("Imported", facts::sentence(drive))];
+        facts.extend(under("Used", used(&report.used)));
+        facts.extend(under("Left out", left_out(&report.ignored)));
+        facts.extend(under("Not found", report.missing.iter().cloned()));
+        facts.extend(under("Note", report.notes.iter().cloned()));
+        facts.push(("Written", written.to_owned()));
+        Self { written, facts }
+    }
+}
+
+impl Report for ImportReport<'_> {
+    fn write(&self, page: &mut Page) {
+        paragraph::write(&self.facts, page);
+    }
+}
+
+/// Each file, what it gave, and how it was found if it was not given.
+fn used(used: &[UsedFile]) -> Vec<String> {
+    let line = |file: &UsedFile| {
+        let how = file.how.as_ref().map_or(String::new(), |how| format!(" ({how})"));
+        format!("{}: {}{how}", file.path.display(), file.kind.gives())
+    };
+    used.iter().map(line).collect()
+}
+
+/// What the files say and the drive does not do.
+fn left_out(ignored: &[IgnoredParameter]) -> Vec<String> {
+    if ignored.is_empty() {
+        return Vec::new();
+    }
+    let rows: Vec<Vec<String>> = ignored
+        .iter()
+        .map(|one| vec![format!("{} = {}", one.name, one.value), format!("({})", one.block)])
+        .collect();
+    let reason = "The simulated drive has no part that these would change.".to_owned();
+    paragraph::aligned(&rows).into_iter().chain([reason]).collect()
+}

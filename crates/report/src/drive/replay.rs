@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! The report of `tidegate drive replay`: how true a simulated drive is to a measured one.
+
+use serde::Serialize;
+use tidegate_model::Duration;
+
+use crate::figures::{self, thousands};
+use crate::page::{Page, Report};
+
+/// Shares of the requests, in thousandths, with their names.
+const QUANTILES: [(u64, &str); 6] = [
+    (0, "fastest"),
+    (100, "10 %"),
+    (500, "median"),
+    (900, "90 %"),
+    (990, "99 %"),
+    (1000, "slowest"),
+];
+
+/// Two distributions of response times and the distance between them.
+#[derive(Serialize)]
+pub struct ReplayReport<'a> {
+    drive: &'a str,
+    trace: String,
+    seed: u64,
+    requests: usize,
+    demerit_ms: f64,
+    measured_ms_mean: f64,
+    measured_ms_min: f64,
+    measured_ms_p10: f64,
+    measured_ms_p50: f64,
+    measured_ms_p90: f64,
+    measured_ms_p99: f64,
+    measured_ms_max: f64,
+    simulated_ms_mean: f64,
+    simulated_ms_min: f64,
+    simulated_ms_p10: f64,
+    simulated_ms_p50: f64,
+    simulated_ms_p90: f64,
+    simulated_ms_p99: f64,
+    simulated_ms_max: f64,
+    #[serde(skip)]
+    demerit: Duration,
+    /// Measured and simulated.
+    #[serde(skip)]
+    times: [Times; 2],
+}
+
+/// Response times in order.
+struct Times(Vec<Duration>);
+
+impl<'a> ReplayReport<'a> {
+    /// Reports response times of the same requests, at least one, as measured and as simulated;
+    /// `demerit` is how far the two distributions are apart.
+    pub fn of(
+        (drive, trace, seed): (&'a str, String, u64),
+        measured: Vec<Duration>,
+        simulated: Vec<Duration>,
+        demerit: Duration,
+    ) -> Self {
+        let times = [measured, simulated].map(Times::new);
+        let [measured, simulated] = times.each_ref().map(Times::figures);
+        Self {
+            drive,
+            trace,
+            seed,
+            requests: times[0].0.len(),
+            demerit_ms: ms(demerit),
+            measured_ms_mean: measured[0],
+            measured_ms_min: measured[1],
+            measured_ms_p10: measured[2],
+            measured_ms_p50: measured[3],
+            measured_ms_p90: measured[4],
+            measured_ms_p99: measured[5],
+            measured_ms_max: measured[6],
+            simulated_ms_mean: simulated[0],
+            simulated_ms_min: simulated[1],
+            simulated_ms_p10: simulated[2],
+            simulated_ms_p50: simulated[3],
+            simulated_ms_p90: simulated[4],
+            simulated_ms_p99: simulated[5],
+            simulated_ms_max: simulated[6],
+            demerit,
+            times,
+        }
+    }
+}
+
+impl Report for ReplayReport<'_> {
+    fn write(&self, page: &mut Page) {
+        let [measured, simulated] = &self.times;
+        let requests = thousands(self.requests as u64);
+        page.labelled("Drive", self.drive);
+        page.labelled("Trace", format!("{}, {requests} requests, one at a time", self.trace));
+        page.labelled("Seed", self.seed);
+        writeln!(page);
+        let mean = row("mean", measured.mean(), simulated.mean());
+        let quantiles = QUANTILES
+            .iter()
+            .map(|&(share, name)| row(name, measured.quantile(share), simulated.quantile(share)));
+        let rows = std::iter::once(mean).chain(quantiles).collect();
+        let header = ["response", "measured", "simulated", "difference"];
+        page.table(&header, rows, 1);
+        writeln!(page);
+        let ppm = u128::from(self.demerit.ns()) * 1000 / u128::from(measured.mean().ns().max(1));
+        page.labelled(
+            "Demerit",
+            format!(
+                "{}, {}.{} % of the measured mean: how far the distributions are apart",
+                figures::ms_ceil(self.demerit),
+                ppm / 10,
+                ppm % 10
+            ),
+        );
+    }
+}
+
+impl Times {
+    /// At least one.
+    fn new(mut times: Vec<Duration>) -> Self {
+        times.sort_unstable();
+        Self(times)
+    }
+
+    fn mean(&self) -> Duration {
+        let sum: u128 = self.0.iter().map(|time| u128::from(time.ns())).sum();
+        let mean = sum / self.0.len() as u128;
+        Duration::from_ns(u64::try_from(mean).expect("not above the longest"))
+    }
+
+    /// The least time that so many thousandths of the requests do not exceed.
+    fn quantile(&self, share: u64) -> Duration {
+        let rank = (self.0.len() as u64 * share).div_ceil(1000).max(1);
+        self.0[usize::try_from(rank).expect("within the list") - 1]
+    }
+
+    /// The mean and the quantiles, in milliseconds.
+    fn figures(&self) -> [f64; 7] {
+        let [min, p10, p50, p90, p99, max] = QUANTILES.map(|(share, _)| ms(self.quantile(share)));
+        [ms(self.mean()), min, p10, p50, p90, p99, max]
+    }
+}
+
+fn row(name: &str, measured: Duration, simulated: Duration) -> Vec<String> {
+    let (sign, difference) = match simulated.checked_sub(measured) {
+        Some(more) => ("+", more),
+        None => ("-", measured - simulated),
+    };
+    let times = [measured, simulated].map(figures::ms_ceil);
+    let [measured, simulated] = times;
+    vec![name.to_owned(), measured, simulated, format!("{sign}{}", figures::ms_ceil(difference))]
+}
+
+/// Milliseconds as a number with all its digits.
+fn ms(time: Duration) -> f64 {
+    let text = format!("{}.{:06}", time.ns() / 1_000_000, time.ns() % 1_000_000);
+    text.parse::<f64>().expect("a decimal number")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn times(ns: &[u64]) -> Times {
+        Times::new(ns.iter().copied().map(Duration::from_ns).collect())
+    }
+
+    #[test]
+    fn quantiles_are_times_that_were_seen() {
+        let times = times(&[40, 10, 30, 20]);
+        let seen = [0, 250, 251, 500, 999, 1000].map(|share| times.quantile(share).ns());
+        assert_eq!(seen, [10, 10, 20, 20, 40, 40]);
+        assert_eq!(times.mean().ns(), 25);
+    }
+
+    #[test]
+    fn milliseconds_keep_their_nanoseconds() {
+        assert_eq!(ms(Duration::from_ns(378_123)).to_string(), "0.378123");
+        assert_eq!(ms(Duration::from_ns(9_630_000)).to_string(), "9.63");
+    }
+}

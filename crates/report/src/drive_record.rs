@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! Whose fault it is when a response exceeds its bound: the drive's, which broke the contract
+//! that the bound rests on, or Tidegate's.
+
+use serde::{Serialize, Serializer};
+use tidegate_host::{ContractWatch, Overruns};
+use tidegate_model::{Contract, DeferredWrites, Duration, Op, Workload};
+
+use crate::figures;
+use crate::ns::Ns;
+use crate::runs::PolicyReport;
+
+/// What was seen of the drive's contracts in a run, for programs.
+#[derive(Debug, Serialize)]
+pub(crate) struct ContractsReport {
+    batches: u64,
+    contract: &'static str,
+    overruns: Option<u64>,
+    overrun_ns_max: Option<Ns>,
+    contracts: ByContract,
+}
+
+/// Every contract that was measured.
+#[derive(Debug)]
+struct ByContract(Vec<(&'static str, OverrunsReport)>);
+
+/// How often a contract was broken, and by how much.
+#[derive(Debug, Serialize)]
+struct OverrunsReport {
+    observed: u64,
+    overruns: u64,
+    overrun_ns_max: Ns,
+    overrun_ns_sum: Ns,
+}
+
+impl Serialize for ByContract {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_map(self.0.iter().map(|(name, overruns)| (name, overruns)))
+    }
+}
+
+/// How the drive kept its contracts in a run under one policy.
+pub(crate) struct DriveRecord<'a> {
+    result: &'a PolicyReport<'a>,
+    watch: &'a ContractWatch,
+}
+
+impl<'a> DriveRecord<'a> {
+    pub(crate) fn new(result: &'a PolicyReport<'a>, watch: &'a ContractWatch) -> Self {
+        Self { result, watch }
+    }
+
+    /// The contract that the policy's bounds rest on.
+    fn contract(&self) -> Contract {
+        Contract::of(self.result.policy())
+    }
+
+    /// What was seen of it; none where it was never measured.
+    fn overruns(&self) -> Option<Overruns> {
+        self.watch.overruns(self.contract())
+    }
+
+    /// How far a response may lie above its bound before that is a defect of ours; none where
+    /// the drive broke its contract in a way that no bound survives.
+    ///
+    /// Under the contracts beside b(i) each job waits for at most two rounds, which are late by
+    /// no more than all rounds of the run together. So it is late by no more, as long as even
+    /// then every response is below every period, which is what the proofs need. With b(i) the
+    /// number of batches itself may grow: nothing is said.
+    pub(crate) fn allowance(&self) -> Option<Duration> {
+        let overruns = self.overruns().unwrap_or_default();
+        if overruns.overruns == 0 {
+            return Some(Duration::ZERO);
+        }
+        if self.contract() == Contract::Batches {
+            return None;
+        }
+        let assessed = &self.result.assessment().tasks;
+        let bounds = assessed.iter().filter_map(|task| task.response_max);
+        let response_max = bounds.map(|(bound, _)| bound).max()?;
+        let late_max = response_max.checked_add(overruns.sum)?;
+        let tasks = &self.result.workload().tasks;
+        tasks.iter().all(|task| late_max < task.period).then_some(overruns.sum)
+    }
+
+    /// What a reader must know of a drive that broke the contract.
+    pub(crate) fn sentence(&self) -> Option<String> {
+        let Overruns { observed, overruns, max, .. } = self.overruns()?;
+        let what = match self.contract() {
+            Contract::Batches => format!("{overruns} of {observed} batches took longer"),
+            Contract::Drain => {
+                format!("after {overruns} of {observed} dispatches requests stayed longer")
+            }
+            Contract::Starvation => format!("{overruns} of {observed} requests stayed longer"),
+            Contract::Priority => {
+                format!("{overruns} of {observed} rounds with priority took longer")
+            }
+        };
+        let assessment = self.result.assessment();
+        let says = if self.contract().is_plural() { "say" } else { "says" };
+        (overruns > 0).then(|| {
+            format!(
+                "{}: {what} than the drive's {} {says}, by up to {}: no proof holds for what \
+                 they delay; {}",
+                self.result.policy(),
+                figures::kept(assessment),
+                figures::ms_ceil(max),
+                advice(self.result.workload())
+            )
+        })
+    }
+
+    /// Returns what was seen: of the contract that the bounds rest on, and of each.
+    pub(crate) fn report(&self) -> ContractsReport {
+        let batches = self.watch.overruns(Contract::Batches).unwrap_or_default();
+        let overruns = self.overruns();
+        let each = Contract::ALL.into_iter().filter_map(|contract| {
+            let Overruns { observed, overruns, max, sum } = self.watch.overruns(contract)?;
+            let (overrun_ns_max, overrun_ns_sum) = (max.into(), sum.into());
+            let seen = OverrunsReport { observed, overruns, overrun_ns_max, overrun_ns_sum };
+            Some((contract.name(), seen))
+        });
+        ContractsReport {
+            batches: batches.observed,
+            contract: self.contract().name(),
+            overruns: overruns.map(|overruns| overruns.overruns),
+            overrun_ns_max: overruns.map(|overruns| overruns.max.into()),
+            contracts: ByContract(each.collect()),
+        }
+    }
+}
+
+/// What helps against a drive that took longer than its tables say: more samples only where the
+/// workload is what they are samples of.
+fn advice(workload: &Workload) -> &'static str {
+    let tasks = workload.tasks.iter().map(|task| task.op);
+    let ops: Vec<Op> = tasks.chain(workload.best_effort.iter().map(|load| load.op)).collect();
+    let is_mixed = ops.contains(&Op::Read) && ops.contains(&Op::Write);
+    match (workload.contracts.deferred_writes, is_mixed) {
+        (DeferredWrites::None | DeferredWrites::Measured, false) => {
+            "measure the drive with more samples"
+        }
+        (DeferredWrites::None, true) => {
+            "its tables know reads and writes apart, which more samples do not change: measure \
+             mixed batches (`tidegate profile --only mixed`) and give its drive file a [cost]"
+        }
+        (DeferredWrites::Measured, true) => "measure mixed batches with more samples",
+        (DeferredWrites::Unmeasured, true) => {
+            "its memory still carried out earlier writes, which no table knows and more samples \
+             do not change: switch its write cache off and measure it again"
+        }
+        (DeferredWrites::Unmeasured, false) => {
+            "its memory still carried out earlier writes: measure it with more samples, and writes \
+             that are not at random places where they are"
+        }
+    }
+}

@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! How figures look in text, and the phrases that several reports share.
+
+use tidegate_analysis::{Answer, Assessment};
+use tidegate_model::{Bytes, Contract, Duration, PolicyName, Sending};
+
+/// `camera-1 to 16` of the first and the last of several numbered tasks.
+pub(crate) fn numbered(first: &str, last: &str) -> String {
+    format!("{first} to {}", last.rsplit('-').next().unwrap_or(last))
+}
+
+/// How best effort is served.
+pub(crate) fn best_effort(assessment: &Assessment) -> String {
+    let is_unproved = matches!(assessment.answer, Answer::NotApplicable { .. });
+    let never = if is_unproved {
+        "never served: the tasks may take every place on the drive"
+    } else {
+        "never served: the proof leaves no room for it beside the tasks"
+    };
+    let never = never.to_owned();
+    match (assessment.policy, assessment.policy.sending()) {
+        (PolicyName::Noop | PolicyName::Fifo, _) => {
+            format!("{} keeps it in the same queue as the tasks", assessment.policy)
+        }
+        (_, Sending::Batches) if assessment.best_effort_fill == 0 => never,
+        (_, Sending::Batches) => {
+            if let Some(cost) = &assessment.batch_cost {
+                return format!(
+                    "fills every batch behind which no task waits, up to a cost of {} in all",
+                    ms_floor(cost.best_effort_fill)
+                );
+            }
+            let fill = count(assessment.best_effort_fill as usize, "request");
+            let why = if is_unproved { ", as there is no proof that it could cost" } else { "" };
+            format!("fills every batch up to {fill}{why}")
+        }
+        (_, Sending::BestEffortDepth) if assessment.best_effort_depth == 0 => never,
+        (_, Sending::BestEffortDepth) => {
+            let depth = count(assessment.best_effort_depth as usize, "request");
+            format!("at most {depth} of it on the drive at once")
+        }
+        (_, Sending::UpToDepth | Sending::OneAtATime) => {
+            "takes what real-time requests leave".to_owned()
+        }
+    }
+}
+
+/// z, none where the policy makes no batches.
+pub(crate) fn batch_max(assessment: &Assessment) -> Option<u32> {
+    let is_batched = matches!(assessment.policy.sending(), Sending::Batches | Sending::OneAtATime);
+    is_batched.then_some(assessment.batch_max)
+}
+
+/// What of the drive's a proof rests on, in a sentence that says that the drive keeps it.
+pub(crate) fn kept(assessment: &Assessment) -> &'static str {
+    if assessment.rests_on_costs() { "cost model" } else { Contract::of(assessment.policy).what() }
+}
+
+/// How batches are limited by cost, none where they are not.
+pub(crate) fn batch_cost(assessment: &Assessment) -> Option<String> {
+    let cost = assessment.batch_cost.as_ref()?;
+    Some(format!("which cost at most {} together (batch_cost)", cost.cost_max))
+}
+
+/// How much best effort may be on the drive at once, none where the policy does not say.
+pub(crate) fn best_effort_depth(assessment: &Assessment) -> Option<u32> {
+    let is_limited = assessment.policy.sending() == Sending::BestEffortDepth;
+    is_limited.then_some(assessment.best_effort_depth)
+}
+
+/// A bound or an observed maximum in milliseconds, rounded up to the microsecond.
+pub fn ms_ceil(duration: Duration) -> String {
+    let us = duration.ns().div_ceil(1_000);
+    format!("{}.{:03}ms", us / 1_000, us % 1_000)
+}
+
+/// A margin in milliseconds, rounded down to the microsecond.
+pub(crate) fn ms_floor(duration: Duration) -> String {
+    let us = duration.ns() / 1_000;
+    format!("{}.{:03}ms", us / 1_000, us % 1_000)
+}
+
+/// An optional bound, `-` where there is none.
+pub fn bound(bound: Option<Duration>) -> String {
+    bound.map_or_else(|| "-".to_owned(), ms_ceil)
+}
+
+/// Megabytes per second with one decimal.
+pub fn throughput(bytes_per_s: u64) -> String {
+    format!("{}.{}MB/s", bytes_per_s / 1_000_000, bytes_per_s / 100_000 % 10)
+}
+
+/// `1 task`, `2 tasks`.
+pub fn count(number: usize, what: &str) -> String {
+    format!("{number} {what}{}", if number == 1 { "" } else { "s" })
+}
+
+/// `1,234,567`.
+pub(crate) fn thousands(number: u64) -> String {
+    let digits = number.to_string();
+    let mut text = String::new();
+    for (index, digit) in digits.chars().enumerate() {
+        if index > 0 && (digits.len() - index).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+/// A size as disks are sold: `9.1 GB`.
+pub fn decimal(size: Bytes) -> String {
+    let units = [(1_000_000_000_000, "TB"), (1_000_000_000, "GB"), (1_000_000, "MB")];
+    let unit = units.into_iter().find(|&(unit, _)| size.get() >= unit);
+    let Some((unit, name)) = unit else { return size.to_string() };
+    // Each unit is a multiple of ten bytes.
+    let tenths = (size.get() + unit / 20) / (unit / 10);
+    format!("{}.{} {name}", tenths / 10, tenths % 10)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_are_told_as_disks_are_sold() {
+        let told = [512, 999_999, 1_049_999_999, 9_105_024_000, 2_000_000_000_000];
+        let told = told.map(|size| decimal(Bytes::new(size)));
+        assert_eq!(told, ["512B", "999999B", "1.0 GB", "9.1 GB", "2.0 TB"]);
+    }
+}

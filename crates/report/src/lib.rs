@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! Results as text for people and JSON for programs, both made from the same value.
+//!
+//! One type for each command that has a result; [`Report`] gives its two forms. Nothing here
+//! measures, proves, reads a file or prints: the caller has the result and knows where the report
+//! goes. Names of fields are the keys of the JSON output, which scripts rely on.
+
+pub mod check;
+pub mod cpu;
+pub mod drive;
+mod drive_record;
+pub mod figures;
+pub mod machine;
+mod ns;
+mod page;
+mod paragraph;
+pub mod plan;
+mod plot;
+pub mod profile;
+pub mod run;
+pub mod runs;
+pub mod sim;
+mod soft;
+mod structure;
+
+pub use check::CheckReport;
+pub use machine::MachineReport;
+pub use ns::Ns;
+pub use page::{Page, Report};
+pub use plan::PlanReport;
+pub use profile::ProfileReport;
+pub use run::RunReport;
+pub use runs::PolicyReport;
+pub use sim::SimReport;

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! Axes of plots: round numbers at the ticks, and values as people read them.
+
+use crate::figures::thousands;
+
+/// A unit and how large it is, a power of ten.
+pub(crate) type Unit = (&'static str, u64);
+
+/// An axis from 0 to `end`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Axis {
+    /// What is shown; empty where the unit says it.
+    pub(crate) label: &'static str,
+    /// In what.
+    pub(crate) unit: &'static str,
+    /// The value at its end, above 0.
+    pub(crate) end: u64,
+    /// Values with what is written at them, from 0 on.
+    pub(crate) ticks: Vec<(u64, String)>,
+}
+
+impl Axis {
+    /// An axis that ends at `value_max`.
+    pub(crate) fn ending_at(value_max: u64, label: &'static str, unit: Unit) -> Self {
+        Self::new(value_max.max(1), label, unit)
+    }
+
+    /// An axis that ends at the next tick.
+    pub(crate) fn reaching(value_max: u64, label: &'static str, unit: Unit) -> Self {
+        let step = step(value_max.max(1));
+        Self::new(value_max.max(1).next_multiple_of(step), label, unit)
+    }
+
+    fn new(end: u64, label: &'static str, (unit, size): Unit) -> Self {
+        let step = step(end);
+        let ticks = (0..=end / step).map(|index| index * step);
+        let ticks = ticks.map(|value| (value, in_units(value, size))).collect();
+        Self { label, unit, end, ticks }
+    }
+
+    /// Where a value lies on an axis that is `length` long.
+    pub(crate) fn place(&self, value: u64, length: u64) -> u64 {
+        let place = u128::from(value.min(self.end)) * u128::from(length) / u128::from(self.end);
+        u64::try_from(place).expect("not beyond the end")
+    }
+}
+
+/// The step between ticks: 1, 2 or 5 times a power of ten, of which at most six reach the end.
+fn step(end: u64) -> u64 {
+    const STEPS_MAX: u64 = 6;
+    let mut power: u64 = 1;
+    loop {
+        for factor in [1, 2, 5] {
+            if end.div_ceil(factor * power) <= STEPS_MAX {
+                return factor * power;
+            }
+        }
+        power *= 10;
+    }
+}
+
+/// A value in units, without the zeros at its end.
+fn in_units(value: u64, unit: u64) -> String {
+    let whole = thousands(value / unit);
+    let digits = usize::try_from(unit.ilog10()).expect("a few digits");
+    let fraction = format!("{:0digits$}", value % unit);
+    match fraction.trim_end_matches('0') {
+        "" => whole,
+        fraction => format!("{whole}.{fraction}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MS: Unit = ("ms", 1_000_000);
+
+    fn labels(axis: &Axis) -> Vec<&str> {
+        axis.ticks.iter().map(|tick| tick.1.as_str()).collect()
+    }
+
+    #[test]
+    fn ticks_are_round_and_few() {
+        let time = Axis::reaching(17_377_560, "time", MS);
+        assert_eq!(labels(&time), ["0", "5", "10", "15", "20"]);
+        assert_eq!(time.end, 20_000_000);
+        let short = Axis::reaching(650_000, "time", MS);
+        assert_eq!(labels(&short), ["0", "0.2", "0.4", "0.6", "0.8"]);
+        let cylinders = Axis::ending_at(80_511, "distance", ("cylinders", 1));
+        assert_eq!(labels(&cylinders), ["0", "20,000", "40,000", "60,000", "80,000"]);
+        assert_eq!(cylinders.end, 80_511);
+    }
+
+    #[test]
+    fn every_length_has_an_axis() {
+        for end in (0..1000).chain([u64::MAX / 20]) {
+            let axis = Axis::reaching(end, "", ("", 1));
+            assert!((2..=8).contains(&axis.ticks.len()) && axis.end >= end.max(1), "{end}");
+            assert_eq!(axis.place(axis.end, 500), 500);
+        }
+    }
+
+    #[test]
+    fn numbers_are_parted_by_thousands() {
+        let numbers = [0, 999, 1_000, 1_234_567].map(thousands);
+        assert_eq!(numbers, ["0", "999", "1,000", "1,234,567"]);
+    }
+}

@@ -1,0 +1,242 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! The text of `tidegate profile`: some entries of each table that was measured.
+
+use tidegate_measure::{Finding, Kind, Profile, StartTimes};
+use tidegate_model::cost::RequestCost;
+use tidegate_model::drive_file::{FlowPlace, MeasuredTable, SingleTimes, Throughput};
+use tidegate_model::{Bytes, CostModel, Duration, Op};
+
+use crate::figures;
+use crate::page::Page;
+use crate::structure;
+
+/// Writes what was measured, one kind of requests after the other.
+pub(super) fn write(profile: &Profile, page: &mut Page) {
+    let file = &profile.file;
+    for single in &file.single {
+        write_single(single, page);
+    }
+    for measured in &file.batch {
+        write_batch(measured, page);
+    }
+    for starts in profile.starts.chunk_by(|a, b| a.kind == b.kind) {
+        let Kind { op, size } = starts[0].kind;
+        let is_it = |table: &&MeasuredTable| (table.op, table.size) == (Some(op), Some(size));
+        write_drains(starts, file.drain.iter().find(is_it), page);
+    }
+    for measured in &file.priority {
+        write_priority(measured, page);
+    }
+    for flows in file.throughput.chunk_by(|a, b| (a.op, a.size) == (b.op, b.size)) {
+        write_throughput(flows, page);
+    }
+    for (label, text) in file.fit.iter().flat_map(structure::facts) {
+        page.labelled(label, text);
+    }
+    for finding in &profile.findings {
+        write_tail(finding, page);
+    }
+    if let Some(cost) = &file.cost {
+        write_costs(cost, page);
+    }
+    if let Some(flush) = file.flush_max {
+        page.labelled("Flush", format!("at most {} seen", figures::ms_ceil(flush)));
+    }
+    if let Some(starved) = file.starvation_max {
+        page.labelled("Starvation", format!("at most {} seen", figures::ms_ceil(starved)));
+    }
+}
+
+/// 1, 2, 4, .. and the last.
+fn powers(last: usize) -> impl Iterator<Item = usize> {
+    let powers = std::iter::successors(Some(1), |size| Some(size * 2));
+    powers.take_while(move |&size| size < last).chain([last])
+}
+
+fn ms(ns: u64) -> String {
+    figures::ms_ceil(Duration::from_ns(ns))
+}
+
+/// The laws of extremes that the longest times follow, or why they follow none.
+fn write_tail(finding: &Finding, page: &mut Page) {
+    if let Some(tails) = finding.tail.as_ref().filter(|tails| !tails.is_too_few()) {
+        page.labelled("Tail", format!("{}: {tails}", finding.name()));
+    }
+}
+
+/// What each request adds to a batch.
+fn write_costs(cost: &CostModel, page: &mut Page) {
+    let of = |it: &RequestCost| {
+        format!("{} a {} of {}", figures::ms_ceil(it.time_max), it.op.name(), it.size)
+    };
+    let each: Vec<_> = cost.requests.iter().map(of).collect();
+    let first = figures::ms_ceil(cost.positioning_max);
+    page.labelled(
+        "Costs",
+        format!("the longest batches seen take at most {first} and {}", each.join(", ")),
+    );
+}
+
+/// Deadlines for which the depth is told that drains within them.
+const DEADLINES_MS: [u64; 9] = [1, 2, 5, 10, 20, 40, 75, 160, 300];
+
+/// Above a table: what it is about.
+fn write_title(what: &str, op: Op, size: Bytes, page: &mut Page) {
+    writeln!(page);
+    writeln!(page, "{what}, {}", Kind { op, size });
+}
+
+fn write_table_title(what: &str, measured: &MeasuredTable, page: &mut Page) {
+    if let (Some(op), Some(size)) = (measured.op, measured.size) {
+        write_title(what, op, size, page);
+    }
+}
+
+fn write_single(single: &SingleTimes, page: &mut Page) {
+    write_title("One at a time", single.op, single.size, page);
+    let [min, p10, p50, p90, p99, p999] = single.ns_quantiles;
+    let row = [min, p10, p50, p90, p99, p999, single.ns_max].map(ms).to_vec();
+    write_rows(&["least", "10 %", "median", "90 %", "99 %", "99.9 %", "maximum"], vec![row], page);
+    if single.slow.is_empty() {
+        return;
+    }
+    let again = |ns: Option<u64>| ns.map_or_else(String::new, ms);
+    let row = |place: &tidegate_model::drive_file::SlowPlace| {
+        vec![place.sector.to_string(), ms(place.ns), again(place.again_ns_min)]
+    };
+    let rows = single.slow.iter().map(row).collect();
+    write_rows(&["slow at sector", "took", "asked again, at least"], rows, page);
+}
+
+/// A column for each place.
+fn write_throughput(flows: &[Throughput], page: &mut Page) {
+    let [first, ..] = flows else { return };
+    write_title("Throughput: median and slowest stretch", first.op, first.size, page);
+    let rows = first.depth.iter().enumerate().map(|(index, depth)| {
+        let rate = |flow: &Throughput| {
+            let [median, least] = [&flow.bytes_per_s, &flow.bytes_per_s_min]
+                .map(|list| figures::throughput(list[index]));
+            format!("{median} ({least})")
+        };
+        [depth.to_string()].into_iter().chain(flows.iter().map(rate)).collect()
+    });
+    let names = flows.iter().map(|flow| match flow.place {
+        FlowPlace::Random => "random",
+        FlowPlace::SequentialFirst => "sequential, first tenth",
+        FlowPlace::SequentialLast => "sequential, last tenth",
+    });
+    let header: Vec<_> = ["outstanding"].into_iter().chain(names).collect();
+    write_rows(&header, rows.collect(), page);
+}
+
+/// What was measured beside what one at a time would take.
+fn write_batch(measured: &MeasuredTable, page: &mut Page) {
+    let [_, _, p50, _, _, p999] = &measured.quantiles_ns;
+    // Of fewer samples the quantile is the maximum.
+    let is_known = measured.samples.is_some_and(|samples| samples >= 1000);
+    let rows = powers(measured.ns_max.len()).map(|n: usize| {
+        let (batch, n_wide) = (relied_on(measured, n).max(1), n as u64);
+        vec![
+            n.to_string(),
+            ms(p50[n - 1]),
+            if is_known { ms(p999[n - 1]) } else { "-".to_owned() },
+            ms(batch),
+            ms(batch / n_wide),
+            gain(p50[0], p50[n - 1].max(1), n_wide),
+        ]
+    });
+    write_table_title("Batches", measured, page);
+    let header =
+        ["requests", "median", "99.9 %", "b(i): maximum", "per request", "gain over one at a time"];
+    write_rows(&header, rows.collect(), page);
+    if let Some(confidence) = &measured.confidence {
+        page.labelled("Confidence", confidence);
+    }
+}
+
+/// Entry `requests` of a table as proofs use it: more requests never take less time, although
+/// the longest that were seen may.
+fn relied_on(measured: &MeasuredTable, requests: usize) -> u64 {
+    let requests = u32::try_from(requests).expect("at most the depth");
+    measured.table.time_max(requests).ns()
+}
+
+/// The longest drain from each start, and what proofs use of the `table` that they gave.
+fn write_drains(starts: &[StartTimes], table: Option<&MeasuredTable>, page: &mut Page) {
+    let Some(last) = starts.iter().map(|times| times.longest.len()).min().filter(|&n| n > 0) else {
+        return;
+    };
+    let table = table.filter(|table| table.ns_max.len() >= last);
+    let rows = powers(last).map(|q| {
+        let of_table = table.map(|table| ms(relied_on(table, q)));
+        let of_starts = starts.iter().map(|times| figures::ms_ceil(times.longest[q - 1]));
+        [q.to_string()].into_iter().chain(of_starts).chain(of_table).collect()
+    });
+    let names = starts.iter().map(|times| times.start.name());
+    let header: Vec<_> =
+        ["outstanding"].into_iter().chain(names).chain(table.map(|_| "drain(q)")).collect();
+    write_title("Drains, the longest of each start", starts[0].kind.op, starts[0].kind.size, page);
+    write_rows(&header, rows.collect(), page);
+    let longest = |q: u32| {
+        let of_entry = starts.iter().filter_map(|times| times.longest.get(q as usize - 1));
+        of_entry.copied().max()
+    };
+    let deepest = |&ms: &u64| {
+        let deadline = Duration::from_ms(ms);
+        let kept = |q: &u32| longest(*q).is_some_and(|drain| drain <= deadline);
+        (1..).take(last).take_while(kept).last().map(|q| format!("{q} in {deadline}"))
+    };
+    let depths: Vec<_> = DEADLINES_MS.iter().filter_map(deepest).collect();
+    page.labelled("Drained", format!("by a deadline: {}", depths.join(", ")));
+    writeln!(page);
+}
+
+fn write_priority(measured: &MeasuredTable, page: &mut Page) {
+    let [_, _, p50, _, _, p999] = &measured.quantiles_ns;
+    let rows = powers(measured.ns_max.len()).map(|q| {
+        let times = [p50[q - 1], p999[q - 1], relied_on(measured, q)].map(ms);
+        [q.to_string()].into_iter().chain(times).collect()
+    });
+    write_table_title("Of the drive's own priority", measured, page);
+    write_rows(&["of priority", "median", "99.9 %", "priority(q): maximum"], rows.collect(), page);
+}
+
+fn write_rows(header: &[&str], rows: Vec<Vec<String>>, page: &mut Page) {
+    page.table(header, rows, 0);
+    writeln!(page);
+}
+
+/// How many times faster a batch is than its requests one at a time, rounded down.
+fn gain(single_ns: u64, batch_ns: u64, requests: u64) -> String {
+    let one_at_a_time = u128::from(single_ns) * u128::from(requests);
+    let percent = one_at_a_time * 100 / u128::from(batch_ns);
+    format!("{}.{:02}x", percent / 100, percent % 100)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_table_is_shown_as_proofs_use_it() {
+        let text = "name = \"d\"\nkind = \"recorded\"\ndepth = 3\n[[batch]]\nop = \"read\"\n\
+                    size = \"4KiB\"\nns_max = [100, 300, 200]\n";
+        let file = tidegate_model::DriveFile::parse(text).unwrap();
+        let shown = [1, 2, 3].map(|requests| relied_on(&file.batch[0], requests));
+        assert_eq!(shown, [100, 300, 300]);
+    }
+
+    #[test]
+    fn gain_is_how_often_a_batch_would_fit_into_its_requests_alone() {
+        assert_eq!(gain(10, 10, 1), "1.00x");
+        assert_eq!(gain(10, 30, 8), "2.66x");
+        assert_eq!(gain(1, 1, 4096), "4096.00x", "faster than the clock");
+        assert_eq!(gain(u64::MAX, 1 << 63, 2), "3.99x");
+    }
+
+    #[test]
+    fn powers_end_with_the_last_entry() {
+        let of = |last| powers(last).collect::<Vec<_>>();
+        assert_eq!((of(1), of(8), of(20)), (vec![1], vec![1, 2, 4, 8], vec![1, 2, 4, 8, 16, 20]));
+    }
+}

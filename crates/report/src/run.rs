@@ -1,0 +1,268 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! The report of `tidegate run`: policies one after the other on a device.
+
+use serde::Serialize;
+use tidegate_host::BatchWatch;
+use tidegate_model::{Duration, PolicyName};
+use tidegate_stats::Distribution;
+
+use crate::figures;
+use crate::ns::Ns;
+use crate::page::{Page, Report};
+use crate::runs::{self, P50, P99, P999, PolicyReport};
+
+/// What was known before the first policy ran.
+#[derive(Debug, Clone)]
+pub struct RunHead {
+    /// The drive whose table the bounds rest on.
+    pub drive: String,
+    /// The device.
+    pub device: String,
+    /// Its size.
+    pub size: String,
+    /// Whether the kernel granted all real-time scheduling.
+    pub real_time_granted: bool,
+    /// What it granted.
+    pub real_time: String,
+    /// The seed of the places of all requests.
+    pub seed: u64,
+    /// What a reader of the results must know.
+    pub notes: Vec<String>,
+}
+
+/// One policy's run on the device.
+pub struct DeviceRun<'a> {
+    /// What the policy did.
+    pub result: PolicyReport<'a>,
+    /// How late the host released jobs.
+    pub host_lateness: Distribution,
+    /// What the device took for a request.
+    pub device_time: Distribution,
+    /// Batches against the table.
+    pub batches: BatchWatch,
+}
+
+/// Policies one after the other on a device.
+#[derive(Debug, Serialize)]
+pub struct RunReport<'a> {
+    drive: &'a str,
+    model: &'static str,
+    device: &'a str,
+    real_time_granted: bool,
+    seed: u64,
+    policies: Vec<DevicePolicy<'a>>,
+    notes: &'a [String],
+}
+
+/// A policy that was asked for.
+#[derive(Debug, Serialize)]
+#[serde(untagged)]
+enum DevicePolicy<'a> {
+    Ran(Box<RanPolicy<'a>>),
+    NotRun { policy: &'static str, end: &'static str },
+}
+
+#[derive(Debug, Serialize)]
+struct RanPolicy<'a> {
+    #[serde(flatten)]
+    result: PolicyReport<'a>,
+    requests_failed: u64,
+    host_lateness: Option<Times>,
+    device_time: Option<Times>,
+    batches: u64,
+    overruns: u64,
+    overrun_ns_max: Ns,
+}
+
+/// A distribution of times.
+#[expect(clippy::struct_field_names, reason = "keys of the JSON output")]
+#[derive(Debug, Serialize)]
+struct Times {
+    ns_min: Option<Ns>,
+    ns_mean: Option<Ns>,
+    ns_p50: Option<Ns>,
+    ns_p99: Option<Ns>,
+    ns_p999: Option<Ns>,
+    ns_max: Option<Ns>,
+}
+
+impl RunHead {
+    /// Writes the head, before anything runs.
+    pub fn write(&self, page: &mut Page) {
+        page.labelled("Device", format!("{}, {}", self.device, self.size));
+        page.labelled("Drive", format!("proved by the table of {}", self.drive));
+        page.labelled("Host", &self.real_time);
+        page.labelled("Seed", format!("{}: fixes the places of all requests", self.seed));
+        for note in &self.notes {
+            page.labelled("Note", note);
+        }
+        writeln!(page);
+    }
+}
+
+impl<'a> RunReport<'a> {
+    /// Reports all runs, and the policies that an interrupted one left out.
+    pub fn of(head: &'a RunHead, runs: Vec<DeviceRun<'a>>, not_run: &[PolicyName]) -> Self {
+        let ran = runs.into_iter().map(|run| DevicePolicy::Ran(Box::new(RanPolicy::of(run))));
+        let not_run = not_run
+            .iter()
+            .map(|policy| DevicePolicy::NotRun { policy: policy.name(), end: "not_run" });
+        Self {
+            drive: &head.drive,
+            model: "device",
+            device: &head.device,
+            real_time_granted: head.real_time_granted,
+            seed: head.seed,
+            policies: ran.chain(not_run).collect(),
+            notes: &head.notes,
+        }
+    }
+
+    /// Whether every deadline was kept under every policy that was asked for.
+    pub fn is_kept(&self) -> bool {
+        let is_kept = |policy: &DevicePolicy<'_>| match policy {
+            DevicePolicy::Ran(ran) => ran.result.is_kept(),
+            // A policy that was asked for and not run kept no deadline.
+            DevicePolicy::NotRun { .. } => false,
+        };
+        self.policies.iter().all(is_kept)
+    }
+
+    fn ran(&self) -> Vec<&RanPolicy<'a>> {
+        let ran = self.policies.iter().filter_map(|policy| match policy {
+            DevicePolicy::Ran(ran) => Some(&**ran),
+            DevicePolicy::NotRun { .. } => None,
+        });
+        ran.collect()
+    }
+}
+
+/// The results; the head is written before.
+impl Report for RunReport<'_> {
+    fn write(&self, page: &mut Page) {
+        let ran = self.ran();
+        let results: Vec<_> = ran.iter().map(|ran| &ran.result).collect();
+        runs::text::write(&results, page);
+        write_host(&ran, page);
+        for policy in &self.policies {
+            if let DevicePolicy::NotRun { policy, .. } = policy {
+                let text = format!("{policy}: the run was interrupted before it");
+                page.labelled("Not run", text);
+            }
+        }
+    }
+}
+
+impl<'a> RanPolicy<'a> {
+    fn of(run: DeviceRun<'a>) -> Self {
+        Self {
+            requests_failed: run.result.requests_failed(),
+            result: run.result,
+            host_lateness: Times::of(&run.host_lateness),
+            device_time: Times::of(&run.device_time),
+            batches: run.batches.batches,
+            overruns: run.batches.overruns,
+            overrun_ns_max: run.batches.overrun_max.into(),
+        }
+    }
+
+    fn overrun(&self) -> Option<Duration> {
+        (self.overruns > 0).then_some(self.overrun_ns_max.0)
+    }
+
+    /// Who made a bound fail, if one did.
+    fn end(&self) -> Option<String> {
+        let excess = self.result.excesses().map(|(_, excess)| excess).max()?;
+        let why = suspect(self.overrun(), Times::pick(self.host_lateness.as_ref(), |it| it.ns_max));
+        Some(format!("{}: a bound by {}; {why}", self.result.policy(), figures::ms_ceil(excess)))
+    }
+}
+
+impl Times {
+    /// None where nothing was recorded.
+    fn of(times: &Distribution) -> Option<Self> {
+        (times.count() > 0).then(|| Self {
+            ns_min: Ns::of(times.min()),
+            ns_mean: Ns::of(times.mean()),
+            ns_p50: Ns::of(times.quantile(P50)),
+            ns_p99: Ns::of(times.quantile(P99)),
+            ns_p999: Ns::of(times.quantile(P999)),
+            ns_max: Ns::of(times.max()),
+        })
+    }
+
+    fn pick(times: Option<&Self>, of: fn(&Self) -> Option<Ns>) -> Option<Duration> {
+        times.and_then(of).map(|it| it.0)
+    }
+}
+
+/// Writes what the host and the device did, apart from the policy.
+fn write_host(ran: &[&RanPolicy<'_>], page: &mut Page) {
+    writeln!(page);
+    writeln!(page, "Host and device:");
+    writeln!(page);
+    let header = [
+        "policy",
+        "lateness_p99",
+        "lateness_max",
+        "device_p50",
+        "device_max",
+        "batches",
+        "overruns",
+        "worst",
+    ];
+    let rows = ran.iter().map(|ran| {
+        let (lateness, device) = (ran.host_lateness.as_ref(), ran.device_time.as_ref());
+        vec![
+            ran.result.policy().to_string(),
+            figures::bound(Times::pick(lateness, |it| it.ns_p99)),
+            figures::bound(Times::pick(lateness, |it| it.ns_max)),
+            figures::bound(Times::pick(device, |it| it.ns_p50)),
+            figures::bound(Times::pick(device, |it| it.ns_max)),
+            ran.batches.to_string(),
+            ran.overruns.to_string(),
+            figures::bound(ran.overrun()),
+        ]
+    });
+    page.table(&header, rows.collect(), 1);
+    writeln!(page);
+    writeln!(
+        page,
+        "  Lateness: from the instant a job is due to the instant the host releases it; it is part\n  \
+         of the response. An overrun is a batch that took longer than the drive file says: no\n  \
+         proof holds for what it delays."
+    );
+    for end in ran.iter().filter_map(|ran| ran.end()) {
+        page.labelled("Exceeded", end);
+    }
+}
+
+/// Who may have made a bound fail. A host that is seen to be late at releases is late at
+/// completions too, where its lateness is part of what a batch seems to take.
+fn suspect(overrun_max: Option<Duration>, lateness_max: Option<Duration>) -> &'static str {
+    match overrun_max {
+        None => "the drive file was kept, so the host was late: see lateness",
+        Some(overrun) if lateness_max.is_some_and(|lateness| lateness >= overrun) => {
+            "no batch overran the file by more than the host was late, so it may be the host as \
+             well as the device: see lateness"
+        }
+        Some(_) => "the device took longer than its file says: measure it with more samples",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn device_is_not_blamed_for_what_the_host_may_have_done() {
+        let [ms_2, ms_3] = [2, 3].map(|ms| Some(Duration::from_ms(ms)));
+        assert!(suspect(None, ms_2).contains("the host was late"));
+        for lateness_max in [ms_2, ms_3] {
+            assert!(suspect(ms_2, lateness_max).contains("the host as well as the device"));
+        }
+        for lateness_max in [None, ms_2] {
+            assert!(suspect(ms_3, lateness_max).contains("the device took longer"));
+        }
+    }
+}

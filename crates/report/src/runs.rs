@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! What one policy did to a workload, beside what was proved of it: the common part of the
+//! reports of `tidegate sim` and `tidegate run`.
+
+pub(crate) mod text;
+
+use serde::Serialize;
+use tidegate_analysis::Assessment;
+use tidegate_host::{Run, RunEnd, SourceMetrics, Totals};
+use tidegate_model::{Duration, PolicyName, Task, Workload};
+use tidegate_stats::Distribution;
+
+use crate::figures;
+use crate::ns::Ns;
+
+/// Shares in parts per million.
+pub(crate) const P50: u32 = 500_000;
+pub(crate) const P99: u32 = 990_000;
+pub(crate) const P999: u32 = 999_000;
+
+/// What one policy did to the workload.
+#[derive(Debug, Serialize)]
+pub struct PolicyReport<'a> {
+    policy: &'static str,
+    end: &'static str,
+    batch: Option<u32>,
+    best_effort_fill: u32,
+    batch_cost_ns: Option<Ns>,
+    best_effort_fill_cost_ns: Option<Ns>,
+    best_effort_depth: Option<u32>,
+    tasks: Vec<TaskReport<'a>>,
+    real_time: VolumeReport,
+    best_effort: VolumeReport,
+    requests: u64,
+    events: u64,
+    wall_ns: u64,
+    #[serde(skip)]
+    run_end: RunEnd,
+    #[serde(skip)]
+    requests_failed: u64,
+    #[serde(skip)]
+    is_kept: bool,
+    #[serde(skip)]
+    assessment: Assessment,
+    #[serde(skip)]
+    workload: &'a Workload,
+}
+
+/// What one task got.
+#[derive(Debug, Serialize)]
+pub(crate) struct TaskReport<'a> {
+    pub(crate) name: &'a str,
+    jobs: u64,
+    jobs_failed: u64,
+    misses: u64,
+    jobs_dropped: u64,
+    #[serde(flatten)]
+    response: ResponseTimes,
+    bound_ns: Option<Ns>,
+    #[serde(skip)]
+    task: &'a Task,
+}
+
+/// Response times; null where nothing completed.
+#[expect(clippy::struct_field_names, reason = "keys of the JSON output")]
+#[derive(Debug, Clone, Copy, Serialize)]
+pub(crate) struct ResponseTimes {
+    pub(crate) response_ns_min: Option<Ns>,
+    pub(crate) response_ns_mean: Option<Ns>,
+    pub(crate) response_ns_p50: Option<Ns>,
+    pub(crate) response_ns_p99: Option<Ns>,
+    pub(crate) response_ns_p999: Option<Ns>,
+    pub(crate) response_ns_max: Option<Ns>,
+}
+
+/// Requests and their throughput up to the last release.
+#[derive(Debug, Serialize)]
+struct VolumeReport {
+    requests: u64,
+    throughput_bytes_per_s: Option<u64>,
+}
+
+impl<'a> PolicyReport<'a> {
+    /// Reports a `run` of `workload` under the policy that was assessed.
+    pub fn of(workload: &'a Workload, assessment: Assessment, run: &Run, wall_ns: u64) -> Self {
+        let measured = workload.tasks.iter().zip(run.metrics.tasks()).zip(&assessment.tasks);
+        let tasks = measured.map(|((task, metrics), assessed)| {
+            TaskReport::of(task, metrics, assessed.response_max.map(|(bound, _)| bound))
+        });
+        let cost = assessment.batch_cost.as_ref();
+        Self {
+            policy: assessment.policy.name(),
+            end: match run.end {
+                RunEnd::Complete => "complete",
+                RunEnd::Interrupted => "interrupted",
+                RunEnd::Overloaded => "overloaded",
+            },
+            batch: figures::batch_max(&assessment),
+            best_effort_fill: assessment.best_effort_fill,
+            batch_cost_ns: cost.map(|cost| cost.cost_max.into()),
+            best_effort_fill_cost_ns: cost.map(|cost| cost.best_effort_fill.into()),
+            best_effort_depth: figures::best_effort_depth(&assessment),
+            tasks: tasks.collect(),
+            real_time: VolumeReport::of(run.metrics.real_time()),
+            best_effort: VolumeReport::of(run.metrics.best_effort()),
+            requests: run.metrics.all().completed.requests,
+            events: run.events,
+            wall_ns,
+            run_end: run.end,
+            requests_failed: run.metrics.all().failed_requests,
+            is_kept: run.metrics.is_kept(),
+            assessment,
+            workload,
+        }
+    }
+
+    /// Whether every deadline was kept and nothing failed.
+    pub fn is_kept(&self) -> bool {
+        self.is_kept
+    }
+
+    /// Whether the run was interrupted.
+    pub fn is_interrupted(&self) -> bool {
+        self.run_end == RunEnd::Interrupted
+    }
+
+    pub(crate) fn policy(&self) -> PolicyName {
+        self.assessment.policy
+    }
+
+    pub(crate) fn assessment(&self) -> &Assessment {
+        &self.assessment
+    }
+
+    pub(crate) fn workload(&self) -> &'a Workload {
+        self.workload
+    }
+
+    pub(crate) fn requests_failed(&self) -> u64 {
+        self.requests_failed
+    }
+
+    /// By how much each task's longest response exceeded what was proved, where it did.
+    pub(crate) fn excesses(&self) -> impl Iterator<Item = (&str, Duration)> {
+        self.tasks.iter().filter_map(|task| Some((task.name, task.excess()?)))
+    }
+}
+
+impl<'a> TaskReport<'a> {
+    fn of(task: &'a Task, metrics: &SourceMetrics, bound: Option<Duration>) -> Self {
+        Self {
+            name: &task.name,
+            jobs: metrics.jobs(),
+            jobs_failed: metrics.failed_jobs,
+            misses: metrics.misses,
+            jobs_dropped: metrics.dropped_jobs,
+            response: ResponseTimes::of(&metrics.responses),
+            bound_ns: Ns::of(bound),
+            task,
+        }
+    }
+
+    fn excess(&self) -> Option<Duration> {
+        let (Ns(bound), Ns(response)) = (self.bound_ns?, self.response.response_ns_max?);
+        response.checked_sub(bound).filter(|excess| !excess.is_zero())
+    }
+}
+
+impl ResponseTimes {
+    pub(crate) fn of(times: &Distribution) -> Self {
+        Self {
+            response_ns_min: Ns::of(times.min()),
+            response_ns_mean: Ns::of(times.mean()),
+            response_ns_p50: Ns::of(times.quantile(P50)),
+            response_ns_p99: Ns::of(times.quantile(P99)),
+            response_ns_p999: Ns::of(times.quantile(P999)),
+            response_ns_max: Ns::of(times.max()),
+        }
+    }
+}
+
+impl VolumeReport {
+    fn of(totals: Totals) -> Self {
+        Self {
+            requests: totals.completed.requests,
+            throughput_bytes_per_s: totals.throughput_bytes_per_s(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! Runs of several policies side by side, for people.
+
+use tidegate_host::RunEnd;
+use tidegate_model::Sending;
+
+use super::{PolicyReport, TaskReport};
+use crate::figures;
+use crate::ns::Ns;
+use crate::page::Page;
+
+/// Writes all policies side by side: a table of tasks, then one of throughput.
+pub(crate) fn write(results: &[&PolicyReport<'_>], page: &mut Page) {
+    let is_any = |count: fn(&TaskReport<'_>) -> u64| {
+        results.iter().flat_map(|it| &it.tasks).any(|task| count(task) > 0)
+    };
+    let shown = Shown {
+        failed: is_any(|task| task.jobs_failed),
+        dropped: is_any(|task| task.jobs_dropped),
+    };
+    let mut header = vec![
+        "policy", "task", "jobs", "misses", "mean", "p99", "p99.9", "max", "bound", "deadline",
+    ];
+    shown.insert(&mut header, "dropped", "failed");
+    let rows = results.iter().flat_map(|result| task_rows(result, shown));
+    let rows: Vec<Vec<String>> = rows.collect();
+    if !rows.is_empty() {
+        writeln!(page, "Response times, release to completion:");
+        writeln!(page);
+        page.table(&header, rows, 2);
+        writeln!(page);
+    }
+    writeln!(page, "Throughput up to the last release:");
+    writeln!(page);
+    let header = ["policy", "batches", "real_time", "best_effort", "together", "requests"];
+    let rows = results.iter().map(|result| throughput_row(result)).collect();
+    page.table(&header, rows, 2);
+    for result in results {
+        for (label, remark) in result.remarks() {
+            page.labelled(label, format!("{}: {remark}", result.policy));
+        }
+    }
+}
+
+/// Where failed jobs stand, if there are any, and behind them dropped ones: before the misses.
+pub(super) const FAILED_COLUMN: usize = 3;
+
+/// Which columns there are beside those that there always are.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Shown {
+    pub(super) failed: bool,
+    pub(super) dropped: bool,
+}
+
+impl Shown {
+    /// Puts these two where they belong in a row, if they are shown.
+    fn insert<T>(self, row: &mut Vec<T>, dropped: T, failed: T) {
+        if self.dropped {
+            row.insert(FAILED_COLUMN, dropped);
+        }
+        if self.failed {
+            row.insert(FAILED_COLUMN, failed);
+        }
+    }
+}
+
+/// Tasks of one entry are one row: jobs and misses together, the worst of everything else.
+pub(super) fn task_rows(result: &PolicyReport<'_>, shown: Shown) -> Vec<Vec<String>> {
+    let same_entry = result.tasks.chunk_by(|a, b| a.task.entry == b.task.entry);
+    same_entry.map(|same| entry_row(result.policy, same, shown)).collect()
+}
+
+fn entry_row(policy: &str, same: &[TaskReport<'_>], shown: Shown) -> Vec<String> {
+    let (first, last) = (&same[0], &same[same.len() - 1]);
+    let name = match same.len() {
+        1 => first.name.to_owned(),
+        _ => figures::numbered(first.name, last.name),
+    };
+    let sum = |pick: fn(&TaskReport<'_>) -> u64| same.iter().map(pick).sum::<u64>().to_string();
+    let worst = |pick: fn(&TaskReport<'_>) -> Option<Ns>| {
+        figures::bound(same.iter().filter_map(pick).max().map(|it| it.0))
+    };
+    let excess = same.iter().any(|task| task.excess().is_some());
+    let mut row = vec![
+        policy.to_owned(),
+        name,
+        sum(|task| task.jobs),
+        sum(|task| task.misses),
+        worst(|task| task.response.response_ns_mean),
+        worst(|task| task.response.response_ns_p99),
+        worst(|task| task.response.response_ns_p999),
+        worst(|task| task.response.response_ns_max),
+        format!("{}{}", worst(|task| task.bound_ns), if excess { " EXCEEDED" } else { "" }),
+        first.task.deadline.to_string(),
+    ];
+    let [dropped, failed] = [sum(|task| task.jobs_dropped), sum(|task| task.jobs_failed)];
+    shown.insert(&mut row, dropped, failed);
+    row
+}
+
+fn throughput_row(result: &PolicyReport<'_>) -> Vec<String> {
+    let [real_time, best_effort] = [&result.real_time, &result.best_effort]
+        .map(|volume| volume.throughput_bytes_per_s.unwrap_or_default());
+    vec![
+        result.policy.to_owned(),
+        batches(result),
+        figures::throughput(real_time),
+        figures::throughput(best_effort),
+        figures::throughput(real_time + best_effort),
+        result.requests.to_string(),
+    ]
+}
+
+/// How large the policy's batches are.
+fn batches(result: &PolicyReport<'_>) -> String {
+    let assessment = &result.assessment;
+    let (best_effort_fill, batch_max) = (assessment.best_effort_fill, assessment.batch_max);
+    match assessment.policy.sending() {
+        Sending::UpToDepth => "none: up to the drive's depth".to_owned(),
+        Sending::BestEffortDepth => {
+            format!("none: best effort up to {}", assessment.best_effort_depth)
+        }
+        Sending::OneAtATime => "one at a time".to_owned(),
+        Sending::Batches if assessment.batch_cost.is_some() => {
+            let by_cost = figures::batch_cost(assessment).unwrap_or_default();
+            format!("at most {batch_max}, {by_cost}")
+        }
+        Sending::Batches if batch_max == 1 => "one at a time".to_owned(),
+        Sending::Batches if best_effort_fill > 0 => {
+            format!("at most {batch_max}, filled up to {best_effort_fill}")
+        }
+        Sending::Batches => format!("at most {batch_max}"),
+    }
+}
+
+impl PolicyReport<'_> {
+    /// What the tables do not say of this policy's run.
+    fn remarks(&self) -> Vec<(&'static str, String)> {
+        let mut remarks = Vec::new();
+        match self.run_end {
+            RunEnd::Complete => {}
+            RunEnd::Interrupted => {
+                remarks
+                    .push(("Interrupted", "the results are those of the part before".to_owned()));
+            }
+            RunEnd::Overloaded => remarks.push((
+                "Overload",
+                "more requests waited than there is room for; the run ended early".to_owned(),
+            )),
+        }
+        let is_starved = match self.assessment.policy.sending() {
+            Sending::Batches => self.assessment.best_effort_fill == 0,
+            Sending::BestEffortDepth => self.assessment.best_effort_depth == 0,
+            Sending::UpToDepth | Sending::OneAtATime => false,
+        };
+        if is_starved && !self.workload.best_effort.is_empty() {
+            remarks.push(("Best effort", figures::best_effort(&self.assessment)));
+        }
+        let failed = self.requests_failed;
+        if failed > 0 {
+            remarks.push(("Failed", format!("the device failed {failed} requests")));
+        }
+        remarks
+    }
+}

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! The report of `tidegate sim`: policies side by side on a simulated drive.
+
+use serde::Serialize;
+use tidegate_host::ContractWatch;
+use tidegate_model::{DriveKind, Duration, Workload};
+
+use crate::drive_record::{ContractsReport, DriveRecord};
+use crate::page::{Page, Report};
+use crate::runs::{self, PolicyReport};
+
+/// One policy's run in the simulator.
+pub struct SimulatedRun<'a> {
+    /// What the policy did.
+    pub result: PolicyReport<'a>,
+    /// What the checkers found.
+    pub violations: Vec<String>,
+    /// How the drive kept its contracts.
+    pub watch: ContractWatch,
+}
+
+/// Policies side by side on a simulated drive.
+#[derive(Debug, Serialize)]
+pub struct SimReport<'a> {
+    drive: &'a str,
+    model: &'static str,
+    seed: u64,
+    policies: Vec<SimulatedPolicy<'a>>,
+    notes: &'a [String],
+    #[serde(skip)]
+    kind: DriveKind,
+    /// Promises of ours that did not hold.
+    #[serde(skip)]
+    defects: Vec<String>,
+}
+
+#[derive(Debug, Serialize)]
+struct SimulatedPolicy<'a> {
+    #[serde(flatten)]
+    result: PolicyReport<'a>,
+    #[serde(flatten)]
+    contracts: ContractsReport,
+    /// What a reader must know of a drive that broke its contract.
+    #[serde(skip)]
+    overruns: Option<String>,
+}
+
+impl<'a> SimReport<'a> {
+    /// Reports all runs of a workload on a drive of that kind.
+    pub fn of(
+        workload: &'a Workload,
+        kind: DriveKind,
+        seed: u64,
+        runs: Vec<SimulatedRun<'a>>,
+    ) -> Self {
+        Self {
+            drive: &workload.drive_name,
+            model: kind.name(),
+            seed,
+            notes: &workload.notes,
+            kind,
+            defects: runs.iter().flat_map(SimulatedRun::defects).collect(),
+            policies: runs.into_iter().map(SimulatedPolicy::of).collect(),
+        }
+    }
+
+    /// Whether every deadline was kept under every policy.
+    pub fn is_kept(&self) -> bool {
+        self.policies.iter().all(|policy| policy.result.is_kept())
+    }
+
+    /// Returns a sentence for each promise of ours that did not hold.
+    pub fn defects(&self) -> &[String] {
+        &self.defects
+    }
+}
+
+impl<'a> SimulatedPolicy<'a> {
+    fn of(run: SimulatedRun<'a>) -> Self {
+        let SimulatedRun { result, watch, .. } = run;
+        let record = DriveRecord::new(&result, &watch);
+        let (contracts, overruns) = (record.report(), record.sentence());
+        Self { result, contracts, overruns }
+    }
+}
+
+impl SimulatedRun<'_> {
+    fn defects(&self) -> Vec<String> {
+        let Self { result, violations, watch } = self;
+        let allowance = DriveRecord::new(result, watch).allowance();
+        let is_ours = |excess: &Duration| allowance.is_some_and(|allowance| *excess > allowance);
+        let exceeded = result.excesses().filter(|(_, excess)| is_ours(excess));
+        let exceeded = exceeded.map(|(task, excess)| {
+            format!("{task} under {} exceeded its proven bound by {excess}", result.policy())
+        });
+        let broken = violations
+            .iter()
+            .map(|violation| format!("{} broke its own rule: {violation}", result.policy()));
+        let report = "This is a defect of Tidegate: please report it with the workload, the drive \
+                      file and the seed.";
+        exceeded.chain(broken).map(|what| format!("{what}. {report}")).collect()
+    }
+}
+
+impl Report for SimReport<'_> {
+    fn write(&self, page: &mut Page) {
+        let what = match self.kind {
+            DriveKind::Pseudo => {
+                "every batch takes the longest that the proof allows, in random order"
+            }
+            DriveKind::Mechanical => "a hard disk from its mechanics, with its own queue",
+            DriveKind::Ssd => "a solid-state drive from its chips, with its own queue",
+            DriveKind::Recorded => "batch times are drawn from what was measured",
+        };
+        page.labelled("Drive", format!("{} as {}: {what}", self.drive, self.model));
+        page.labelled("Seed", format!("{}: the same command gives the same figures", self.seed));
+        for note in self.notes {
+            page.labelled("Note", note);
+        }
+        writeln!(page);
+        let results: Vec<_> = self.policies.iter().map(|policy| &policy.result).collect();
+        runs::text::write(&results, page);
+        for sentence in self.policies.iter().filter_map(|policy| policy.overruns.as_ref()) {
+            page.labelled("Overruns", sentence);
+        }
+    }
+}
