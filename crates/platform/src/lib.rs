@@ -13,6 +13,7 @@ pub mod run_delay;
 pub mod scheduling;
 pub mod steal;
 pub mod terminal;
+pub mod text_file;
 pub mod threads;
 
 pub use clock::Clock;

@@ -8,9 +8,10 @@ use tidegate_cpu_model::MachineFile;
 use tidegate_cpu_model::{CpuInterference, CpuProfile, CpuWorkload};
 use tidegate_cpu_sim::Thief;
 use tidegate_model::FileError;
+use tidegate_platform::text_file;
 
 use crate::failure::Failure;
-use crate::text_file;
+use crate::text_input;
 
 /// A processor with what was measured of it.
 pub(crate) struct Processor {
@@ -23,7 +24,7 @@ pub(crate) struct Processor {
 
 /// Reads the processor part of a workload file, and the profiles that it names.
 pub(super) fn read(path: &Path) -> Result<Processor, Failure> {
-    let text = text_file::read_named(path, "workload file")?;
+    let text = text_input::read_named(path, "workload file")?;
     let in_file = |error: FileError| Failure::in_file(path, text.clone(), &error);
     let machine = MachineFile::parse(&text).map_err(in_file)?;
     let workload = machine.cpu.ok_or_else(|| in_file(without_processor()))?;

@@ -9,7 +9,8 @@ use tidegate_cpu_model::{CpuProfile, StolenPoint, running_max};
 use tidegate_model::Duration;
 use tidegate_platform::Scheduling;
 
-use crate::{CpuMeasurement, CpuProfileParams, SyntheticThief};
+use crate::profile::{CpuMeasurement, CpuProfileParams};
+use crate::thief::SyntheticThief;
 
 /// What was found.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -207,7 +208,7 @@ impl Coverage {
 
 #[cfg(test)]
 mod tests {
-    use crate::IntervalRange;
+    use crate::plan::IntervalRange;
     use tidegate_cpu_model::DemandFit;
 
     use super::*;

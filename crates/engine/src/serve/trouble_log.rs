@@ -9,7 +9,7 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant, SystemTime};
 
-use crate::peers::Say;
+use crate::peers::LogSink;
 use crate::service::{Overrun, Stall, Trouble};
 
 /// The shortest time between two lines about overruns.
@@ -25,7 +25,7 @@ const STACK_BYTES: usize = 128 << 10;
 /// If no thread can be started.
 pub(super) fn start(
     troubles: Receiver<Trouble>,
-    say: Say,
+    say: LogSink,
     end: impl Fn() + Send + 'static,
 ) -> std::io::Result<JoinHandle<()>> {
     let listen = move || {

@@ -141,7 +141,7 @@ pub struct Removed {
 
 /// The exports of a service, and their plan.
 #[derive(Debug, Clone)]
-pub(crate) struct Roster {
+pub(crate) struct ExportTable {
     members: Vec<Member>,
     /// The members that were removed but are not gone yet.
     leaving: Vec<ExportId>,
@@ -149,7 +149,7 @@ pub(crate) struct Roster {
     next_id: u64,
 }
 
-impl Roster {
+impl ExportTable {
     pub(crate) fn new(exports: &[ExportSpec], arrangement: &Arrangement) -> Self {
         let members = Member::of_exports(exports, &arrangement.bounds);
         let next_id = members.len() as u64;
@@ -257,8 +257,8 @@ impl View {
 }
 
 impl Shared {
-    fn roster(&self) -> MutexGuard<'_, Roster> {
-        self.roster.lock().unwrap_or_else(PoisonError::into_inner)
+    fn table(&self) -> MutexGuard<'_, ExportTable> {
+        self.table.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Begins a change, unless another is in progress; it lasts until the guard is dropped.
@@ -275,54 +275,58 @@ impl Shared {
     }
 
     pub(super) fn check(&self, new: &NewExport) -> Result<Admitted, ChangeError> {
-        let roster = self.roster().clone();
-        let (export, changed) = self.with(&roster, new)?;
+        let table = self.table().clone();
+        let (export, changed) = self.with(&table, new)?;
         Ok(Admitted { export, offer: Arc::new(changed.offer()) })
     }
 
     pub(super) fn admit(&self, new: &NewExport) -> Result<Admitted, ChangeError> {
         let _changing = self.begin()?;
-        let roster = self.roster().clone();
-        let (export, changed) = self.with(&roster, new)?;
-        self.change(&roster, changed)?;
+        let table = self.table().clone();
+        let (export, changed) = self.with(&table, new)?;
+        self.change(&table, changed)?;
         Ok(Admitted { export, offer: self.offer.get() })
     }
 
     /// Returns the table with a new export and without members that are gone.
-    fn with(&self, roster: &Roster, new: &NewExport) -> Result<(ExportSpec, Roster), ChangeError> {
+    fn with(
+        &self,
+        table: &ExportTable,
+        new: &NewExport,
+    ) -> Result<(ExportSpec, ExportTable), ChangeError> {
         let prover = self.prover()?;
-        let mut members = roster.staying();
+        let mut members = table.staying();
         if members.iter().any(|member| member.spec.name == new.name) {
             return Err(ChangeError::NameTaken { name: new.name.clone() });
         }
-        let export = prover.place(&Roster::specs(&members), new)?;
-        let id = ExportId(roster.next_id);
+        let export = prover.place(&ExportTable::specs(&members), new)?;
+        let id = ExportId(table.next_id);
         members.push(Member { id, spec: export.clone(), bound: None });
-        let arrangement = prover.prove(&Roster::specs(&members), Some(members.len() - 1))?;
+        let arrangement = prover.prove(&ExportTable::specs(&members), Some(members.len() - 1))?;
         self.params.check_arrangement(&arrangement)?;
-        let changed = roster.arranged(members, arrangement);
-        Ok((export, Roster { next_id: id.0 + 1, ..changed }))
+        let changed = table.arranged(members, arrangement);
+        Ok((export, ExportTable { next_id: id.0 + 1, ..changed }))
     }
 
     pub(super) fn remove(&self, name: &str) -> Result<Removed, ChangeError> {
         let prover = self.prover()?;
         let _changing = self.begin()?;
-        let mut roster = self.roster().clone();
+        let mut table = self.table().clone();
         let is_it =
-            |member: &&Member| member.spec.name == name && !roster.leaving.contains(&member.id);
-        let Some(id) = roster.members.iter().find(is_it).map(|member| member.id) else {
+            |member: &&Member| member.spec.name == name && !table.leaving.contains(&member.id);
+        let Some(id) = table.members.iter().find(is_it).map(|member| member.id) else {
             return Err(ChangeError::Unknown { name: name.to_owned() });
         };
-        roster.leaving.push(id);
-        self.stand(roster.clone());
+        table.leaving.push(id);
+        self.stand(table.clone());
         self.inbox.send(Message::Close { export: id });
         let statistics = self.drained(id)?;
-        let members = roster.staying();
+        let members = table.staying();
         // A set with fewer contracts may still fail to be proved; then the removed share stays
         // reserved.
-        let without = prover.prove(&Roster::specs(&members), None).map_err(ChangeError::from);
-        let changed = without.map(|arrangement| roster.arranged(members, arrangement));
-        let is_free = match changed.and_then(|changed| self.change(&roster, changed)) {
+        let without = prover.prove(&ExportTable::specs(&members), None).map_err(ChangeError::from);
+        let changed = without.map(|arrangement| table.arranged(members, arrangement));
+        let is_free = match changed.and_then(|changed| self.change(&table, changed)) {
             Err(end @ (ChangeError::Ending | ChangeError::Ended)) => return Err(end),
             changed => changed.is_ok(),
         };
@@ -352,8 +356,8 @@ impl Shared {
     }
 
     /// Hands the changed table to the core, and offers it.
-    fn change(&self, roster: &Roster, changed: Roster) -> Result<(), ChangeError> {
-        let is_alike = roster.is_alike(&changed) && !self.is_any_outstanding(&roster.leaving)?;
+    fn change(&self, table: &ExportTable, changed: ExportTable) -> Result<(), ChangeError> {
+        let is_alike = table.is_alike(&changed) && !self.is_any_outstanding(&table.leaving)?;
         let (answer, answered) = channel();
         let begun = self.inbox.now();
         self.inbox.send(Message::Change(Box::new(Change {
@@ -375,9 +379,9 @@ impl Shared {
     }
 
     /// Makes the table current and offers it.
-    fn stand(&self, roster: Roster) {
-        let offer = roster.offer();
-        *self.roster() = roster;
+    fn stand(&self, table: ExportTable) {
+        let offer = table.offer();
+        *self.table() = table;
         self.offer.set(offer);
     }
 }

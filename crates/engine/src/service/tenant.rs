@@ -84,7 +84,7 @@ pub(crate) struct Tenant {
     /// Whether it accepts no more calls.
     pub(crate) is_closed: bool,
     /// The number of in-contract requests that the policy has, or gets in this iteration.
-    pub(crate) shown: usize,
+    pub(crate) admitted: usize,
     /// In-contract requests that wait until the policy has fewer, oldest first.
     pub(crate) line: VecDeque<RequestId>,
     contract: Option<Contract>,
@@ -103,7 +103,7 @@ impl Tenant {
             task: TaskIndex(0),
             bound: None,
             is_closed: false,
-            shown: 0,
+            admitted: 0,
             line: VecDeque::new(),
             contract,
             tokens: VecDeque::from(vec![Time::ZERO; count]),
@@ -114,8 +114,8 @@ impl Tenant {
 
     /// Takes the first waiting request, if the policy has fewer than `room`.
     pub(crate) fn next_in_line(&mut self, room: usize) -> Option<RequestId> {
-        let next = if self.shown < room { self.line.pop_front() } else { None };
-        self.shown += usize::from(next.is_some());
+        let next = if self.admitted < room { self.line.pop_front() } else { None };
+        self.admitted += usize::from(next.is_some());
         next
     }
 

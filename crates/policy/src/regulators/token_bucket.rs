@@ -196,9 +196,14 @@ impl TokenBucket {
 
     /// Gives the policy behind all that has its tokens; whether that was anything.
     fn feed(&mut self, now: Time) -> bool {
+        self.feed_lanes(now, &[INTERACTIVE, BEST_EFFORT, WRITES])
+    }
+
+    /// The same of some lanes.
+    fn feed_lanes(&mut self, now: Time, lanes: &[usize]) -> bool {
         self.grow(now);
         let mut is_any_fed = false;
-        for index in [INTERACTIVE, BEST_EFFORT, WRITES] {
+        for &index in lanes {
             while let Some(request) = self.feed_head(now, index) {
                 is_any_fed = true;
                 let is_steered = index == BEST_EFFORT;
@@ -232,9 +237,12 @@ impl TokenBucket {
     /// What the policy behind decides, with what has its tokens.
     fn decide_behind(&mut self, now: Time) -> Decision {
         if self.is_real_time_refused {
-            // The host offers it again after this round, and asks again when it is taken.
-            self.lanes.iter_mut().for_each(Lane::refuse);
-            self.grow(now);
+            // The host offers it again after this round, and asks again when it is taken. A policy
+            // may leave it for ever, one of a stream that was found among best effort: what is
+            // real time by contract does not wait for that, if it has room of its own.
+            self.lanes[BEST_EFFORT].refuse();
+            self.lanes[WRITES].refuse();
+            self.feed_lanes(now, if self.is_in_round { &[] } else { &[INTERACTIVE] });
             let decision = self.behind.decide(now);
             self.is_real_time_refused = !is_end_of_round(decision);
             return decision;

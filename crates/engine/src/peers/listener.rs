@@ -17,7 +17,7 @@ use rustix::net::{
 use super::PEERS_MAX;
 
 /// A listening socket.
-pub(crate) trait Door: AsFd + Send + 'static {
+pub(crate) trait Listener: AsFd + Send + 'static {
     /// The connection to one peer.
     type Stream: Read + Write + AsFd + Send;
 
@@ -30,9 +30,9 @@ pub(crate) trait Door: AsFd + Send + 'static {
 
 /// A TCP port.
 #[derive(Debug)]
-pub(crate) struct TcpDoor(TcpListener);
+pub(crate) struct PortListener(TcpListener);
 
-impl TcpDoor {
+impl PortListener {
     pub(crate) fn open(address: SocketAddr) -> io::Result<Self> {
         let listener = TcpListener::bind(address)?;
         listener.set_nonblocking(true)?;
@@ -44,13 +44,13 @@ impl TcpDoor {
     }
 }
 
-impl AsFd for TcpDoor {
+impl AsFd for PortListener {
     fn as_fd(&self) -> BorrowedFd<'_> {
         self.0.as_fd()
     }
 }
 
-impl Door for TcpDoor {
+impl Listener for PortListener {
     type Stream = TcpStream;
 
     fn accept(&self) -> io::Result<TcpStream> {
@@ -62,7 +62,7 @@ impl Door for TcpDoor {
 
 /// A Unix socket; dropping it removes its file.
 #[derive(Debug)]
-pub(crate) struct UnixDoor {
+pub(crate) struct PathListener {
     listener: UnixListener,
     path: PathBuf,
     /// The device and inode numbers of the file that this value created.
@@ -70,7 +70,7 @@ pub(crate) struct UnixDoor {
     is_lost: bool,
 }
 
-impl UnixDoor {
+impl PathListener {
     /// Creates a socket of mode 0600 at `path`; replaces a socket that no process listens on.
     ///
     /// Linux creates a socket's file with the socket's own mode, less the umask. The mode is set
@@ -84,14 +84,14 @@ impl UnixDoor {
         bind(&socket, &SocketAddrUnix::new(path)?)?;
         let metadata = fs::symlink_metadata(path)?;
         let identity = (metadata.dev(), metadata.ino());
-        let door =
+        let listener =
             Self { listener: socket.into(), path: path.to_owned(), identity, is_lost: false };
         // If a kernel behaves differently, no peer has been accepted yet.
         if metadata.mode() & 0o177 != 0 {
             return Err(Error::other("the file system does not restrict a socket to its owner"));
         }
-        listen(&door.listener, i32::try_from(PEERS_MAX).expect("a few"))?;
-        Ok(door)
+        listen(&listener.listener, i32::try_from(PEERS_MAX).expect("a few"))?;
+        Ok(listener)
     }
 
     fn is_there(&self) -> bool {
@@ -113,7 +113,7 @@ fn make_way(path: &Path) -> io::Result<()> {
     }
 }
 
-impl Drop for UnixDoor {
+impl Drop for PathListener {
     fn drop(&mut self) {
         if self.is_there() {
             let _ = fs::remove_file(&self.path);
@@ -121,13 +121,13 @@ impl Drop for UnixDoor {
     }
 }
 
-impl AsFd for UnixDoor {
+impl AsFd for PathListener {
     fn as_fd(&self) -> BorrowedFd<'_> {
         self.listener.as_fd()
     }
 }
 
-impl Door for UnixDoor {
+impl Listener for PathListener {
     type Stream = UnixStream;
 
     fn accept(&self) -> io::Result<UnixStream> {
@@ -146,9 +146,9 @@ impl Door for UnixDoor {
         let made =
             if is_removed { Self::open(&self.path) } else { Err(ErrorKind::AlreadyExists.into()) };
         match made {
-            Ok(door) => {
+            Ok(listener) => {
                 // Existing connections stay; the old listener is dropped and removes no file.
-                *self = door;
+                *self = listener;
                 say(&format!(
                     "warning: the control socket {} was removed; it was created again",
                     self.path.display()
