@@ -4,16 +4,15 @@
 //! policies would give and what else would fit is dearer and asked for apart.
 
 use tidegate_model::{
-    BatchChoice, BatchCost, Contract, Duration, Plan, PolicyName, RequestCharges, Sending, Task,
-    Workload,
+    BatchChoice, BatchCost, BatchLimit, Duration, Plan, PolicyName, RequestCharges, Task, Workload,
 };
 
 use crate::batch_choice::{Choice, Order};
 use crate::bounds::{BoundName, Bounds, bound_of, edf_responses, is_met};
 use crate::dqf::Demand;
-use crate::family::{self, best_effort_ahead, is_shared, mixed, question, single};
 use crate::regulated::{self, Regulated};
-use crate::{Inapplicable, SporadicTask, Verdict, cost_limited, deferred, fifo, no_bound, shaping};
+use crate::select::{self, best_effort_ahead, is_shared, mixed, question, single};
+use crate::{Inapplicable, SporadicTask, Verdict, cost_limited, deferred, fifo, shaping};
 
 /// What may be promised to a workload under a policy.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -102,7 +101,7 @@ impl Assessment {
     /// drive that keeps A and its costs, which may be less than b(i).
     pub fn rests_on_costs(&self) -> bool {
         let mut used = self.tasks.iter().filter_map(|task| task.response_max);
-        self.batch_cost.is_some() || used.any(|(_, name)| name == BoundName::Mixed)
+        self.batch_cost.is_some() || used.any(|(_, name)| name.rests_on_costs())
     }
 
     /// The parameters for simulator and engine that this assessment speaks of.
@@ -136,7 +135,7 @@ pub fn assess(workload: &Workload, policy: PolicyName) -> Assessment {
     if let Some(reason) = objection(workload, policy) {
         return not_applicable(workload, policy, reason);
     }
-    match family::choose(workload, policy, &sporadic(&workload.tasks)) {
+    match select::choose(workload, policy, &sporadic(&workload.tasks)) {
         Ok(choice) => conclude(workload, policy, choice),
         Err(reason) => not_applicable(workload, policy, reason),
     }
@@ -156,8 +155,7 @@ pub fn compare(workload: &Workload, policy: PolicyName) -> Vec<Comparison> {
     let tasks = sporadic(&workload.tasks);
     let is_open = |column: PolicyName| {
         // By the same bound, `scan-edf` promises what `edf` does.
-        let is_own = column == policy || (column, policy) == (PolicyName::Edf, PolicyName::ScanEdf);
-        !is_own && objection(workload, column).is_none()
+        !column.shares_bounds_with(policy) && objection(workload, column).is_none()
     };
     let in_rhythm = |bounds: Vec<Option<Duration>>| {
         shaping::are_in_rhythm(&workload.tasks, &bounds).then_some(bounds)
@@ -192,7 +190,7 @@ pub fn compare(workload: &Workload, policy: PolicyName) -> Vec<Comparison> {
 pub(crate) fn objection(workload: &Workload, policy: PolicyName) -> Option<&'static str> {
     shaping::objection(workload, policy).or_else(|| {
         // Where there is no bound at all, that is the better reason.
-        let has_bound = no_bound::reason(policy).is_none();
+        let has_bound = policy.facts().theorem.is_ok();
         deferred::objection(workload, policy).filter(|_| has_bound)
     })
 }
@@ -211,9 +209,12 @@ fn not_applicable(workload: &Workload, policy: PolicyName, reason: &'static str)
     Assessment {
         policy,
         batch_max,
-        best_effort_fill: if family::is_shared(workload) { batch_max } else { 0 },
-        batch_cost: cost_limited::unproved(workload).filter(|_| policy == PolicyName::Dqf),
-        best_effort_depth: family::depth_without_bound(workload, policy),
+        best_effort_fill: if select::is_shared(workload) { batch_max } else { 0 },
+        batch_cost: match policy.facts().batch_limit {
+            BatchLimit::CountAndCost => cost_limited::unproved(workload),
+            BatchLimit::Count | BatchLimit::CountUntilOverload => None,
+        },
+        best_effort_depth: select::depth_without_bound(workload, policy),
         assumptions: Vec::new(),
         answer: Answer::NotApplicable { reason },
         tasks: vec![task; workload.tasks.len()],
@@ -235,16 +236,15 @@ fn conclude(workload: &Workload, policy: PolicyName, choice: Choice) -> Assessme
     });
     let assessed: Vec<TaskAssessment> = assessed.collect();
     let is_proven = assessed.iter().all(|task| task.is_deadline_met);
-    let is_mixed =
-        |task: &TaskAssessment| task.response_max.is_some_and(|(_, name)| name == BoundName::Mixed);
-    if assessed.iter().any(is_mixed) {
+    let mut used = assessed.iter().filter_map(|task| task.response_max);
+    if used.any(|(_, name)| name.rests_on_costs()) {
         assumptions.push(by_costs(workload));
     }
     let full_batch_ns = workload.table.time_max(choice.batch_max).ns();
     // Capacity is that of full batches: where there are none, it stands in nobody's way, and
     // where cost limits them, nobody knows how many requests they hold.
     let is_within_capacity = choice.batch_cost.is_some()
-        || policy.sending() == Sending::BestEffortDepth
+        || policy.facts().dispatch.limits_best_effort()
         || Demand::new(&tasks).is_within_capacity(choice.batch_max, full_batch_ns);
     Assessment {
         policy,
@@ -274,8 +274,7 @@ fn by_costs(workload: &Workload) -> String {
 
 /// What is to be said of the contract that the policy rests on where it was measured too low.
 fn raised(workload: &Workload, policy: PolicyName) -> impl Iterator<Item = String> {
-    let contract = Contract::of(policy);
-    let of_contract = workload.contracts.raised.iter().filter(move |it| it.contract == contract);
+    let of_contract = workload.contracts.raised_of(policy.facts().contract);
     of_contract.map(|raised| raised.note.clone())
 }
 

@@ -22,47 +22,71 @@ pub struct Bounds {
     pub mixed: Option<Duration>,
 }
 
-/// Which bound gave the verdict.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum BoundName {
-    /// Lemma 9.2.2.
-    Linear,
-    /// Lemma 9.2.4.
-    BusyInterval,
-    /// Theorem 9.2.7.
-    MinPeriod,
-    /// Theorems 1 to 3, their form for deadlines, or the exact bounds of FIFO and EDF.
-    Tight,
-    /// Costs request by request.
-    Mixed,
+tidegate_model::names! {
+    /// Which bound gave the verdict.
+    pub enum BoundName {
+        /// Lemma 9.2.2.
+        Linear => "linear",
+        /// Lemma 9.2.4.
+        BusyInterval => "busy_interval",
+        /// Theorem 9.2.7.
+        MinPeriod => "min_period",
+        /// Theorems 1 to 3, their form for deadlines, or the exact bounds of FIFO and EDF.
+        Tight => "tight",
+        /// Costs request by request.
+        Mixed => "mixed",
+    }
 }
 
 impl BoundName {
-    /// The name in output.
-    pub const fn name(self) -> &'static str {
+    /// Whether it charges each request its own cost.
+    pub const fn rests_on_costs(self) -> bool {
         match self {
-            Self::Linear => "linear",
-            Self::BusyInterval => "busy_interval",
-            Self::MinPeriod => "min_period",
-            Self::Tight => "tight",
-            Self::Mixed => "mixed",
+            Self::Mixed => true,
+            Self::Linear | Self::BusyInterval | Self::MinPeriod | Self::Tight => false,
+        }
+    }
+
+    /// Which of equal bounds is named: the lowest, the tightest kind.
+    const fn rank(self) -> u8 {
+        match self {
+            Self::Tight => 0,
+            Self::Mixed => 1,
+            Self::MinPeriod => 2,
+            Self::BusyInterval => 3,
+            Self::Linear => 4,
         }
     }
 }
 
 impl Bounds {
+    /// The bound of that name.
+    pub const fn of(&self, name: BoundName) -> Option<Duration> {
+        match name {
+            BoundName::Linear => self.linear,
+            BoundName::BusyInterval => self.busy_interval,
+            BoundName::MinPeriod => self.min_period,
+            BoundName::Tight => self.tight,
+            BoundName::Mixed => self.mixed,
+        }
+    }
+
     /// The least of them; of equal ones the tightest kind is named.
     pub fn least(&self) -> Option<(Duration, BoundName)> {
-        [
-            (self.tight, BoundName::Tight),
-            (self.mixed, BoundName::Mixed),
-            (self.min_period, BoundName::MinPeriod),
-            (self.busy_interval, BoundName::BusyInterval),
-            (self.linear, BoundName::Linear),
-        ]
-        .into_iter()
-        .filter_map(|(bound, name)| bound.map(|bound| (bound, name)))
-        .min_by_key(|&(bound, _)| bound)
+        let bounds = BoundName::ALL.into_iter().filter_map(|name| Some((self.of(name)?, name)));
+        bounds.min_by_key(|&(bound, name)| (bound, name.rank()))
+    }
+
+    /// What holds for both: of each bound the larger, none if one has none.
+    pub(crate) fn worse(self, other: Self) -> Self {
+        let larger = |name| self.of(name).zip(other.of(name)).map(|(a, b)| a.max(b));
+        Self {
+            linear: larger(BoundName::Linear),
+            busy_interval: larger(BoundName::BusyInterval),
+            min_period: larger(BoundName::MinPeriod),
+            tight: larger(BoundName::Tight),
+            mixed: larger(BoundName::Mixed),
+        }
     }
 }
 

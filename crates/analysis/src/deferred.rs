@@ -8,7 +8,7 @@
 //! Writes alone always stand behind earlier writes, when they are measured too: there the tables
 //! hold, for writes that come as the measured ones did.
 
-use tidegate_model::{Contract, DeferredWrites, Op, PolicyName, Workload};
+use tidegate_model::{DeferredWrites, DriveContract, Knowledge, Op, PolicyName, Workload};
 
 const UNMEASURED: &str = "the drive's memory takes writes and carries them out later, so a read may wait \
      for writes that were complete before, and no table knows how long; switch the drive's write \
@@ -25,14 +25,25 @@ const UNFORESEEN: &str = "das must know how long a request takes, and on a drive
 
 /// Why nothing is said of a workload on such a drive, if so.
 pub(crate) fn objection(workload: &Workload, policy: PolicyName) -> Option<&'static str> {
-    match workload.contracts.deferred_writes {
-        DeferredWrites::None => None,
-        _ if policy == PolicyName::Das => Some(UNFORESEEN),
-        DeferredWrites::Measured => {
-            (is_mixed(workload) && Contract::of(policy) != Contract::Batches).then_some(NOT_BY_COST)
-        }
-        DeferredWrites::Unmeasured => is_mixed(workload).then_some(UNMEASURED),
+    let facts = policy.facts();
+    let of_mixed = match workload.contracts.deferred_writes {
+        DeferredWrites::None => return None,
+        DeferredWrites::Measured if rests_on_batches(facts.contract) => None,
+        DeferredWrites::Measured => Some(NOT_BY_COST),
+        DeferredWrites::Unmeasured => Some(UNMEASURED),
+    };
+    match facts.needs {
+        Knowledge::AccessTimes => Some(UNFORESEEN),
+        Knowledge::Nothing | Knowledge::DrainTimes => of_mixed.filter(|_| is_mixed(workload)),
     }
+}
+
+/// Whether b(i) is all that a proof takes for granted of the drive.
+fn rests_on_batches(contract: Option<DriveContract>) -> bool {
+    contract.is_some_and(|contract| match contract {
+        DriveContract::Batches => true,
+        DriveContract::Drain | DriveContract::Starvation | DriveContract::Priority => false,
+    })
 }
 
 /// What a proof for writes alone rests on, if there is one.

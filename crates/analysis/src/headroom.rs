@@ -4,7 +4,7 @@
 use tidegate_model::{PolicyName, Workload};
 
 use crate::assessment::sporadic;
-use crate::family::is_provable;
+use crate::select::is_provable;
 
 /// Entries beyond which headroom is not computed: each answer costs dozens of analyses.
 const ENTRIES_MAX: usize = 16;

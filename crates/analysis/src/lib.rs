@@ -6,6 +6,7 @@
 //! Demand rounds up, supply and slack round down, overflow means "no bound".
 
 #![warn(clippy::float_arithmetic)]
+#![deny(clippy::wildcard_enum_match_arm)]
 
 mod adaptive_drain;
 mod assessment;
@@ -16,14 +17,13 @@ mod climb;
 mod deferred;
 mod drain;
 mod elastic;
-mod family;
 mod gated_drain;
 mod headroom;
 mod inapplicable;
-mod no_bound;
 mod regulated;
 mod rtio_slots;
 mod search;
+mod select;
 mod shaping;
 mod soft;
 mod system;

@@ -10,7 +10,6 @@
 
 use tidegate_model::{BatchChoice, RegulatorName, Task, Workload};
 
-use crate::bounds::Bounds;
 use crate::{Assessment, Comparison, Limit, SporadicTask, TaskAssessment};
 
 /// Units beyond which nobody analyses a workload.
@@ -159,14 +158,7 @@ fn units(tasks: &[Task]) -> (Vec<Task>, Vec<usize>) {
 
 /// What holds for both of two units: of each bound the larger, none if one has none.
 fn worse(a: TaskAssessment, b: TaskAssessment) -> TaskAssessment {
-    let larger = |a: Option<_>, b: Option<_>| a.zip(b).map(|(a, b)| std::cmp::max(a, b));
-    let bounds = Bounds {
-        linear: larger(a.bounds.linear, b.bounds.linear),
-        busy_interval: larger(a.bounds.busy_interval, b.bounds.busy_interval),
-        min_period: larger(a.bounds.min_period, b.bounds.min_period),
-        tight: larger(a.bounds.tight, b.bounds.tight),
-        mixed: larger(a.bounds.mixed, b.bounds.mixed),
-    };
+    let bounds = a.bounds.worse(b.bounds);
     TaskAssessment {
         bounds,
         response_max: bounds.least(),

@@ -8,7 +8,7 @@
 //! Sources: Stanovich, Baker and Wang, RTAS 2008, sections 3.1 (starvation), 3.2 (draining)
 //! and 3.4 (limiting), for one real-time request at a time; many: own derivation.
 
-use tidegate_model::{BatchTable, Duration, PolicyName, Workload};
+use tidegate_model::{BatchTable, Duration, Workload};
 
 use crate::SporadicTask;
 use crate::batch_choice::Choice;
@@ -65,25 +65,6 @@ pub fn response_in_rounds(
     (0..requests).try_fold(Duration::ZERO, longest)
 }
 
-/// What a policy of the family may promise `tasks` on the drive of `workload`, and how much
-/// best effort it lets on the drive beside them.
-///
-/// # Errors
-/// Why nothing can be promised: a sentence without its full stop.
-pub(crate) fn choose(
-    workload: &Workload,
-    policy: PolicyName,
-    tasks: &[SporadicTask],
-) -> Result<Choice, &'static str> {
-    let question = Question { workload, tasks, requests: requests_of(tasks, workload.depth)? };
-    match policy {
-        PolicyName::Rtio => question.by_starvation(),
-        PolicyName::RtioPriority => question.by_priority(),
-        PolicyName::RtioLimit => question.by_drain(Question::most_that_costs_no_proof),
-        _ => question.by_drain(|_, _, most| most),
-    }
-}
-
 /// As much best effort as leaves slots of the drive free for all real-time requests: what a
 /// policy works with of which nothing can be promised.
 pub(crate) fn depth_beside(workload: &Workload, tasks: &[SporadicTask]) -> u32 {
@@ -100,15 +81,27 @@ fn requests_of(tasks: &[SporadicTask], depth: u32) -> Result<u32, &'static str> 
     )
 }
 
-/// Tasks on a drive, before the depth of best effort is chosen.
-struct Question<'a> {
+/// Tasks on a drive, before the depth of best effort is chosen. Each theorem answers what it may
+/// promise them, and how much best effort it lets on the drive beside them.
+pub(crate) struct Question<'a> {
     workload: &'a Workload,
     tasks: &'a [SporadicTask],
     /// n, at most K.
     requests: u32,
 }
 
-impl Question<'_> {
+impl<'a> Question<'a> {
+    /// The question for `tasks` on the drive of `workload`.
+    ///
+    /// # Errors
+    /// Why nothing can be promised: a sentence without its full stop.
+    pub(crate) fn of(
+        workload: &'a Workload,
+        tasks: &'a [SporadicTask],
+    ) -> Result<Self, &'static str> {
+        Ok(Self { workload, tasks, requests: requests_of(tasks, workload.depth)? })
+    }
+
     /// `rtio`.
     ///
     /// # Bound
@@ -123,7 +116,7 @@ impl Question<'_> {
     /// # Assumptions
     /// R <= p_i for every task: checked. Equality will do, as completions are observed before
     /// releases of their instant.
-    fn by_starvation(&self) -> Result<Choice, &'static str> {
+    pub(crate) fn by_starvation(&self) -> Result<Choice, &'static str> {
         let response = self.workload.contracts.starvation_max.ok_or(
             "nobody measured how long this drive starves requests like these, and `rtio` does \
              nothing against it: measure `starvation` with them, give starvation_ns_max in the \
@@ -143,6 +136,16 @@ impl Question<'_> {
         Ok(self.choice(best_effort_depth, promise, vec![assumption]))
     }
 
+    /// `rtio-drain`, beside as much best effort as is admissible.
+    pub(crate) fn by_drain(&self) -> Result<Choice, &'static str> {
+        self.drained_beside(|_, _, most| most)
+    }
+
+    /// `rtio-limit`, beside as much best effort as costs no proof.
+    pub(crate) fn by_limited_drain(&self) -> Result<Choice, &'static str> {
+        self.drained_beside(Self::most_that_costs_no_proof)
+    }
+
     /// `rtio-drain` and `rtio-limit`, with the depth of best effort that `depth` picks from 0
     /// to the most that is admissible.
     ///
@@ -154,7 +157,7 @@ impl Question<'_> {
     ///
     /// # Assumptions
     /// q_b + n is within the drive's depth and the table. Without best effort q_b = 0.
-    fn by_drain(
+    fn drained_beside(
         &self,
         depth: impl Fn(&Self, &BatchTable, u32) -> u32,
     ) -> Result<Choice, &'static str> {
@@ -226,7 +229,7 @@ impl Question<'_> {
     /// # Assumptions
     /// n is within the table. Best effort is at most D - n deep, where D <= K requests were on the
     /// drive when the table was measured.
-    fn by_priority(&self) -> Result<Choice, &'static str> {
+    pub(crate) fn by_priority(&self) -> Result<Choice, &'static str> {
         let priority = self.workload.contracts.priority.as_ref().ok_or(
             "the drive has no times for requests with its own priority: measure them with \
              `tidegate profile`, or give priority_ns_max where the drive stands in the workload \

@@ -1,15 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! `rtio-slots`: nothing is promised, and why.
+//! `rtio-slots`: nothing is promised; how much best effort its rule lets on the drive.
 
 use tidegate_model::Workload;
 
 use crate::drain::Drain;
-
-/// Drives on which the rule misses deadlines are easy to make: `tidegate_soundness::black_box`.
-pub(crate) const NOT_SAFE: &str = "reserved slots do not follow from the drain table: a real-time request that takes \
-     its slot late restarts the drain of those on the drive already, and deadlines can be missed (RTAS'08 \
-     section 5 is preliminary); use gated-drain, or, on a device that serves one request at a time without \
-     preemption, (o+u) b(1) in place of drain(o+u)";
 
 /// The largest be with `drain(be + n) <= ` the shortest relative deadline.
 pub(crate) fn best_effort_depth(workload: &Workload) -> u32 {

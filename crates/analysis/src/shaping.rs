@@ -6,7 +6,9 @@
 //! proof counted: see [`objection`].
 
 use tidegate_model::parameters::Shaping;
-use tidegate_model::{Class, Duration, Intensity, PolicyName, RegulatorName, Task, Workload};
+use tidegate_model::{
+    Class, Deadlines, Duration, Intensity, PolicyFacts, PolicyName, RegulatorName, Task, Workload,
+};
 
 use crate::bounds::Bounds;
 
@@ -29,17 +31,13 @@ const BUFFERS: &str = "a task has a deadline longer than its `outstanding` jobs 
      policy that decides by deadlines would let it fall behind its rhythm; shorten the deadline, or \
      give it more `outstanding`";
 
-/// Whether a policy orders or admits requests by their deadlines.
-const fn decides_by_deadline(policy: PolicyName) -> bool {
-    matches!(
-        policy,
-        PolicyName::Edf
-            | PolicyName::ScanEdf
-            | PolicyName::DqEdf
-            | PolicyName::Das
-            | PolicyName::AdaptiveDrain
-            | PolicyName::GatedDrain
-    )
+/// Whether deadlines decide how long a task may wait under the policy, and bounds follow from it.
+fn is_bounded_by_deadlines(facts: &PolicyFacts) -> bool {
+    let is_decided = match facts.deadlines {
+        Deadlines::Decide => true,
+        Deadlines::Ignored => false,
+    };
+    is_decided && facts.theorem.is_ok()
 }
 
 /// Why no bound of this policy holds behind the shapers of the workload, a sentence without its
@@ -54,10 +52,12 @@ const fn decides_by_deadline(policy: PolicyName) -> bool {
 /// And why none holds for tasks with buffers, whatever shapes: see [`BUFFERS`].
 pub(crate) fn objection(workload: &Workload, policy: PolicyName) -> Option<&'static str> {
     let is_beyond_buffers = |task: &Task| response_limit(task) < task.deadline;
-    if decides_by_deadline(policy) && workload.tasks.iter().any(is_beyond_buffers) {
+    let facts = policy.facts();
+    if is_bounded_by_deadlines(&facts) && workload.tasks.iter().any(is_beyond_buffers) {
         return Some(BUFFERS);
     }
     let is_open = |intensity| matches!(intensity, Intensity::Rate(_));
+    let is_fifo = facts.has_common_queue && facts.theorem.is_ok();
     let has_open_loop = workload.best_effort.iter().any(|load| is_open(load.intensity));
     let has_interactive = workload.tasks.iter().any(|task| task.class == Class::Interactive);
     shapers(workload).find_map(|shaping| {
@@ -71,7 +71,7 @@ pub(crate) fn objection(workload: &Workload, policy: PolicyName) -> Option<&'sta
                 "`interactive_rate` holds interactive tasks back, and then their jobs come \
                  closer to each other than a period",
             )
-        } else if has_open_loop && policy == PolicyName::Fifo {
+        } else if has_open_loop && is_fifo {
             Some(
                 "best effort that comes at a rate of its own gathers while it is shaped and \
                  may then come all at once, and under `fifo` it stands ahead of real time",

@@ -8,7 +8,7 @@
 //! a batch in no time, and one in a thousand in a second, is found busy half of the time).
 //! What is counted are the jobs that may have led such a batch: they are known beforehand.
 
-use tidegate_model::{BatchTable, Duration, PolicyName, Workload};
+use tidegate_model::{BatchTable, Duration, Theorem, Workload};
 
 use crate::assessment::sporadic;
 use crate::dqf::{self, Demand, window_batches};
@@ -70,8 +70,9 @@ pub fn soft_promise(
 ) -> Option<SoftPromise> {
     let waits = workload.tasks.iter().any(|task| task.outstanding_max.is_some());
     let is_by_count = assessment.batch_cost.is_none();
-    let is_known =
-        assessment.policy == PolicyName::Dqf && is_by_count && workload.regulators.is_empty();
+    let theorem = assessment.policy.facts().theorem;
+    let has_soft_form = theorem.is_ok_and(Theorem::has_soft_form);
+    let is_known = has_soft_form && is_by_count && workload.regulators.is_empty();
     if waits || !is_known || table.batch_max() < assessment.batch_max {
         return None;
     }

@@ -150,6 +150,33 @@ fn noop_has_no_bound_and_that_is_no_failure_of_the_proof() {
     assert!(comparison.dqf.is_some() && comparison.fifo.is_some());
 }
 
+/// No promise by default: what has no theorem has no bound and says why, on a drive of which
+/// everything is known; what has one names the contract that it rests on.
+#[test]
+fn only_a_policy_whose_row_names_a_theorem_has_a_bound() {
+    let mut known = workload("[[task]]\nname = \"a\"\nperiod = \"1s\"\nsize = \"128KiB\"\n");
+    known.contracts.drain = Some(known.table.clone());
+    known.contracts.priority = Some(known.table.clone());
+    known.contracts.starvation_max = Some(Duration::from_ms(900));
+    known.contracts.are_positions_known = true;
+    for policy in PolicyName::ALL {
+        let (facts, assessment) = (policy.facts(), assess(&known, policy));
+        match facts.theorem {
+            Ok(_) => {
+                assert_eq!(assessment.answer, Answer::Proven, "{policy}");
+                assert!(facts.contract.is_some(), "{policy}");
+            }
+            Err(reason) => {
+                assert_eq!(assessment.answer, Answer::NotApplicable { reason }, "{policy}");
+                assert!(
+                    assessment.tasks.iter().all(|task| task.response_max.is_none()),
+                    "{policy}"
+                );
+            }
+        }
+    }
+}
+
 #[test]
 fn best_effort_alone_has_nothing_to_prove() {
     let assessment = dqf(BACKUP);

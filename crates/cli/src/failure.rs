@@ -13,6 +13,7 @@ use miette::{
     GraphicalReportHandler, GraphicalTheme, LabeledSpan, MietteDiagnostic, NamedSource, Report,
     ThemeStyles,
 };
+use tidegate_measure::{FileFault, OutputFault};
 use tidegate_model::FileError;
 
 /// Why a command did not run.
@@ -56,6 +57,19 @@ impl Failure {
     /// Something that the machine refused.
     pub(crate) fn environment(error: &(dyn Error + 'static)) -> Self {
         Self::Environment(Report::new(MietteDiagnostic::new(with_causes(error))))
+    }
+
+    /// A fault of the file that a measurement makes.
+    pub(crate) fn of_file(fault: &FileFault) -> Self {
+        Self::input(fault.to_string(), fault.help())
+    }
+
+    /// A fault of the drive file that a measurement makes or adds to.
+    pub(crate) fn of_output(fault: OutputFault) -> Self {
+        match fault {
+            OutputFault::Faulty { path, text, error } => Self::in_file(&path, text, &error),
+            fault => Self::input(fault.to_string(), fault.help()),
+        }
     }
 
     /// The same of a result that could not be put where it was to go and was printed instead.

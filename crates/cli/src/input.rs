@@ -7,11 +7,12 @@ use tidegate_cpu_model::MachineFile;
 use tidegate_drive::NamedError;
 use tidegate_model::workload_file::{DriveReference, WorkloadFile};
 use tidegate_model::{BatchChoice, DriveFile, FileError, PolicyName, Workload};
+use tidegate_platform::text_file;
 
 use crate::arguments::WorkloadArguments;
 use crate::cpu::input::{Processor, with_profiles};
 use crate::failure::Failure;
-use crate::text_file;
+use crate::text_input;
 
 /// A workload bound to its drive.
 pub(crate) struct Input {
@@ -29,7 +30,7 @@ pub(crate) struct Machine {
 /// policies that the command line names.
 pub(crate) fn read(arguments: &WorkloadArguments, asked: &[PolicyName]) -> Result<Input, Failure> {
     let path = &arguments.workload;
-    let text = text_file::read_named(path, "workload file")?;
+    let text = text_input::read_named(path, "workload file")?;
     let file =
         WorkloadFile::parse(&text).map_err(|error| Failure::in_file(path, text.clone(), &error))?;
     bind(file, &text, arguments, asked)
@@ -41,7 +42,7 @@ pub(crate) fn read_machine(
     asked: &[PolicyName],
 ) -> Result<Machine, Failure> {
     let path = &arguments.workload;
-    let text = text_file::read_named(path, "workload file")?;
+    let text = text_input::read_named(path, "workload file")?;
     let file =
         MachineFile::parse(&text).map_err(|error| Failure::in_file(path, text.clone(), &error))?;
     let is_about_disk = arguments.drive.is_some() || arguments.batch.is_some() || !asked.is_empty();

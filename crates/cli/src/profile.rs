@@ -10,7 +10,7 @@ use tidegate_measure::{
     Experiment, Journal, Origin, Profile, ProfileError, ProfileParams, Progress, TimeLeft,
 };
 use tidegate_model::{Bytes, DriveFile};
-use tidegate_platform::realtime;
+use tidegate_platform::{realtime, text_file};
 use tidegate_report::PlanReport;
 
 use crate::answer::Answer;
@@ -19,7 +19,7 @@ use crate::failure::Failure;
 use crate::made_target::MadeTarget;
 use crate::profile_output::Output;
 use crate::progress::{bar, print_measuring, profile_failure, seed_of_now, show_progress};
-use crate::{interrupt, profile_simulated, show, text_file};
+use crate::{interrupt, profile_simulated, show};
 
 /// Runs the command.
 pub(crate) fn profile(arguments: &ProfileArguments) -> Result<Answer, Failure> {

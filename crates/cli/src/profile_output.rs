@@ -6,7 +6,10 @@
 use std::io::{self, Write as _};
 use std::path::Path;
 
-use tidegate_measure::{Journal, Origin, Profile, ProfileError};
+use tidegate_measure::samples_file::StuckSamples;
+use tidegate_measure::{
+    Expected, Journal, Origin, OutputFile, Profile, ProfileError, SamplesFault, SamplesFile,
+};
 use tidegate_model::DriveFile;
 use tidegate_model::drive_file::Identity;
 use tidegate_report::profile::Outcome;
@@ -14,9 +17,7 @@ use tidegate_report::{ProfileReport, Report as _};
 
 use crate::arguments::ProfileArguments;
 use crate::failure::Failure;
-use crate::output_file::{Expected, OutputFile};
 use crate::progress::profile_failure;
-use crate::samples_file::SamplesFile;
 use crate::show::out;
 
 /// Where the result goes; nowhere if it is printed.
@@ -44,8 +45,9 @@ impl Output {
             (false, true) => Expected::Interrupted,
             (false, false) => Expected::Nothing,
         };
-        let file = OutputFile::prepare(path, expected, target)?;
-        let samples = SamplesFile::beside(path, arguments.resume, arguments.keep_samples)?;
+        let file = OutputFile::prepare(path, expected, target).map_err(Failure::of_output)?;
+        let samples = SamplesFile::beside(path, arguments.resume, arguments.keep_samples);
+        let samples = samples.map_err(samples_failure)?;
         Ok(Self { file: Some(file), samples: Some(samples), is_json })
     }
 
@@ -57,13 +59,14 @@ impl Output {
         same: &str,
     ) -> Result<Option<Journal>, Failure> {
         if let Some(file) = &self.file {
-            file.check_origin(origin)?;
-            file.check_device(device)?;
+            file.check_origin(origin).map_err(Failure::of_output)?;
+            file.check_device(device).map_err(Failure::of_output)?;
         }
         let facts = [&device.model, &device.firmware, &device.serial_hash, &device.place];
         let facts = facts.into_iter().flatten().map(String::as_str).chain([same]);
         let measured = facts.collect::<Vec<_>>().join(", ");
-        self.samples.as_ref().map(|samples| samples.open(&measured)).transpose()
+        let journal = self.samples.as_ref().map(|samples| samples.open(&measured));
+        journal.transpose().map_err(samples_failure)
     }
 
     /// What is left of a measurement whose process ends at once.
@@ -77,8 +80,8 @@ impl Output {
         measured: Result<Profile, ProfileError>,
     ) -> Result<Profile, Failure> {
         match (&measured, &self.samples) {
-            (Err(ProfileError::NothingMeasured), Some(samples)) => samples.discard(),
-            (Err(_), Some(samples)) => samples.keep(),
+            (Err(ProfileError::NothingMeasured), Some(samples)) => warn(samples.discard()),
+            (Err(_), Some(samples)) => keep(samples),
             _ => (),
         }
         measured.map_err(profile_failure)
@@ -93,7 +96,7 @@ impl Output {
         let put = self.file.as_ref().map(|file| file.publish(whole, &measured.starts));
         let (said, failure) = match put.transpose() {
             Ok(said) => (said.flatten(), None),
-            Err(failure) => (None, Some(failure)),
+            Err(fault) => (None, Some(Failure::of_output(fault))),
         };
         if let Some(said) = &said {
             eprintln!("{:<12} {said}", "Warning");
@@ -124,8 +127,11 @@ impl Output {
     /// Removes or names the samples.
     fn close(&self, is_done: bool) {
         match &self.samples {
-            Some(samples) if is_done => samples.close(),
-            Some(samples) => samples.keep(),
+            Some(samples) if is_done => match samples.close() {
+                Ok(left) => left.into_iter().for_each(|left| eprintln!("{:<12} {left}", "Samples")),
+                stuck => warn(stuck),
+            },
+            Some(samples) => keep(samples),
             None => (),
         }
     }
@@ -149,6 +155,22 @@ impl Output {
             toml: (!is_written).then(|| whole.to_toml()),
         }
     }
+}
+
+/// Says where the samples are, and how to go on.
+fn keep(samples: &SamplesFile) {
+    eprintln!("{:<12} {}", "Samples", samples.how_to_go_on());
+}
+
+fn warn<T>(removed: Result<T, StuckSamples>) {
+    if let Err(stuck) = removed {
+        eprintln!("{:<12} {stuck}", "Warning");
+    }
+}
+
+#[expect(clippy::needless_pass_by_value, reason = "the shape that map_err wants")]
+fn samples_failure(fault: SamplesFault) -> Failure {
+    Failure::input(fault.to_string(), fault.help())
 }
 
 /// Prints the result, on standard error where standard output takes nothing. Who closed it has seen

@@ -8,8 +8,8 @@ use std::time::Instant;
 
 use tidegate_drive::{Drive, PseudoDisk};
 use tidegate_measure::{
-    Experiment, Journal, Kind, Origin, Profile, ProfileError, ProfileParams, Progress, Step,
-    TimeLeft, Warning, merge, origin,
+    Experiment, Journal, Kind, Origin, OutputFile, Profile, ProfileError, ProfileParams, Progress,
+    Step, TimeLeft, Warning, merge, origin,
 };
 use tidegate_model::drive_file::Identity;
 use tidegate_model::{Bytes, DriveFile, DriveKind, Duration};
@@ -17,7 +17,6 @@ use tidegate_report::PlanReport;
 
 use crate::arguments::ProfileArguments;
 use crate::failure::Failure;
-use crate::output_file::OutputFile;
 use crate::profile_output::Output;
 use crate::show;
 use crate::{input, interrupt, progress};

@@ -5,7 +5,7 @@ use tidegate_analysis::assess;
 use tidegate_device::{Access, Target};
 use tidegate_engine::{DeviceBackend, DeviceRun, Priority, RunParams};
 use tidegate_host::Length;
-use tidegate_model::{Contracts, DriveFile, Duration, Plan, PolicyName, Time, Workload};
+use tidegate_model::{Contracts, DriveFile, Duration, Plan, Time, Workload};
 use tidegate_platform::realtime::{self, RealTime};
 use tidegate_report::run::{self, RunHead};
 use tidegate_report::{PolicyReport, RunReport};
@@ -29,7 +29,7 @@ pub(crate) fn run(arguments: &RunArguments) -> Result<Answer, Failure> {
     let interrupted = interrupt::flag(None)?;
     let real_time = realtime::request(realtime::PRIORITY);
     let mut notes = notes(&workload, &drive, &target);
-    let is_priority_asked = policies.contains(&PolicyName::RtioPriority);
+    let is_priority_asked = policies.iter().any(|policy| policy.facts().uses_drive_priority());
     let priority = Priority::found(is_priority_asked, target.facts().ncq_priority);
     if is_priority_asked {
         notes.extend(priority.note());
@@ -48,7 +48,7 @@ pub(crate) fn run(arguments: &RunArguments) -> Result<Answer, Failure> {
             not_run.push(policy);
             continue;
         }
-        let is_ranking = policy == PolicyName::RtioPriority;
+        let is_ranking = policy.facts().uses_drive_priority();
         backend.rank(is_ranking && priority.is_sent());
         let assessment = if is_ranking && !priority.is_honoured() {
             assess(&without_priority(&workload), policy)

@@ -85,7 +85,7 @@ pub use device_backend::{BackendError, DeviceBackend};
 pub use device_watch::DeviceWatch;
 pub use limits::Limits;
 pub use params::{RunError, RunParams};
-pub use peers::Say;
+pub use peers::LogSink;
 pub use priority::Priority;
 pub use run::{DeviceRun, run};
 pub use tidegate_host::BatchWatch;

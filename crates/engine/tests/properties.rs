@@ -8,8 +8,8 @@ use tidegate_drive::{Drive, PseudoDisk};
 use tidegate_engine::{DeviceRun, Length, Limits, RunEnd, RunParams};
 use tidegate_host::Backend;
 use tidegate_model::{
-    Bandwidth, BatchTable, BestEffort, Bytes, Class, Duration, Intensity, Op, Place, Plan,
-    PolicyName, Sending, Task, Time, Workload,
+    Bandwidth, BatchTable, BestEffort, Bytes, Class, DispatchMode, Duration, Intensity, Op, Place,
+    Plan, PolicyName, Task, Time, Workload,
 };
 use tidegate_sim::VirtualDrive;
 
@@ -173,7 +173,7 @@ proptest! {
         for policy in policies(&case) {
             let watch = run(&case, policy, Duration::ZERO).0.watch.batches;
             prop_assert_eq!((watch.overruns, watch.overrun_max), (0, Duration::ZERO));
-            prop_assert!(policy.sending() != Sending::Batches || watch.batches > 0);
+            prop_assert!(policy.facts().dispatch != DispatchMode::Batches || watch.batches > 0);
         }
     }
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Holds a run against everything that the drive was measured to keep.
 //!
-//! Every bound rests on one contract of the drive (`tidegate_model::Contract`). When a response exceeds
+//! Every bound rests on one contract of the drive (`tidegate_model::DriveContract`). When a response exceeds
 //! its bound, the first question is whether the drive broke that contract. One file for each
 //! contract beside b(i), which `batch_watch` has; what nobody measured is not watched.
 //!
@@ -13,7 +13,9 @@ mod overruns;
 mod priority;
 mod residence;
 
-use tidegate_model::{BatchTable, Contract, Contracts, Outcome, Request, RequestCharges, Time};
+use tidegate_model::{
+    BatchTable, Contracts, DriveContract, Outcome, Request, RequestCharges, Time,
+};
 
 use crate::batch_watch::BatchWatch;
 use crate::observer::Observer;
@@ -51,17 +53,17 @@ impl ContractWatch {
     }
 
     /// What was seen of a contract; none where it was never measured.
-    pub fn overruns(&self, contract: Contract) -> Option<Overruns> {
+    pub fn overruns(&self, contract: DriveContract) -> Option<Overruns> {
         match contract {
-            Contract::Batches => Some(Overruns {
+            DriveContract::Batches => Some(Overruns {
                 observed: self.batches.batches,
                 overruns: self.batches.overruns,
                 max: self.batches.overrun_max,
                 sum: self.batches.overrun_sum,
             }),
-            Contract::Drain => self.drain.as_ref().map(DrainWatch::overruns),
-            Contract::Starvation => self.residence.as_ref().map(ResidenceWatch::overruns),
-            Contract::Priority => self.priority.as_ref().map(PriorityWatch::overruns),
+            DriveContract::Drain => self.drain.as_ref().map(DrainWatch::overruns),
+            DriveContract::Starvation => self.residence.as_ref().map(ResidenceWatch::overruns),
+            DriveContract::Priority => self.priority.as_ref().map(PriorityWatch::overruns),
         }
     }
 

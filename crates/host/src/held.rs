@@ -83,3 +83,24 @@ impl Held {
         next
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Goal: a service that holds and offers again allocates nothing. Method: a line that becomes
+    /// empty, by offers or at once, gives its memory to the next line.
+    #[test]
+    fn an_empty_line_gives_its_memory_to_the_next() {
+        let mut held = Held::default();
+        (0..100).for_each(|id| held.push(TaskIndex(0), RequestId(id)));
+        let capacity = held.lines[&TaskIndex(0)].capacity();
+        assert!(held.offer(|_| true) && held.is_empty());
+        held.push(TaskIndex(7), RequestId(100));
+        assert_eq!((held.lines[&TaskIndex(7)].capacity(), held.spare.len()), (capacity, 0));
+        held.clear();
+        assert!(held.is_empty() && !held.offer(|_| true));
+        held.push(TaskIndex(1), RequestId(101));
+        assert_eq!(held.lines[&TaskIndex(1)].capacity(), capacity);
+    }
+}

@@ -4,7 +4,8 @@
 
 use tidegate_host::{ContractWatch, Observer, Overruns};
 use tidegate_model::{
-    BatchTable, Bytes, Class, Contract, Contracts, Duration, Outcome, Request, RequestId, Tag, Time,
+    BatchTable, Bytes, Class, Contracts, DriveContract, Duration, Outcome, Request, RequestId, Tag,
+    Time,
 };
 
 const fn ms(ms: u64) -> Duration {
@@ -44,7 +45,7 @@ fn back(watch: &mut ContractWatch, now: u64, id: u64, tag: Tag) {
     watch.completed(at(now), &request(id, tag), Outcome::Done);
 }
 
-fn seen(watch: &ContractWatch, contract: Contract) -> Overruns {
+fn seen(watch: &ContractWatch, contract: DriveContract) -> Overruns {
     watch.overruns(contract).unwrap()
 }
 
@@ -61,14 +62,14 @@ fn every_dispatch_restarts_the_drain() {
     send(&mut watch, 0, &[0, 1], Tag::Simple);
     send(&mut watch, 14, &[2], Tag::Simple);
     back(&mut watch, 34, 0, Tag::Simple);
-    assert_eq!(seen(&watch, Contract::Drain), overruns(2, 0, 0, 0));
+    assert_eq!(seen(&watch, DriveContract::Drain), overruns(2, 0, 0, 0));
     back(&mut watch, 35, 1, Tag::Simple);
     back(&mut watch, 39, 2, Tag::Simple);
-    assert_eq!(seen(&watch, Contract::Drain), overruns(2, 1, 5, 5));
+    assert_eq!(seen(&watch, DriveContract::Drain), overruns(2, 1, 5, 5));
     // An empty drive owes nothing.
     send(&mut watch, 100, &[0], Tag::Simple);
     back(&mut watch, 110, 0, Tag::Simple);
-    assert_eq!(seen(&watch, Contract::Drain), overruns(3, 1, 5, 5));
+    assert_eq!(seen(&watch, DriveContract::Drain), overruns(3, 1, 5, 5));
 }
 
 /// Goal: what is still on the drive at the next dispatch, or at the end, is late too; more than
@@ -78,12 +79,12 @@ fn requests_that_stay_for_too_long_are_late_before_they_are_back() {
     let mut watch = watch();
     send(&mut watch, 0, &[0], Tag::Simple);
     send(&mut watch, 12, &[1], Tag::Simple);
-    assert_eq!(seen(&watch, Contract::Drain), overruns(2, 1, 2, 2));
+    assert_eq!(seen(&watch, DriveContract::Drain), overruns(2, 1, 2, 2));
     watch.ended(at(30));
-    assert_eq!(seen(&watch, Contract::Drain), overruns(2, 2, 3, 5));
+    assert_eq!(seen(&watch, DriveContract::Drain), overruns(2, 2, 3, 5));
     send(&mut watch, 30, &[2, 3], Tag::Simple);
     back(&mut watch, 1_000, 2, Tag::Simple);
-    assert_eq!(seen(&watch, Contract::Drain), overruns(2, 2, 3, 5));
+    assert_eq!(seen(&watch, DriveContract::Drain), overruns(2, 2, 3, 5));
 }
 
 #[test]
@@ -93,9 +94,9 @@ fn every_request_is_held_against_the_starvation_bound() {
     back(&mut watch, 50, 1, Tag::Simple);
     send(&mut watch, 50, &[1], Tag::Simple);
     back(&mut watch, 51, 0, Tag::Simple);
-    assert_eq!(seen(&watch, Contract::Starvation), overruns(3, 1, 1, 1));
+    assert_eq!(seen(&watch, DriveContract::Starvation), overruns(3, 1, 1, 1));
     watch.ended(at(103));
-    assert_eq!(seen(&watch, Contract::Starvation), overruns(3, 2, 3, 4));
+    assert_eq!(seen(&watch, DriveContract::Starvation), overruns(3, 2, 3, 4));
 }
 
 /// Goal: only rounds of priority count, whatever else is on the drive; a round that another
@@ -109,21 +110,21 @@ fn rounds_with_priority_are_held_against_their_times() {
         send(&mut watch, 5, &[2], Tag::Simple);
         back(&mut watch, 6, 0, mark);
         back(&mut watch, 9, 1, mark);
-        assert_eq!(seen(&watch, Contract::Priority), overruns(1, 1, 3, 3));
+        assert_eq!(seen(&watch, DriveContract::Priority), overruns(1, 1, 3, 3));
         back(&mut watch, 90, 9, Tag::Simple);
         send(&mut watch, 100, &[0], mark);
         send(&mut watch, 101, &[1], mark);
         back(&mut watch, 200, 0, mark);
         back(&mut watch, 200, 1, mark);
-        assert_eq!(seen(&watch, Contract::Priority), overruns(2, 1, 3, 3));
+        assert_eq!(seen(&watch, DriveContract::Priority), overruns(2, 1, 3, 3));
     }
 }
 
 #[test]
 fn what_was_never_measured_is_not_watched() {
     let watch = ContractWatch::new(table(&[5, 8]), &Contracts::default());
-    let watched = Contract::ALL.into_iter().filter(|&it| watch.overruns(it).is_some());
-    assert_eq!(watched.collect::<Vec<_>>(), [Contract::Batches]);
+    let watched = DriveContract::ALL.into_iter().filter(|&it| watch.overruns(it).is_some());
+    assert_eq!(watched.collect::<Vec<_>>(), [DriveContract::Batches]);
 }
 
 #[test]
@@ -132,5 +133,5 @@ fn batches_are_told_with_all_else() {
     send(&mut watch, 0, &[0, 1], Tag::Simple);
     back(&mut watch, 9, 0, Tag::Simple);
     back(&mut watch, 11, 1, Tag::Simple);
-    assert_eq!(seen(&watch, Contract::Batches), overruns(1, 1, 3, 3));
+    assert_eq!(seen(&watch, DriveContract::Batches), overruns(1, 1, 3, 3));
 }

@@ -12,8 +12,8 @@ mod tables;
 use tidegate_model::DriveFile;
 use tidegate_model::drive_file::{Identity, MeasuredTable, Throughput};
 
-use crate::StartTimes;
 use crate::origin::Origin;
+use crate::start::StartTimes;
 
 /// Refuses to add what is measured on `measured` to a file about `existing`.
 ///

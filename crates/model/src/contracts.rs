@@ -3,7 +3,6 @@
 
 use crate::batch_table::BatchTable;
 use crate::cost::CostModel;
-use crate::names::PolicyName;
 use crate::soft_table::SoftTable;
 use crate::units::Duration;
 
@@ -38,11 +37,21 @@ pub struct Contracts {
     pub deferred_writes: DeferredWrites,
 }
 
+impl Contracts {
+    /// What was raised of a contract.
+    pub fn raised_of(
+        &self,
+        contract: Option<DriveContract>,
+    ) -> impl Iterator<Item = &RaisedContract> {
+        self.raised.iter().filter(move |raised| Some(raised.contract) == contract)
+    }
+}
+
 /// A contract that was raised because another of the same drive says more.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RaisedContract {
     /// Which one.
-    pub contract: Contract,
+    pub contract: DriveContract,
     /// By how much and why: a sentence without its full stop.
     pub note: String,
 }
@@ -62,7 +71,7 @@ pub enum DeferredWrites {
 
 /// Which of the things that a drive was measured to keep.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Contract {
+pub enum DriveContract {
     /// b(i).
     Batches,
     /// [`Contracts::drain`].
@@ -73,23 +82,9 @@ pub enum Contract {
     Priority,
 }
 
-impl Contract {
+impl DriveContract {
     /// All of them.
     pub const ALL: [Self; 4] = [Self::Batches, Self::Drain, Self::Starvation, Self::Priority];
-
-    /// The one that the bounds of a policy rest on, where it has any.
-    pub const fn of(policy: PolicyName) -> Self {
-        match policy {
-            PolicyName::Rtio => Self::Starvation,
-            PolicyName::RtioPriority => Self::Priority,
-            PolicyName::RtioDrain
-            | PolicyName::RtioLimit
-            | PolicyName::RtioSlots
-            | PolicyName::AdaptiveDrain
-            | PolicyName::GatedDrain => Self::Drain,
-            _ => Self::Batches,
-        }
-    }
 
     /// The word used in output.
     pub const fn name(self) -> &'static str {
@@ -103,7 +98,10 @@ impl Contract {
 
     /// Whether [`Self::what`] is a plural.
     pub const fn is_plural(self) -> bool {
-        matches!(self, Self::Drain | Self::Priority)
+        match self {
+            Self::Drain | Self::Priority => true,
+            Self::Batches | Self::Starvation => false,
+        }
     }
 
     /// What the drive keeps, in a sentence that says that it does.

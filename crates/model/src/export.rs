@@ -16,7 +16,7 @@ pub enum Beyond {
 
 /// What an export may ask for and count on.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Contract {
+pub struct ExportContract {
     /// So many requests ..
     pub requests: u32,
     /// .. in any window of this length ..
@@ -56,7 +56,7 @@ pub struct ExportSpec {
     /// How much it holds.
     pub size: Bytes,
     /// None: best effort only.
-    pub contract: Option<Contract>,
+    pub contract: Option<ExportContract>,
     /// How it shares what contracts leave.
     pub share: BestEffortShare,
     /// Nothing is ever written to it.
@@ -90,7 +90,7 @@ pub struct NewExport {
     /// What part of the store it asks for.
     pub place: ExportPlace,
     /// None: best effort only.
-    pub contract: Option<Contract>,
+    pub contract: Option<ExportContract>,
     /// How it shares what contracts leave.
     pub share: BestEffortShare,
     /// Nothing is ever written to it.

@@ -6,6 +6,7 @@
 //! Nothing here reads a clock or a disk: files are parsed from text that the caller read.
 
 #![warn(clippy::float_arithmetic)]
+#![deny(clippy::wildcard_enum_match_arm)]
 
 pub mod access_time;
 pub mod batch_cost;
@@ -16,6 +17,7 @@ pub mod document;
 pub mod drive_file;
 pub mod entry;
 pub mod export;
+pub mod facts;
 pub mod file_error;
 pub mod mechanics;
 pub mod names;
@@ -36,15 +38,17 @@ pub mod workload_file;
 pub use access_time::{AccessTime, Target};
 pub use batch_cost::{BatchCost, RequestCharges};
 pub use batch_table::BatchTable;
-pub use contracts::{Contract, Contracts, DeferredWrites, RaisedContract};
+pub use contracts::{Contracts, DeferredWrites, DriveContract, RaisedContract};
 pub use cost::CostModel;
 pub use document::Document;
 pub use drive_file::{DriveFile, DriveKind};
-pub use export::{
-    BestEffortShare, Beyond, Contract as ExportContract, ExportPlace, ExportSpec, NewExport,
+pub use export::{BestEffortShare, Beyond, ExportContract, ExportPlace, ExportSpec, NewExport};
+pub use facts::{
+    BatchLimit, ConservesWork, Deadlines, DispatchMode, Knowledge, PolicyFacts, Theorem,
+    UnprovedDepth,
 };
 pub use file_error::FileError;
-pub use names::{PolicyName, RegulatorName, Sending};
+pub use names::{PolicyName, RegulatorName};
 pub use parameters::Parameters;
 pub use plan::Plan;
 pub use random::Random;

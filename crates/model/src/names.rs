@@ -1,5 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The names of policies and regulators, fixed because files and scripts use them.
+//! The names of policies and regulators, fixed because files and scripts use them,
+//! and beside each policy's name the row of its facts.
+
+use crate::contracts::DriveContract;
+use crate::facts::{
+    BatchLimit, ConservesWork, Deadlines, DispatchMode, Knowledge, PolicyFacts, Theorem,
+    UnprovedDepth, row, shaped, unproved,
+};
 
 /// An enum of names: its variants, `ALL` of them, and their texts, written once.
 #[macro_export]
@@ -113,49 +120,81 @@ names! {
     }
 }
 
-/// How much a policy has on the drive at once.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Sending {
-    /// Whatever comes, up to the drive's depth.
-    UpToDepth,
-    /// One request.
-    OneAtATime,
-    /// A batch, sent to an idle drive; nothing joins it.
-    Batches,
-    /// Real-time requests as the policy says, best effort up to a depth of its own.
-    BestEffortDepth,
-}
-
 impl PolicyName {
-    /// How much it has on the drive at once.
-    pub const fn sending(self) -> Sending {
+    /// What distinguishes this policy from the others. Code that must tell policies apart asks
+    /// here, so a new policy has no property that nobody gave it.
+    #[rustfmt::skip]
+    pub const fn facts(self) -> PolicyFacts {
+        use ConservesWork as Conserves;
+        use Deadlines::{Decide, Ignored};
+        use DispatchMode::{Batches, BestEffortDepth, OneAtATime, UpToDepth};
+        use DriveContract as Contract;
+        use Knowledge::{AccessTimes, DrainTimes, Nothing};
         match self {
-            Self::Noop
-            | Self::TokenBucket
-            | Self::Mdn
-            | Self::MdnExtended
-            | Self::Deadline
-            | Self::Cfq
-            | Self::CfqGrouped
-            | Self::MqDeadline => Sending::UpToDepth,
-            Self::Fifo
-            | Self::Sstf
-            | Self::Scan
-            | Self::CLook
-            | Self::Satf
-            | Self::Das
-            | Self::Edf
-            | Self::ScanEdf
-            | Self::GroupEdf
-            | Self::BfqStrict => Sending::OneAtATime,
-            Self::DqEdf | Self::Dqf | Self::DqfElastic => Sending::Batches,
-            Self::Rtio
-            | Self::RtioDrain
-            | Self::RtioLimit
-            | Self::RtioSlots
-            | Self::RtioPriority
-            | Self::AdaptiveDrain
-            | Self::GatedDrain => Sending::BestEffortDepth,
+            // Policy: dispatch, theorem or why there is none, contract of the drive, deadlines,
+            // work that it conserves, what it must know of the drive.
+            Self::Noop => PolicyFacts {
+                has_common_queue: true,
+                ..row(UpToDepth, Err(unproved::NOOP), None, Ignored, Conserves::All, Nothing)
+            },
+            Self::Fifo => PolicyFacts {
+                has_common_queue: true,
+                ..row(OneAtATime, Ok(Theorem::Fifo), Some(Contract::Batches), Ignored, Conserves::All, Nothing)
+            },
+            Self::Sstf => PolicyFacts {
+                wants_choice: true,
+                ..row(OneAtATime, Err(unproved::SSTF), None, Ignored, Conserves::All, Nothing)
+            },
+            Self::Scan | Self::CLook => row(OneAtATime, Err(unproved::ELEVATOR), None, Ignored, Conserves::All, Nothing),
+            Self::Satf => PolicyFacts {
+                wants_choice: true,
+                ..row(OneAtATime, Err(unproved::SATF), None, Ignored, Conserves::All, AccessTimes)
+            },
+            Self::Das => PolicyFacts {
+                wants_choice: true,
+                ..row(OneAtATime, Ok(Theorem::ActiveSubset), Some(Contract::Batches), Decide, Conserves::RealTimeAtFullQuality, AccessTimes)
+            },
+            Self::Edf | Self::ScanEdf => row(OneAtATime, Ok(Theorem::Edf), Some(Contract::Batches), Decide, Conserves::All, Nothing),
+            Self::GroupEdf => row(OneAtATime, Err(unproved::GROUP_EDF), None, Decide, Conserves::All, Nothing),
+            Self::DqEdf => row(Batches, Ok(Theorem::DualQueueEdf), Some(Contract::Batches), Decide, Conserves::Filled, Nothing),
+            Self::Rtio => PolicyFacts {
+                unproved_depth: UnprovedDepth::BesideTasks,
+                ..row(BestEffortDepth, Ok(Theorem::Starvation), Some(Contract::Starvation), Ignored, Conserves::RealTime, Nothing)
+            },
+            Self::RtioDrain => PolicyFacts {
+                unproved_depth: UnprovedDepth::BesideTasks,
+                ..row(BestEffortDepth, Ok(Theorem::DrainRounds), Some(Contract::Drain), Ignored, Conserves::RealTime, Nothing)
+            },
+            Self::RtioLimit => PolicyFacts {
+                unproved_depth: UnprovedDepth::BesideTasks,
+                ..row(BestEffortDepth, Ok(Theorem::LimitedDrainRounds), Some(Contract::Drain), Ignored, Conserves::RealTime, Nothing)
+            },
+            Self::RtioSlots => PolicyFacts {
+                unproved_depth: UnprovedDepth::WithinDeadlines,
+                ..row(BestEffortDepth, Err(unproved::RTIO_SLOTS), Some(Contract::Drain), Decide, Conserves::RealTime, DrainTimes)
+            },
+            Self::RtioPriority => PolicyFacts {
+                unproved_depth: UnprovedDepth::BesideTasks,
+                ..row(BestEffortDepth, Ok(Theorem::PriorityRounds), Some(Contract::Priority), Ignored, Conserves::RealTime, Nothing)
+            },
+            Self::AdaptiveDrain => row(BestEffortDepth, Ok(Theorem::AdaptiveDrain), Some(Contract::Drain), Decide, Conserves::RealTime, DrainTimes),
+            Self::GatedDrain => row(BestEffortDepth, Ok(Theorem::GatedDrain), Some(Contract::Drain), Decide, Conserves::RealTimeOfTasks, DrainTimes),
+            Self::Dqf => PolicyFacts {
+                batch_limit: BatchLimit::CountAndCost,
+                ..row(Batches, Ok(Theorem::DualQueue), Some(Contract::Batches), Ignored, Conserves::Filled, Nothing)
+            },
+            Self::DqfElastic => PolicyFacts {
+                batch_limit: BatchLimit::CountUntilOverload,
+                ..row(Batches, Ok(Theorem::ElasticDualQueue), Some(Contract::Batches), Ignored, Conserves::Filled, Nothing)
+            },
+            Self::TokenBucket => shaped(RegulatorName::TokenBucket),
+            Self::Mdn => shaped(RegulatorName::Mdn),
+            Self::MdnExtended => shaped(RegulatorName::MdnExtended),
+            Self::Deadline => row(UpToDepth, Err(unproved::DEADLINE), None, Ignored, Conserves::All, Nothing),
+            Self::Cfq => row(UpToDepth, Err(unproved::CFQ), None, Ignored, Conserves::Nothing, Nothing),
+            Self::CfqGrouped => row(UpToDepth, Err(unproved::CFQ_GROUPED), None, Ignored, Conserves::All, Nothing),
+            Self::MqDeadline => row(UpToDepth, Err(unproved::MQ_DEADLINE), None, Ignored, Conserves::Nothing, Nothing),
+            Self::BfqStrict => row(OneAtATime, Err(unproved::BFQ_STRICT), None, Ignored, Conserves::Nothing, Nothing),
         }
     }
 }

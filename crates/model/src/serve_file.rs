@@ -19,7 +19,7 @@ use toml::Spanned;
 
 use crate::batch_table::BatchTable;
 use crate::drive_file::DriveFile;
-use crate::export::{Contract as ExportContract, ExportSpec, NewExport};
+use crate::export::{ExportContract, ExportSpec, NewExport};
 use crate::file_error::FileError;
 use crate::names::PolicyName;
 use crate::task::Op;

@@ -3,7 +3,7 @@
 //! workload is bound to.
 
 use tidegate_model::workload_file::{DriveReference, WorkloadFile};
-use tidegate_model::{BatchTable, Contract, DeferredWrites, DriveFile, Duration, Workload};
+use tidegate_model::{BatchTable, DeferredWrites, DriveContract, DriveFile, Duration, Workload};
 
 const TASK: &str = "[[task]]\nname = \"a\"\nperiod = \"1s\"\nsize = \"4KiB\"\n";
 
@@ -21,7 +21,7 @@ fn times(table: Option<&BatchTable>) -> Vec<u64> {
     (1..=table.batch_max()).map(|requests| table.time_max(requests).ns()).collect()
 }
 
-fn notes(workload: &Workload, contract: Contract) -> Vec<&str> {
+fn notes(workload: &Workload, contract: DriveContract) -> Vec<&str> {
     let of_contract = workload.contracts.raised.iter().filter(|it| it.contract == contract);
     of_contract.map(|raised| raised.note.as_str()).collect()
 }
@@ -32,9 +32,9 @@ fn what_is_measured_below_a_batch_that_is_a_case_of_it_is_raised_and_said() {
     let raised = inline("drain_ns_max = [1_000, 9_000, 4_000]\npriority_ns_max = [6_000, 7_000]");
     assert_eq!(times(raised.contracts.drain.as_ref()), [5_000, 9_000, 11_000]);
     assert_eq!(times(raised.contracts.priority.as_ref()), [6_000, 8_000]);
-    let [note] = notes(&raised, Contract::Drain)[..] else { panic!("one note") };
+    let [note] = notes(&raised, DriveContract::Drain)[..] else { panic!("one note") };
     assert!(note.contains("drain(1) and 1 more") && note.contains("0.004ms"), "{note}");
-    assert_eq!(notes(&raised, Contract::Priority).len(), 1);
+    assert_eq!(notes(&raised, DriveContract::Priority).len(), 1);
 }
 
 #[test]
@@ -52,7 +52,7 @@ fn contracts_that_agree_stay_as_they_are() {
 fn starvation_is_no_less_than_the_longest_batch() {
     let workload = inline("starvation_ns_max = 10_999");
     assert_eq!(workload.contracts.starvation_max, Some(Duration::from_ns(11_000)));
-    assert_eq!(notes(&workload, Contract::Starvation).len(), 1);
+    assert_eq!(notes(&workload, DriveContract::Starvation).len(), 1);
 }
 
 /// A drive measured with its write cache on.

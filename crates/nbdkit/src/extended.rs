@@ -142,10 +142,11 @@ extern "C" fn cleanup() {
 
 /// Ends the service, after everything is answered; whether nobody else does.
 pub(crate) fn end() -> bool {
-    let (service, sidelines) = with_state(|state| (state.service.take(), state.sidelines.take()));
+    let (service, control_plane) =
+        with_state(|state| (state.service.take(), state.control_plane.take()));
     let Some(service) = service else { return !with_state(|state| state.is_begun) };
     // Nobody looks any more.
-    drop(sidelines);
+    drop(control_plane);
     let summary = service.summary();
     if let Some(summary) = &summary {
         tidegate_engine::log::say(summary);

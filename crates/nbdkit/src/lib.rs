@@ -24,7 +24,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use mimalloc::MiMalloc;
 use nbdkit::{Error, Flags, FuaFlags, Result, Server};
-use tidegate_engine::serve::{PlaceTaken, Places, Prepared, Sidelines};
+use tidegate_engine::serve::{ControlPlane, PlaceTaken, Places, Prepared};
 use tidegate_engine::service::{CallError, Export, Service};
 
 /// Memory without a lock between threads: the service's thread must not wait for one of a client's
@@ -44,7 +44,7 @@ struct State {
     /// A service began.
     is_begun: bool,
     service: Option<Arc<Service>>,
-    sidelines: Option<Sidelines>,
+    control_plane: Option<ControlPlane>,
 }
 
 static STATE: Mutex<State> = Mutex::new(State {
@@ -54,7 +54,7 @@ static STATE: Mutex<State> = Mutex::new(State {
     places: None,
     is_begun: false,
     service: None,
-    sidelines: None,
+    control_plane: None,
 });
 
 fn with_state<T>(act: impl FnOnce(&mut State) -> T) -> T {
@@ -168,11 +168,11 @@ impl Server for Connection {
         let service = prepared.open(is_forced).map_err(fault)?;
         let say = Arc::new(|line: &str| tidegate_engine::log::say(line));
         let stop = ending::watch().map_err(fault)?;
-        let sidelines = prepared.stand_by(&service, stop, say).map_err(fault)?;
+        let control_plane = prepared.stand_by(&service, stop, say).map_err(fault)?;
         with_state(|state| {
             state.is_begun = true;
             state.service = Some(Arc::new(service));
-            state.sidelines = Some(sidelines);
+            state.control_plane = Some(control_plane);
         });
         Ok(())
     }

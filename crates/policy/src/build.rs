@@ -3,7 +3,7 @@
 //! and scripts meet the policies of this crate. What a policy needs and nobody knows is an
 //! error, never another policy.
 
-use tidegate_model::{AccessTime, Plan, PolicyName, RegulatorName};
+use tidegate_model::{AccessTime, Knowledge, Plan, PolicyName, RegulatorName};
 
 use crate::{
     AdaptiveDrain, BfqStrict, ByPosition, Cfq, CfqGrouped, Das, Deadline, DqEdf, Dqf, DqfElastic,
@@ -75,11 +75,9 @@ pub fn build_watched(
 /// What stands behind a name: `token-bucket`, `mdn` and `mdn-extended` are regulators of
 /// `noop`, the drive's own order, as in Wu and Brandt; every other name is a policy itself.
 pub const fn parts(name: PolicyName) -> (PolicyName, Option<RegulatorName>) {
-    match name {
-        PolicyName::TokenBucket => (PolicyName::Noop, Some(RegulatorName::TokenBucket)),
-        PolicyName::Mdn => (PolicyName::Noop, Some(RegulatorName::Mdn)),
-        PolicyName::MdnExtended => (PolicyName::Noop, Some(RegulatorName::MdnExtended)),
-        _ => (name, None),
+    match name.facts().shaper {
+        Some(shaper) => (PolicyName::Noop, Some(shaper)),
+        None => (name, None),
     }
 }
 
@@ -89,8 +87,8 @@ fn build_bare(
     plan: &Plan,
     access: Option<Box<dyn AccessTime>>,
 ) -> Result<Box<dyn Policy>, BuildError> {
+    check_knowledge(name, plan, access.is_some())?;
     let (depth, queued_max) = (plan.depth, plan.queued_max);
-    let known = |access: Option<_>| access.ok_or(BuildError::AccessTimeUnknown { policy: name });
     let by_position =
         |rule, access| Box::new(ByPosition::new(rule, access, queued_max)) as Box<dyn Policy>;
     Ok(match name {
@@ -101,8 +99,8 @@ fn build_bare(
         PolicyName::Sstf => by_position(Rule::Nearest, access),
         PolicyName::Scan => by_position(Rule::BothWays, access),
         PolicyName::CLook => by_position(Rule::OneWay, access),
-        PolicyName::Satf => Box::new(Satf::new(known(access)?, queued_max)),
-        PolicyName::Das => Box::new(Das::new(plan, known(access)?)),
+        PolicyName::Satf => Box::new(Satf::new(access.expect(KNOWN), queued_max)),
+        PolicyName::Das => Box::new(Das::new(plan, access.expect(KNOWN))),
         PolicyName::Edf => Box::new(Edf::new(queued_max)),
         PolicyName::ScanEdf => Box::new(ScanEdf::new(queued_max)),
         PolicyName::GroupEdf => {
@@ -112,9 +110,9 @@ fn build_bare(
         PolicyName::Rtio => Box::new(Rtio::at_once(plan)),
         PolicyName::RtioDrain | PolicyName::RtioLimit => Box::new(Rtio::draining(plan)),
         PolicyName::RtioPriority => Box::new(Rtio::by_priority(plan)),
-        PolicyName::RtioSlots | PolicyName::AdaptiveDrain | PolicyName::GatedDrain => {
-            by_drain_times(name, plan)?
-        }
+        PolicyName::RtioSlots => Box::new(RtioSlots::new(plan)),
+        PolicyName::AdaptiveDrain => Box::new(AdaptiveDrain::new(plan)),
+        PolicyName::GatedDrain => Box::new(GatedDrain::new(plan)),
         PolicyName::Dqf => Box::new(Dqf::of(plan)),
         PolicyName::DqfElastic => Box::new(DqfElastic::new(plan)),
         PolicyName::Deadline => Box::new(Deadline::new(depth, queued_max)),
@@ -125,14 +123,21 @@ fn build_bare(
     })
 }
 
-/// A policy that decides by the plan's drain times.
-fn by_drain_times(name: PolicyName, plan: &Plan) -> Result<Box<dyn Policy>, BuildError> {
-    if plan.contracts.drain.is_none() {
-        return Err(BuildError::DrainUnknown { policy: name });
+const KNOWN: &str = "the row of the policy says that it needs this";
+
+/// Refuses a policy whose row names what is not known of the drive.
+fn check_knowledge(
+    policy: PolicyName,
+    plan: &Plan,
+    has_access_times: bool,
+) -> Result<(), BuildError> {
+    match policy.facts().needs {
+        Knowledge::AccessTimes if !has_access_times => {
+            Err(BuildError::AccessTimeUnknown { policy })
+        }
+        Knowledge::DrainTimes if plan.contracts.drain.is_none() => {
+            Err(BuildError::DrainUnknown { policy })
+        }
+        Knowledge::Nothing | Knowledge::AccessTimes | Knowledge::DrainTimes => Ok(()),
     }
-    Ok(match name {
-        PolicyName::RtioSlots => Box::new(RtioSlots::new(plan)),
-        PolicyName::AdaptiveDrain => Box::new(AdaptiveDrain::new(plan)),
-        _ => Box::new(GatedDrain::new(plan)),
-    })
 }

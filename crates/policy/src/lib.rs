@@ -5,6 +5,7 @@
 //! asks it what to do; see [`Policy`] for the protocol. One file per policy.
 
 #![warn(clippy::float_arithmetic)]
+#![deny(clippy::wildcard_enum_match_arm)]
 
 mod adaptive_drain;
 mod build;

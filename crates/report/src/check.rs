@@ -4,8 +4,10 @@
 mod limit;
 mod text;
 
-use serde::Serialize;
-use tidegate_analysis::{Answer, Assessment, Comparison, assess, compare, headroom};
+use serde::{Serialize, Serializer};
+use tidegate_analysis::{
+    Answer, Assessment, BoundName, Bounds, Comparison, assess, compare, headroom,
+};
 use tidegate_model::{Duration, PolicyName, Task, Workload};
 
 use crate::figures;
@@ -69,15 +71,21 @@ struct TaskReport<'a> {
     entry: u32,
 }
 
-/// Every bound that holds for a task.
-#[expect(clippy::struct_field_names, reason = "keys of the JSON output")]
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-struct BoundsReport {
-    linear_ns: Option<Ns>,
-    busy_interval_ns: Option<Ns>,
-    min_period_ns: Option<Ns>,
-    tight_ns: Option<Ns>,
-    mixed_ns: Option<Ns>,
+/// Every bound that holds for a task, under `NAME_ns` each.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct BoundsReport(Bounds);
+
+impl BoundsReport {
+    fn of(self, name: BoundName) -> Option<Ns> {
+        Ns::of(self.0.of(name))
+    }
+}
+
+impl Serialize for BoundsReport {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let entry = |name: BoundName| (format!("{name}_ns"), self.of(name));
+        serializer.collect_map(BoundName::ALL.map(entry))
+    }
 }
 
 /// Bounds under other policies: the policy itself is left out.
@@ -177,19 +185,12 @@ fn tasks<'a>(
     let all = workload.tasks.iter().zip(&assessment.tasks).zip(comparisons);
     let task = |((task, assessed), comparison): ((&'a Task, _), _)| {
         let assessed: &tidegate_analysis::TaskAssessment = assessed;
-        let bounds = assessed.bounds;
         TaskReport {
             name: &task.name,
             period_ns: task.period.into(),
             deadline_ns: task.deadline.into(),
             requests: task.requests,
-            bounds: BoundsReport {
-                linear_ns: Ns::of(bounds.linear),
-                busy_interval_ns: Ns::of(bounds.busy_interval),
-                min_period_ns: Ns::of(bounds.min_period),
-                tight_ns: Ns::of(bounds.tight),
-                mixed_ns: Ns::of(bounds.mixed),
-            },
+            bounds: BoundsReport(assessed.bounds),
             comparison: ComparisonReport::of(assessment.policy, &comparison),
             response_ns_max: assessed.response_max.map(|(response, _)| response.into()),
             bound_used: assessed.response_max.map(|(_, name)| name.name()),
@@ -203,12 +204,13 @@ fn tasks<'a>(
 
 impl ComparisonReport {
     fn of(policy: PolicyName, comparison: &Comparison) -> Self {
-        // `scan-edf` has the bound of `edf`.
-        let is_edf = matches!(policy, PolicyName::Edf | PolicyName::ScanEdf);
         Self {
-            edf_ns: OtherBound::unless(is_edf, comparison.edf),
-            fifo_ns: OtherBound::unless(policy == PolicyName::Fifo, comparison.fifo),
-            dqf_ns: OtherBound::unless(policy == PolicyName::Dqf, comparison.dqf),
+            edf_ns: OtherBound::unless(policy.shares_bounds_with(PolicyName::Edf), comparison.edf),
+            fifo_ns: OtherBound::unless(
+                policy.shares_bounds_with(PolicyName::Fifo),
+                comparison.fifo,
+            ),
+            dqf_ns: OtherBound::unless(policy.shares_bounds_with(PolicyName::Dqf), comparison.dqf),
         }
     }
 }

@@ -4,7 +4,7 @@
 
 use serde::{Serialize, Serializer};
 use tidegate_host::{ContractWatch, Overruns};
-use tidegate_model::{Contract, DeferredWrites, Duration, Op, Workload};
+use tidegate_model::{DeferredWrites, DriveContract, Duration, Op, Workload};
 
 use crate::figures;
 use crate::ns::Ns;
@@ -51,8 +51,8 @@ impl<'a> DriveRecord<'a> {
     }
 
     /// The contract that the policy's bounds rest on.
-    fn contract(&self) -> Contract {
-        Contract::of(self.result.policy())
+    fn contract(&self) -> DriveContract {
+        figures::watched(self.result.policy())
     }
 
     /// What was seen of it; none where it was never measured.
@@ -72,8 +72,9 @@ impl<'a> DriveRecord<'a> {
         if overruns.overruns == 0 {
             return Some(Duration::ZERO);
         }
-        if self.contract() == Contract::Batches {
-            return None;
+        match self.contract() {
+            DriveContract::Batches => return None,
+            DriveContract::Drain | DriveContract::Starvation | DriveContract::Priority => {}
         }
         let assessed = &self.result.assessment().tasks;
         let bounds = assessed.iter().filter_map(|task| task.response_max);
@@ -87,12 +88,12 @@ impl<'a> DriveRecord<'a> {
     pub(crate) fn sentence(&self) -> Option<String> {
         let Overruns { observed, overruns, max, .. } = self.overruns()?;
         let what = match self.contract() {
-            Contract::Batches => format!("{overruns} of {observed} batches took longer"),
-            Contract::Drain => {
+            DriveContract::Batches => format!("{overruns} of {observed} batches took longer"),
+            DriveContract::Drain => {
                 format!("after {overruns} of {observed} dispatches requests stayed longer")
             }
-            Contract::Starvation => format!("{overruns} of {observed} requests stayed longer"),
-            Contract::Priority => {
+            DriveContract::Starvation => format!("{overruns} of {observed} requests stayed longer"),
+            DriveContract::Priority => {
                 format!("{overruns} of {observed} rounds with priority took longer")
             }
         };
@@ -112,9 +113,9 @@ impl<'a> DriveRecord<'a> {
 
     /// Returns what was seen: of the contract that the bounds rest on, and of each.
     pub(crate) fn report(&self) -> ContractsReport {
-        let batches = self.watch.overruns(Contract::Batches).unwrap_or_default();
+        let batches = self.watch.overruns(DriveContract::Batches).unwrap_or_default();
         let overruns = self.overruns();
-        let each = Contract::ALL.into_iter().filter_map(|contract| {
+        let each = DriveContract::ALL.into_iter().filter_map(|contract| {
             let Overruns { observed, overruns, max, sum } = self.watch.overruns(contract)?;
             let (overrun_ns_max, overrun_ns_sum) = (max.into(), sum.into());
             let seen = OverrunsReport { observed, overruns, overrun_ns_max, overrun_ns_sum };

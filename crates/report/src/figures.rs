@@ -2,7 +2,7 @@
 //! How figures look in text, and the phrases that several reports share.
 
 use tidegate_analysis::{Answer, Assessment};
-use tidegate_model::{Bytes, Contract, Duration, PolicyName, Sending};
+use tidegate_model::{Bytes, DispatchMode, DriveContract, Duration, PolicyName};
 
 /// `camera-1 to 16` of the first and the last of several numbered tasks.
 pub(crate) fn numbered(first: &str, last: &str) -> String {
@@ -18,12 +18,13 @@ pub(crate) fn best_effort(assessment: &Assessment) -> String {
         "never served: the proof leaves no room for it beside the tasks"
     };
     let never = never.to_owned();
-    match (assessment.policy, assessment.policy.sending()) {
-        (PolicyName::Noop | PolicyName::Fifo, _) => {
-            format!("{} keeps it in the same queue as the tasks", assessment.policy)
-        }
-        (_, Sending::Batches) if assessment.best_effort_fill == 0 => never,
-        (_, Sending::Batches) => {
+    let facts = assessment.policy.facts();
+    if facts.has_common_queue {
+        return format!("{} keeps it in the same queue as the tasks", assessment.policy);
+    }
+    match facts.dispatch {
+        DispatchMode::Batches if assessment.best_effort_fill == 0 => never,
+        DispatchMode::Batches => {
             if let Some(cost) = &assessment.batch_cost {
                 return format!(
                     "fills every batch behind which no task waits, up to a cost of {} in all",
@@ -34,12 +35,12 @@ pub(crate) fn best_effort(assessment: &Assessment) -> String {
             let why = if is_unproved { ", as there is no proof that it could cost" } else { "" };
             format!("fills every batch up to {fill}{why}")
         }
-        (_, Sending::BestEffortDepth) if assessment.best_effort_depth == 0 => never,
-        (_, Sending::BestEffortDepth) => {
+        DispatchMode::BestEffortDepth if assessment.best_effort_depth == 0 => never,
+        DispatchMode::BestEffortDepth => {
             let depth = count(assessment.best_effort_depth as usize, "request");
             format!("at most {depth} of it on the drive at once")
         }
-        (_, Sending::UpToDepth | Sending::OneAtATime) => {
+        DispatchMode::UpToDepth | DispatchMode::OneAtATime => {
             "takes what real-time requests leave".to_owned()
         }
     }
@@ -47,13 +48,18 @@ pub(crate) fn best_effort(assessment: &Assessment) -> String {
 
 /// z, none where the policy makes no batches.
 pub(crate) fn batch_max(assessment: &Assessment) -> Option<u32> {
-    let is_batched = matches!(assessment.policy.sending(), Sending::Batches | Sending::OneAtATime);
-    is_batched.then_some(assessment.batch_max)
+    assessment.policy.facts().dispatch.awaits_idle_drive().then_some(assessment.batch_max)
 }
 
 /// What of the drive's a proof rests on, in a sentence that says that the drive keeps it.
 pub(crate) fn kept(assessment: &Assessment) -> &'static str {
-    if assessment.rests_on_costs() { "cost model" } else { Contract::of(assessment.policy).what() }
+    if assessment.rests_on_costs() { "cost model" } else { watched(assessment.policy).what() }
+}
+
+/// The contract of the drive that a run under the policy is held against: the batch table where no
+/// bound rests on a contract.
+pub(crate) fn watched(policy: PolicyName) -> DriveContract {
+    policy.facts().contract.unwrap_or(DriveContract::Batches)
 }
 
 /// How batches are limited by cost, none where they are not.
@@ -64,7 +70,7 @@ pub(crate) fn batch_cost(assessment: &Assessment) -> Option<String> {
 
 /// How much best effort may be on the drive at once, none where the policy does not say.
 pub(crate) fn best_effort_depth(assessment: &Assessment) -> Option<u32> {
-    let is_limited = assessment.policy.sending() == Sending::BestEffortDepth;
+    let is_limited = assessment.policy.facts().dispatch.limits_best_effort();
     is_limited.then_some(assessment.best_effort_depth)
 }
 

@@ -5,6 +5,8 @@
 //! parameters and its seed alone. The loop is that of every host (`host`); here are the back end
 //! of simulated drives and the checkers. See [`simulate()`].
 
+#![deny(clippy::wildcard_enum_match_arm)]
+
 pub mod checkers;
 pub mod replay;
 mod simulate;

@@ -6,8 +6,8 @@ use rand::RngExt;
 use rand_pcg::Pcg64;
 use tidegate_drive::{BatchTimes, Mix, SpacedDrive};
 use tidegate_model::{
-    Bandwidth, BatchChoice, BatchTable, BestEffort, Bytes, Class, Duration, Intensity, Op, Place,
-    PolicyName, Sending, Task, Workload,
+    Bandwidth, BatchChoice, BatchTable, BestEffort, Bytes, Class, DispatchMode, Duration,
+    Intensity, Op, Place, PolicyName, Task, Workload,
 };
 use tidegate_sim::Releases;
 
@@ -46,7 +46,7 @@ pub fn workload(random: &mut Pcg64, policy: PolicyName, load: Load) -> Workload 
         (0..task_count).map(|_| random.random_range(1..=requests_max)).collect();
     // Each task uses an equal share of the capacity, give or take, or all have one period.
     let capacity_percent: u64 = random.random_range(10..=100);
-    let batch = if policy.sending() == Sending::OneAtATime { 1 } else { depth };
+    let batch = if policy.facts().dispatch == DispatchMode::OneAtATime { 1 } else { depth };
     let request_ns = table.time_max(batch).ns() / u64::from(batch);
     let share_ns = request_ns * u64::from(task_count) * 100 / capacity_percent;
     let is_alike = random.random_bool(0.4);

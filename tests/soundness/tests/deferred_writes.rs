@@ -10,7 +10,7 @@
 use tidegate_analysis::{Answer, assess};
 use tidegate_drive::builtin;
 use tidegate_model::workload_file::WorkloadFile;
-use tidegate_model::{Contract, DeferredWrites, DriveKind, PolicyName, Workload};
+use tidegate_model::{DeferredWrites, DriveKind, PolicyName, Workload};
 use tidegate_sim::checkers::Checkers;
 use tidegate_sim::{ContractWatch, Length, SimParams};
 
@@ -60,7 +60,10 @@ fn run(workload: &Workload, policy: PolicyName, seed: u64, out: &mut Seen) {
     let watch = ContractWatch::new(workload.table.clone(), &workload.contracts);
     let mut observers = (Checkers::of_policy(policy, &plan), watch);
     let run = tidegate_sim::simulate(&params, built, drive, &mut observers);
-    let kept = observers.1.overruns(Contract::of(policy)).expect("it is what the proof rests on");
+    let kept = observers
+        .1
+        .overruns(policy.facts().contract.unwrap())
+        .expect("it is what the proof rests on");
     let response_max = run.metrics.tasks()[0].responses.max().unwrap();
     let bound = assessment.tasks[0].response_max.unwrap().0;
     if kept.overruns == 0 {

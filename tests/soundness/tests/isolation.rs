@@ -14,8 +14,8 @@ use rand::RngExt;
 use tidegate_analysis::{Answer, assess};
 use tidegate_drive::PseudoDisk;
 use tidegate_model::{
-    BatchChoice, BatchTable, Class, Duration, Plan, PolicyName, RegulatorName, Request, RequestId,
-    Sending, Task, TaskIndex, Time, Workload,
+    BatchChoice, BatchTable, Class, DispatchMode, Duration, Plan, PolicyName, RegulatorName,
+    Request, RequestId, Task, TaskIndex, Time, Workload,
 };
 use tidegate_policy::{Decision, Event, Full, Policy, TokensPerTask};
 use tidegate_sim::checkers::Checkers;
@@ -74,7 +74,7 @@ impl Trial {
         let random = &mut generate::generator(SEED, number);
         let load = [Load::None, Load::Outstanding][usize::from(number.is_multiple_of(4))];
         let mut contract = workloads::workload(random, policy, load);
-        if policy.sending() == Sending::BestEffortDepth {
+        if policy.facts().dispatch == DispatchMode::BestEffortDepth {
             contract = drains::leaning_on_drains(random, contract);
         }
         contract.regulators = vec![RegulatorName::TokensPerTask];

@@ -11,8 +11,8 @@ use tidegate_analysis::{Answer, assess};
 use tidegate_drive::builtin;
 use tidegate_model::workload_file::WorkloadFile;
 use tidegate_model::{
-    BatchTable, Class, Contract, Contracts, DriveFile, Duration, PolicyName, RequestId, Tag, Time,
-    Workload,
+    BatchTable, Class, Contracts, DriveContract, DriveFile, Duration, PolicyName, RequestId, Tag,
+    Time, Workload,
 };
 use tidegate_policy::{Decision, Event, Full, Policy, Rtio};
 use tidegate_sim::{ContractWatch, SimRun};
@@ -53,7 +53,7 @@ fn no_response_exceeds_the_bound_on_a_drive_that_honours_priority() {
         let kept = Contracts { priority: Some(priority.clone()), ..Contracts::default() };
         let watch = ContractWatch::new(trial.workload.table.clone(), &kept);
         let (run, watch) = trial.checked_run(drive(number, priority), watch);
-        let rounds = watch.overruns(Contract::Priority).expect("it is watched");
+        let rounds = watch.overruns(DriveContract::Priority).expect("it is watched");
         assert_eq!(rounds.overruns, 0, "{number}: the drive broke its times");
         assert!(rounds.observed > 0, "{number}: no round could be compared");
         closeness.note(&trial, &run);

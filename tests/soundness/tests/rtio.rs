@@ -2,7 +2,7 @@
 //! No response under `rtio-drain` and `rtio-limit` exceeds its bound: the policies' own code on
 //! drives that provably keep their drain times, random workloads, every checker on.
 
-use tidegate_model::{BatchTable, Contract, Contracts, Duration, PolicyName, Workload};
+use tidegate_model::{BatchTable, Contracts, DriveContract, Duration, PolicyName, Workload};
 use tidegate_sim::{ContractWatch, SimRun};
 use tidegate_soundness::trial::{self, Closeness, Trial};
 use tidegate_soundness::workloads::{self, Load};
@@ -26,7 +26,7 @@ fn trial(number: u64, name: PolicyName) -> Trial {
 fn run(trial: &Trial) -> SimRun {
     let watch = ContractWatch::new(trial.workload.table.clone(), &drained(&trial.workload));
     let (run, watch) = trial.checked_run(trial.drive(), watch);
-    let kept = watch.overruns(Contract::Drain).expect("the table is there");
+    let kept = watch.overruns(DriveContract::Drain).expect("the table is there");
     assert_eq!(kept.overruns, 0, "number {}: the drive broke its drain times", trial.number);
     run
 }

@@ -10,7 +10,7 @@ use rand_pcg::Pcg64;
 use tidegate_analysis::{Answer, assess};
 use tidegate_model::parameters::{BestEffortRate, MdnParameters, Shaping, TokenRate, TokenUnit};
 use tidegate_model::{
-    Class, Duration, Op, Plan, PolicyName, RegulatorName, Request, Sending, TaskIndex, Time,
+    Class, DispatchMode, Duration, Op, Plan, PolicyName, RegulatorName, Request, TaskIndex, Time,
     Workload,
 };
 use tidegate_policy::{Decision, Event, Full, NoticeKind, Policy};
@@ -75,7 +75,7 @@ fn trial(number: u64, name: PolicyName, shaper: RegulatorName) -> Trial {
     let random = &mut generate::generator(SEED + shaper as u64, number);
     let load = Load::ALL[usize::try_from(1 + number % 3).expect("below 4")];
     let mut workload = workloads::workload(random, name, load);
-    if name.sending() == Sending::BestEffortDepth {
+    if name.facts().dispatch == DispatchMode::BestEffortDepth {
         workload = drains::leaning_on_drains(random, workload);
     }
     shape(random, &mut workload, shaper);

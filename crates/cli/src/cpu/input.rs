@@ -6,11 +6,12 @@ use std::path::Path;
 use tidegate_cpu_analysis::{MeasuredDemand, MissingFit};
 use tidegate_cpu_model::MachineFile;
 use tidegate_cpu_model::{CpuInterference, CpuProfile, CpuWorkload};
-use tidegate_cpu_sim::Thief;
+use tidegate_cpu_sim::StolenTime;
 use tidegate_model::FileError;
+use tidegate_platform::text_file;
 
 use crate::failure::Failure;
-use crate::text_file;
+use crate::text_input;
 
 /// A processor with what was measured of it.
 pub(crate) struct Processor {
@@ -18,12 +19,12 @@ pub(crate) struct Processor {
     /// One for each interference of the workload.
     pub(crate) measured: Vec<MeasuredDemand>,
     /// Who steals as much as that, in a simulation.
-    pub(crate) thieves: Vec<Thief>,
+    pub(crate) thieves: Vec<StolenTime>,
 }
 
 /// Reads the processor part of a workload file, and the profiles that it names.
 pub(super) fn read(path: &Path) -> Result<Processor, Failure> {
-    let text = text_file::read_named(path, "workload file")?;
+    let text = text_input::read_named(path, "workload file")?;
     let in_file = |error: FileError| Failure::in_file(path, text.clone(), &error);
     let machine = MachineFile::parse(&text).map_err(in_file)?;
     let workload = machine.cpu.ok_or_else(|| in_file(without_processor()))?;
@@ -64,7 +65,7 @@ pub(crate) fn with_profiles(
         let (bound, margin) = (interference.bound, interference.margin);
         let measured = MeasuredDemand::new(&profile, bound, margin)
             .map_err(|error| without_fit(interference, &error))?;
-        let thief = Thief::of(&profile, bound, margin)
+        let thief = StolenTime::of(&profile, bound, margin)
             .ok_or_else(|| without_fit(interference, &MissingFit { bound }))?;
         Ok((measured, thief))
     };

@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! `tidegate cpu profile`: measure what others take of a processor, write a `*.cpu.toml`.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
 use tidegate_cpu_measure::{
     Calibration, CpuMeasurement, CpuProfileEnd, CpuProfileError, CpuProfileParams, CpuProgress,
-    IntervalRange, SyntheticThief, check_baseline,
+    IntervalRange, SyntheticLoad, check_baseline,
 };
 use tidegate_cpu_model::CpuProfile;
+use tidegate_measure::{FileFault, NewFile};
 use tidegate_model::Duration;
 use tidegate_platform::affinity::Affinity;
 use tidegate_report::cpu::{self, CpuProfileReport};
@@ -18,9 +19,8 @@ use super::arguments::CpuProfileArguments;
 use crate::answer::Answer;
 use crate::failure::Failure;
 use crate::interrupt;
-use crate::new_file::NewFile;
 use crate::progress::{bar, seed_of_now};
-use crate::{show, text_file};
+use crate::{show, text_input};
 
 /// How much of a long measurement is lost with a process that is killed.
 const KEEP_EVERY: Duration = Duration::from_ms(60_000);
@@ -53,7 +53,7 @@ pub(super) fn profile(arguments: &CpuProfileArguments) -> Result<Answer, Failure
     let known = known.transpose()?;
     let interrupted = interrupt::flag(output.kept.says())?;
     print_head(&params);
-    let (measured, calibration) = match params.thief {
+    let (measured, calibration) = match params.synthetic_load {
         None => (measure(&params, &mut output.kept, &interrupted)?, None),
         Some(thief) => calibrate(thief, &params, known, &mut output.kept, &interrupted)?,
     };
@@ -68,7 +68,7 @@ pub(super) fn profile(arguments: &CpuProfileArguments) -> Result<Answer, Failure
 
 /// Without the thief, unless that is known, and with it; whoever interrupts the first has that alone.
 fn calibrate(
-    thief: SyntheticThief,
+    thief: SyntheticLoad,
     params: &CpuProfileParams,
     baseline: Option<CpuProfile>,
     kept: &mut Kept,
@@ -77,7 +77,7 @@ fn calibrate(
     let without = if let Some(known) = baseline {
         known
     } else {
-        let without = CpuProfileParams { thief: None, ..params.clone() };
+        let without = CpuProfileParams { synthetic_load: None, ..params.clone() };
         let mut idle = measure(&without, kept, interrupted)?;
         if idle.end == CpuProfileEnd::Cancelled {
             let warning = "interrupted before the thief began: this is the machine without it";
@@ -99,7 +99,7 @@ fn calibrate(
 /// Reads what the machine takes without the thief: a profile that answers the question of these
 /// parameters.
 fn baseline(path: &Path, params: &CpuProfileParams) -> Result<CpuProfile, Failure> {
-    let text = text_file::read_named(path, "processor profile")?;
+    let text = text_input::read_named(path, "processor profile")?;
     let profile =
         CpuProfile::parse(&text).map_err(|error| Failure::in_file(path, text.clone(), &error))?;
     check_baseline(&profile, params).map_err(|error| {
@@ -130,7 +130,7 @@ fn params(arguments: &CpuProfileArguments) -> Result<CpuProfileParams, Failure> 
         },
         time_limit: arguments.duration,
         seed: arguments.seed.unwrap_or_else(seed_of_now),
-        thief: arguments.thief,
+        synthetic_load: arguments.thief,
         keep_every: KEEP_EVERY,
     })
 }
@@ -158,7 +158,7 @@ fn measure(
 ) -> Result<CpuMeasurement, Failure> {
     let bar = bar("trials");
     let unit = if params.trials == UNLIMITED { "seconds" } else { "trials" };
-    let what = if params.thief.is_some() { " with the thief" } else { "" };
+    let what = if params.synthetic_load.is_some() { " with the thief" } else { "" };
     bar.set_message(format!("{unit}{what}"));
     let begin = Instant::now();
     let progress = |progress: CpuProgress| {
@@ -178,7 +178,7 @@ fn measure(
     measured.map_err(|error| match error {
         CpuProfileError::Processor { .. }
         | CpuProfileError::Plan(_)
-        | CpuProfileError::Thief(_) => Failure::unusable(&error),
+        | CpuProfileError::SyntheticLoad(_) => Failure::unusable(&error),
         _ => Failure::environment(&error),
     })
 }
@@ -188,10 +188,16 @@ impl Kept {
         let beside = output.map(|output| {
             let mut name = output.as_os_str().to_owned();
             name.push(".partial");
-            let help = "it is what a killed measurement left: rename or remove it";
-            NewFile::prepare_or_help(Path::new(&name), help)
+            NewFile::prepare(Path::new(&name))
         });
-        Ok(Self { file: beside.transpose()?, is_there: false })
+        let file = beside.transpose().map_err(|fault| match fault {
+            FileFault::Exists { .. } => Failure::input(
+                fault.to_string(),
+                "it is what a killed measurement left: rename or remove it",
+            ),
+            fault => Failure::of_file(&fault),
+        })?;
+        Ok(Self { file, is_there: false })
     }
 
     /// For whoever does not wait for the end.
@@ -224,7 +230,10 @@ impl Kept {
 impl Output {
     /// Refuses what cannot be before anything is measured.
     fn prepare(arguments: &CpuProfileArguments) -> Result<Self, Failure> {
-        let prepare = |path: &Option<_>| path.as_deref().map(NewFile::prepare).transpose();
+        let prepare = |path: &Option<PathBuf>| {
+            let file = path.as_deref().map(NewFile::prepare).transpose();
+            file.map_err(|fault| Failure::of_file(&fault))
+        };
         let (toml, svg) = (prepare(&arguments.output)?, prepare(&arguments.svg)?);
         let kept = Kept::prepare(arguments.output.as_deref())?;
         let is_svg = |it: &NewFile| svg.as_ref().is_some_and(|svg| svg.is_same(it));
@@ -244,7 +253,8 @@ impl Output {
     ) -> Result<(), Failure> {
         let text = measured.profile.to_toml();
         let put = |file: &Option<NewFile>, text: &str| {
-            file.as_ref().map(|file| file.write(text)).transpose()
+            let written = file.as_ref().map(|file| file.write(text)).transpose();
+            written.map_err(|fault| Failure::of_file(&fault))
         };
         let written = put(&self.toml, &text);
         let drawn = put(&self.svg, &cpu::draw_profile(measured));

@@ -6,8 +6,7 @@ use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 
 use tidegate_disksim::Files;
-
-use crate::text_file::{self, ReadError};
+use tidegate_platform::text_file::{self, ReadError};
 
 /// Enough of a file to tell what it is: comments may come first.
 const HEAD_BYTES: u64 = 16 << 10;

@@ -4,24 +4,25 @@
 use std::path::Path;
 
 use tidegate_disksim::{Import, ImportError};
+use tidegate_measure::{Expected, OutputFile};
 use tidegate_report::drive::ImportReport;
 
 use super::arguments::ImportArguments;
 use super::disk_files::DiskFiles;
 use crate::failure::Failure;
-use crate::output_file::{Expected, OutputFile};
 use crate::show;
 
 /// Runs the command.
 pub(crate) fn import(arguments: &ImportArguments) -> Result<(), Failure> {
     // Nothing that exists is overwritten, so no given file is.
-    let output = OutputFile::prepare(&arguments.output, Expected::Nothing, Path::new(""))?;
+    let output = OutputFile::prepare(&arguments.output, Expected::Nothing, Path::new(""))
+        .map_err(Failure::of_output)?;
     let Import { mut drive, report } =
         tidegate_disksim::import(&arguments.paths, &DiskFiles).map_err(failure)?;
     if let Some(name) = &arguments.name {
         drive.name.clone_from(name);
     }
-    output.publish(&drive, &[])?;
+    output.publish(&drive, &[]).map_err(Failure::of_output)?;
     show::report(&ImportReport::of(&drive, &report, &output.name()), false);
     Ok(())
 }

@@ -9,7 +9,7 @@ use tidegate_sim::replay::{TraceError, TraceRequest, demerit, read_trace};
 
 use super::arguments::ReplayArguments;
 use crate::failure::Failure;
-use crate::{input, show, text_file};
+use crate::{input, show, text_input};
 
 /// Runs the command.
 pub(crate) fn replay(arguments: &ReplayArguments) -> Result<(), Failure> {
@@ -20,12 +20,7 @@ pub(crate) fn replay(arguments: &ReplayArguments) -> Result<(), Failure> {
 }
 
 fn trace(path: &Path) -> Result<Vec<TraceRequest>, Failure> {
-    let text = text_file::read(path).map_err(|error| {
-        Failure::input(
-            format!("cannot read the trace {}: {error}", path.display()),
-            "name a file that exists and may be read",
-        )
-    })?;
+    let text = text_input::read_named(path, "trace")?;
     match read_trace(&text) {
         Ok(trace) if trace.is_empty() => Err(Failure::input(
             format!("{}: there is no request in it", path.display()),

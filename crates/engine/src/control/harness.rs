@@ -3,7 +3,7 @@
 
 use serde_json::Value;
 
-use super::{Desk, LINE_BYTES_MAX};
+use super::{ControlProtocol, LINE_BYTES_MAX};
 use crate::peers::harness::answers;
 use crate::service::harness::view;
 
@@ -13,8 +13,8 @@ use crate::service::harness::view;
 /// What is not as it must be.
 pub(crate) fn run(bytes: &[u8]) -> Result<usize, String> {
     let Some((&piece, input)) = bytes.split_first() else { return Ok(0) };
-    let mut desk = Desk::new(view(), Some(Box::new(|| ())));
-    let output = answers(&mut desk, input, usize::from(piece).max(1));
+    let mut protocol = ControlProtocol::new(view(), Some(Box::new(|| ())));
+    let output = answers(&mut protocol, input, usize::from(piece).max(1));
     let output = String::from_utf8(output).map_err(|error| error.to_string())?;
     let answered: Vec<&str> = output.lines().collect();
     if answered.len() != expected(input) || !(output.is_empty() || output.ends_with('\n')) {

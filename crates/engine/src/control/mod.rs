@@ -40,7 +40,7 @@ use tidegate_policy::NoticeKind;
 use self::answers::{Fault, admitted, removed, statistics, status};
 use self::request::Request;
 use self::wire::{AdmittedExport, Done, Failed, Heard, Noted, RemovedExport};
-use crate::peers::{Answer, Peers, Protocol, Refusal, Reply, Say, UnixDoor};
+use crate::peers::{Answer, LogSink, PathListener, Peers, Protocol, Refusal, Reply};
 use crate::service::View;
 
 /// The longest line of a request.
@@ -62,10 +62,10 @@ impl Control {
         path: &Path,
         view: View,
         stop: impl Fn() + Send + 'static,
-        say: Say,
+        say: LogSink,
     ) -> io::Result<Self> {
-        let desk = Desk::new(view, Some(Box::new(stop)));
-        let peers = Peers::start("tidegate-ctl", UnixDoor::open(path)?, desk, say)?;
+        let protocol = ControlProtocol::new(view, Some(Box::new(stop)));
+        let peers = Peers::start("tidegate-ctl", PathListener::open(path)?, protocol, say)?;
         Ok(Self { _peers: peers })
     }
 }
@@ -73,8 +73,8 @@ impl Control {
 /// Answers one request as the control socket does, for programs that have the service in
 /// themselves. Ending it is theirs: `stop` is refused.
 pub fn ask(view: &View, request: &[u8]) -> String {
-    let mut desk = Desk::new(view.clone(), None);
-    let answer = match desk.answer(request) {
+    let mut protocol = ControlProtocol::new(view.clone(), None);
+    let answer = match protocol.answer(request) {
         Reply::Now(answer) => answer,
         Reply::Later(job) => job(),
     };
@@ -82,7 +82,7 @@ pub fn ask(view: &View, request: &[u8]) -> String {
 }
 
 /// What answers requests.
-struct Desk {
+struct ControlProtocol {
     view: View,
     /// Ends the server; none runs this service where there is none.
     stop: Option<Box<dyn Fn() + Send>>,
@@ -90,7 +90,7 @@ struct Desk {
     checking: Arc<Mutex<()>>,
 }
 
-impl Desk {
+impl ControlProtocol {
     fn new(view: View, stop: Option<Box<dyn Fn() + Send>>) -> Self {
         Self { view, stop, checking: Arc::default() }
     }
@@ -124,7 +124,7 @@ impl Desk {
     }
 }
 
-impl Protocol for Desk {
+impl Protocol for ControlProtocol {
     const REQUEST_MAX: usize = LINE_BYTES_MAX;
 
     fn end(input: &[u8], scanned: usize) -> Option<usize> {

@@ -11,7 +11,7 @@ use serde_json::Value;
 use tidegate_model::BatchTable;
 
 use super::Control;
-use crate::peers::Say;
+use crate::peers::LogSink;
 use crate::serve::Prepared;
 use crate::service::Service;
 use crate::service::harness::drive_file;
@@ -57,7 +57,7 @@ impl Bench {
         let prepared = Prepared::read(&file).unwrap();
         assert!(prepared.is_proven());
         let service = prepared.open(false).unwrap();
-        let (stops, say): (_, Say) = (Arc::new(AtomicU32::new(0)), Arc::new(|_: &str| ()));
+        let (stops, say): (_, LogSink) = (Arc::new(AtomicU32::new(0)), Arc::new(|_: &str| ()));
         let counted = stops.clone();
         let stop = move || {
             counted.fetch_add(1, Ordering::Relaxed);
@@ -367,13 +367,13 @@ fn a_refusal_is_no_fault_of_the_request() {
 /// request is carried out when the other is done.
 #[test]
 fn a_check_is_waited_for_by_its_peer_alone_and_one_runs_at_once() {
-    use super::Desk;
+    use super::ControlProtocol;
     use crate::peers::{Protocol as _, Reply};
     let bench = Bench::new();
-    let mut desk = Desk::new(bench.service.view(), None);
-    let checking = desk.checking.clone();
+    let mut protocol = ControlProtocol::new(bench.service.view(), None);
+    let checking = protocol.checking.clone();
     let mut said = || {
-        let Reply::Later(job) = desk.answer(second("check", 1).as_bytes()) else {
+        let Reply::Later(job) = protocol.answer(second("check", 1).as_bytes()) else {
             panic!("everybody waits for it");
         };
         serde_json::from_slice::<Value>(&job().bytes).unwrap()

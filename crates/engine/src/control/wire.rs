@@ -283,3 +283,35 @@ pub struct ExportBound {
     /// The deadline of its contract.
     pub deadline_ns: Option<u64>,
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Goal: a field that one side does not know is a fault, and never a zero.
+    #[test]
+    fn a_reply_without_an_expected_field_is_refused() {
+        let heard = "{\"ok\":true,\"is_heard\":true,\"more\":1}";
+        assert_eq!(read(heard).unwrap(), Ok(Heard { is_heard: true }));
+        let renamed = "{\"ok\":true,\"was_heard\":true}";
+        assert!(read::<Heard>(renamed).is_err() && is_reply(renamed));
+        assert!(!is_reply("HTTP/1.1 400 Bad Request"));
+    }
+
+    #[test]
+    fn a_reply_says_first_whether_it_is_one_and_a_refusal_is_read_as_it_was_written() {
+        let written = serde_json::to_string(&Done::new(Heard { is_heard: false })).unwrap();
+        assert_eq!(written, "{\"ok\":true,\"is_heard\":false}");
+        let refused = Failed {
+            ok: false,
+            error: "no".to_owned(),
+            help: String::new(),
+            is_refused: true,
+            would_fit: vec!["half".to_owned()],
+        };
+        let written = serde_json::to_string(&refused).unwrap();
+        assert_eq!(read::<Heard>(&written).unwrap(), Err(refused));
+        let plain = "{\"ok\":false,\"error\":\"what?\",\"help\":\"write it so\"}";
+        assert!(!read::<Heard>(plain).unwrap().unwrap_err().is_refused);
+    }
+}

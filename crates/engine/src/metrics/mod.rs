@@ -12,7 +12,7 @@ mod tests;
 use std::io;
 use std::net::SocketAddr;
 
-use crate::peers::{Peers, Say, TcpDoor};
+use crate::peers::{LogSink, Peers, PortListener};
 use crate::service::View;
 
 use self::http::Page;
@@ -29,16 +29,16 @@ impl Metrics {
     ///
     /// # Errors
     /// When it is not to be had, or others could reach it, or there is no thread.
-    pub fn open(address: SocketAddr, view: View, say: Say) -> io::Result<Self> {
+    pub fn open(address: SocketAddr, view: View, say: LogSink) -> io::Result<Self> {
         if !address.ip().is_loopback() {
             return Err(io::Error::new(
                 io::ErrorKind::InvalidInput,
                 "metrics are given to this machine only: take an address like 127.0.0.1:9464",
             ));
         }
-        let door = TcpDoor::open(address)?;
-        let address = door.address()?;
-        let peers = Peers::start("tidegate-http", door, Page { view }, say)?;
+        let listener = PortListener::open(address)?;
+        let address = listener.address()?;
+        let peers = Peers::start("tidegate-http", listener, Page { view }, say)?;
         Ok(Self { address, _peers: peers })
     }
 

@@ -12,9 +12,9 @@
 //! go. It is answered [`PACE`] apart, so that it can take neither this thread nor the service's.
 //! What takes long ([`Reply::Later`]) is done on a thread of its own, and nobody else waits for it.
 
-mod door;
 #[cfg(any(test, feature = "harness"))]
 pub(crate) mod harness;
+mod listener;
 mod peer;
 #[cfg(test)]
 mod tests;
@@ -30,7 +30,7 @@ use oneshot::channel;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use tidegate_device::Waker;
 
-pub(crate) use self::door::{Door, TcpDoor, UnixDoor};
+pub(crate) use self::listener::{Listener, PathListener, PortListener};
 use self::peer::{Fate, Peer};
 
 /// Peers at once.
@@ -42,17 +42,17 @@ pub(crate) const PATIENCE: Duration = Duration::from_secs(10);
 /// Between two answers to the same peer, at least.
 const PACE: Duration = Duration::from_millis(2);
 
-/// How often the door is looked at.
+/// How often the listener is checked.
 const TICK: Duration = Duration::from_secs(1);
 
-/// After a peer that could not be let in, for want of descriptors.
-const BREATH: Duration = Duration::from_millis(100);
+/// How long no peer is accepted after the process had no descriptor for one.
+const RETRY_DELAY: Duration = Duration::from_millis(100);
 
 /// The thread needs little, and its stack may be locked into memory.
 const STACK_BYTES: usize = 256 << 10;
 
-/// Where it is said what happens; called from several threads.
-pub type Say = Arc<dyn Fn(&str) + Send + Sync>;
+/// Takes lines of the log; called from several threads.
+pub type LogSink = Arc<dyn Fn(&str) + Send + Sync>;
 
 /// What is to be sent back.
 #[derive(Debug, PartialEq, Eq)]
@@ -113,17 +113,17 @@ pub(crate) struct Peers {
 }
 
 impl Peers {
-    /// Answers whoever comes through `door`.
-    pub(crate) fn start<D: Door, P: Protocol>(
+    /// Answers whoever comes through `listener`.
+    pub(crate) fn start<D: Listener, P: Protocol>(
         name: &str,
-        door: D,
+        listener: D,
         protocol: P,
-        say: Say,
+        say: LogSink,
     ) -> io::Result<Self> {
         let waker = Waker::new()?;
         let is_ending = Arc::new(AtomicBool::new(false));
         let room = Room {
-            door,
+            listener,
             protocol,
             say,
             peers: Vec::new(),
@@ -153,17 +153,17 @@ impl Drop for Peers {
 }
 
 /// The thread's own.
-struct Room<D: Door, P> {
-    door: D,
+struct Room<D: Listener, P> {
+    listener: D,
     protocol: P,
-    say: Say,
+    say: LogSink,
     peers: Vec<Peer<D::Stream>>,
     /// Nobody is let in until then.
     muted_until: Option<Instant>,
     next_look: Instant,
 }
 
-impl<D: Door, P: Protocol> Room<D, P> {
+impl<D: Listener, P: Protocol> Room<D, P> {
     fn serve(mut self, waker: &Waker, is_ending: &AtomicBool) {
         while !is_ending.load(Ordering::Acquire) {
             self.wait(waker);
@@ -178,9 +178,9 @@ impl<D: Door, P: Protocol> Room<D, P> {
                 fate == Fate::Stays
             });
             self.let_in(now);
-            // Those who wait before the door are in: it may be another one from here on.
+            // Those who wait before the listener are in: it may be another one from here on.
             if now >= self.next_look {
-                self.door.look(&*self.say);
+                self.listener.look(&*self.say);
                 self.next_look = now + TICK;
             }
         }
@@ -194,7 +194,7 @@ impl<D: Door, P: Protocol> Room<D, P> {
         let is_open = self.muted_until.is_none_or(|until| until <= now);
         let mut polled = vec![PollFd::new(waker, PollFlags::IN)];
         if is_open {
-            polled.push(PollFd::from_borrowed_fd(self.door.as_fd(), PollFlags::IN));
+            polled.push(PollFd::from_borrowed_fd(self.listener.as_fd(), PollFlags::IN));
         }
         let mut until = self.next_look;
         until = self.muted_until.filter(|_| !is_open).map_or(until, |muted| until.min(muted));
@@ -227,7 +227,7 @@ impl<D: Door, P: Protocol> Room<D, P> {
         self.muted_until = None;
         // No more in one turn than there may be: those who are here wait for it.
         for _ in 0..PEERS_MAX {
-            match self.door.accept() {
+            match self.listener.accept() {
                 Ok(stream) if self.peers.len() < PEERS_MAX => {
                     self.peers.push(Peer::new(stream, now));
                 }
@@ -239,7 +239,7 @@ impl<D: Door, P: Protocol> Room<D, P> {
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => return,
                 Err(error) if error.kind() == io::ErrorKind::ConnectionAborted => {}
                 Err(_) => {
-                    self.muted_until = Some(now + BREATH);
+                    self.muted_until = Some(now + RETRY_DELAY);
                     return;
                 }
             }

@@ -11,7 +11,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use super::door::{Door, UnixDoor};
+use super::listener::{Listener, PathListener};
 use super::peer::{Fate, Peer};
 use super::*;
 
@@ -67,9 +67,10 @@ impl Bench {
     fn new() -> Self {
         let folder = tempfile::tempdir().unwrap();
         let said = Arc::new(Mutex::new(Vec::new()));
-        let (door, sink) = (UnixDoor::open(&folder.path().join("s")).unwrap(), said.clone());
-        let say: Say = Arc::new(move |line: &str| sink.lock().unwrap().push(line.to_owned()));
-        let peers = Peers::start("test", door, Echo::default(), say).unwrap();
+        let (listener, sink) =
+            (PathListener::open(&folder.path().join("s")).unwrap(), said.clone());
+        let say: LogSink = Arc::new(move |line: &str| sink.lock().unwrap().push(line.to_owned()));
+        let peers = Peers::start("test", listener, Echo::default(), say).unwrap();
         Self { folder, said, peers }
     }
 
@@ -115,12 +116,12 @@ fn a_socket_that_was_left_behind_is_replaced_and_nothing_else_is() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("s");
     let left = std::os::unix::net::UnixListener::bind(&path).unwrap();
-    let error = UnixDoor::open(&path).expect_err("somebody listens");
+    let error = PathListener::open(&path).expect_err("somebody listens");
     assert_eq!(error.kind(), io::ErrorKind::AddrInUse);
     drop(left);
-    drop(UnixDoor::open(&path).expect("nobody listens"));
+    drop(PathListener::open(&path).expect("nobody listens"));
     std::fs::write(&path, "precious").unwrap();
-    assert_eq!(UnixDoor::open(&path).unwrap_err().kind(), io::ErrorKind::AlreadyExists);
+    assert_eq!(PathListener::open(&path).unwrap_err().kind(), io::ErrorKind::AlreadyExists);
     assert_eq!(std::fs::read(&path).unwrap(), b"precious");
 }
 
@@ -263,22 +264,22 @@ fn who_waits_for_what_takes_long_is_not_slow() {
 fn a_socket_that_was_replaced_is_said_once_and_comes_back() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("s");
-    let mut door = UnixDoor::open(&path).unwrap();
+    let mut listener = PathListener::open(&path).unwrap();
     let said = std::cell::RefCell::new(Vec::new());
     let say = |line: &str| said.borrow_mut().push(line.to_owned());
-    door.look(&say);
+    listener.look(&say);
     std::fs::remove_file(&path).unwrap();
     std::fs::write(&path, "mine").unwrap();
-    door.look(&say);
-    door.look(&say);
+    listener.look(&say);
+    listener.look(&say);
     assert_eq!(std::fs::read(&path).unwrap(), b"mine");
     assert!(matches!(&said.borrow()[..], [only] if only.contains("nobody can reach it")));
     std::fs::remove_file(&path).unwrap();
-    door.look(&say);
+    listener.look(&say);
     assert!(said.borrow().last().unwrap().contains("it was made again"));
     let _peer = UnixStream::connect(&path).unwrap();
-    door.accept().unwrap();
-    drop(door);
+    listener.accept().unwrap();
+    drop(listener);
     assert!(!path.exists());
 }
 
@@ -352,8 +353,8 @@ fn who_reads_no_answer_in_time_is_let_go_and_whoever_asks_in_time_stays() {
 }
 
 #[test]
-fn the_door_itself_never_blocks() {
+fn the_listener_itself_never_blocks() {
     let folder = tempfile::tempdir().unwrap();
-    let door = UnixDoor::open(&folder.path().join("s")).unwrap();
-    assert_eq!(door.accept().unwrap_err().kind(), io::ErrorKind::WouldBlock);
+    let listener = PathListener::open(&folder.path().join("s")).unwrap();
+    assert_eq!(listener.accept().unwrap_err().kind(), io::ErrorKind::WouldBlock);
 }

@@ -8,12 +8,12 @@
 //! ```
 //! The command line reads and prints; the server's plugin reads and opens. Both see the same.
 
+mod control_plane;
 mod fit;
 #[cfg(any(test, feature = "harness"))]
 pub(crate) mod harness;
 mod places;
 mod prover;
-mod sidelines;
 mod simulated;
 mod store_lock;
 #[cfg(test)]
@@ -37,8 +37,8 @@ pub use crate::service::outstanding_max;
 #[cfg(any(test, feature = "harness"))]
 pub(crate) use prover::arrangement;
 
+pub use control_plane::ControlPlane;
 pub use places::{Crowded, PLACES_PER_EXPORT, PlaceTaken, Places};
-pub use sidelines::Sidelines;
 pub use simulated::SimulatedStore;
 
 const _: () = assert!(Layout::REQUEST_MAX.get() <= tidegate_device::ring::SIZE_MAX.get());
@@ -96,9 +96,9 @@ pub enum ServeError {
         /// Which.
         path: PathBuf,
     },
-    /// What is to stand beside the service cannot be had.
+    /// A control socket, a metrics port or the log cannot be opened.
     #[error("cannot open {what}: {source}")]
-    Sideline {
+    ControlPlane {
         /// Which of it.
         what: String,
         /// Why.

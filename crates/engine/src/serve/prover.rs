@@ -147,10 +147,8 @@ pub(crate) fn arrangement(
         export.contract.as_ref().and_then(|_| proved.next()?).map(|(response, _)| response)
     };
     let bounds = exports.iter().map(bound).collect();
-    let window = match workload.policy {
-        PolicyName::Satf | PolicyName::Das | PolicyName::Sstf => POSITIONS_WINDOW,
-        _ => 2 * plan.depth,
-    };
+    let window =
+        if workload.policy.facts().wants_choice { POSITIONS_WINDOW } else { 2 * plan.depth };
     Arrangement { policy: workload.policy, plan, bounds, window }
 }
 

@@ -13,7 +13,7 @@ use tidegate_drive::PseudoDisk;
 use tidegate_model::Duration;
 
 use super::*;
-use crate::peers::Say;
+use crate::peers::LogSink;
 use crate::service::harness::{drive_file, table};
 
 const SERVE: &str = r#"
@@ -36,7 +36,7 @@ best_effort = true
 struct Bench {
     folder: tempfile::TempDir,
     service: Service,
-    sidelines: Sidelines,
+    control_plane: ControlPlane,
     said: Arc<Mutex<Vec<String>>>,
     is_stopped: Arc<AtomicBool>,
 }
@@ -61,12 +61,12 @@ impl Bench {
         let service = Service::start(params, make).unwrap();
         let said = Arc::new(Mutex::new(Vec::new()));
         let sink = said.clone();
-        let say: Say = Arc::new(move |line: &str| sink.lock().unwrap().push(line.to_owned()));
+        let say: LogSink = Arc::new(move |line: &str| sink.lock().unwrap().push(line.to_owned()));
         let is_stopped = Arc::new(AtomicBool::new(false));
         let stopped = is_stopped.clone();
         let stop = move || stopped.store(true, Ordering::Relaxed);
-        let sidelines = prepared.stand_by(&service, stop, say).unwrap();
-        Self { folder, service, sidelines, said, is_stopped }
+        let control_plane = prepared.stand_by(&service, stop, say).unwrap();
+        Self { folder, service, control_plane, said, is_stopped }
     }
 
     fn write(&self, count: u64) {
@@ -85,7 +85,7 @@ impl Bench {
     }
 
     fn page(&self) -> String {
-        let mut stream = TcpStream::connect(self.sidelines.metrics_address().unwrap()).unwrap();
+        let mut stream = TcpStream::connect(self.control_plane.metrics_address().unwrap()).unwrap();
         stream.write_all(b"GET /metrics HTTP/1.1\r\n\r\n").unwrap();
         let mut text = String::new();
         stream.read_to_string(&mut text).unwrap();
@@ -141,8 +141,8 @@ fn a_drive_that_keeps_its_table_degrades_nothing() {
     assert_eq!(*bench.said.lock().unwrap(), [] as [&str; 0]);
     assert_eq!(bench.ask("stop")["ok"], true);
     assert!(bench.is_stopped.load(Ordering::Relaxed));
-    let Bench { folder, sidelines, .. } = bench;
-    drop(sidelines);
+    let Bench { folder, control_plane, .. } = bench;
+    drop(control_plane);
     assert!(!folder.path().join("serve.ctl").exists());
 }
 
@@ -151,7 +151,7 @@ fn what_cannot_be_opened_is_named() {
     let bench = Bench::new(1_000, 1);
     let file = bench.folder.path().join("serve.toml");
     let prepared = Prepared::read(&file).unwrap();
-    let say: Say = Arc::new(|_: &str| ());
+    let say: LogSink = Arc::new(|_: &str| ());
     let error = prepared.stand_by(&bench.service, || (), say).unwrap_err().to_string();
     assert!(error.contains("serve.ctl: another service listens there"), "{error}");
 }

@@ -9,7 +9,7 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant, SystemTime};
 
-use crate::peers::Say;
+use crate::peers::LogSink;
 use crate::service::{Overrun, Stall, Trouble};
 
 /// Between two lines.
@@ -24,7 +24,7 @@ const STACK_BYTES: usize = 128 << 10;
 /// When no thread is to be had.
 pub(super) fn start(
     troubles: Receiver<Trouble>,
-    say: Say,
+    say: LogSink,
     end: impl Fn() + Send + 'static,
 ) -> std::io::Result<JoinHandle<()>> {
     let listen = move || {

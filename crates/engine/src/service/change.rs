@@ -141,7 +141,7 @@ pub struct Removed {
 
 /// Who is there, by what plan.
 #[derive(Debug, Clone)]
-pub(crate) struct Roster {
+pub(crate) struct ExportTable {
     members: Vec<Member>,
     /// Those of them that were removed and are not gone.
     leaving: Vec<ExportId>,
@@ -149,7 +149,7 @@ pub(crate) struct Roster {
     next_id: u64,
 }
 
-impl Roster {
+impl ExportTable {
     pub(crate) fn new(exports: &[ExportSpec], arrangement: &Arrangement) -> Self {
         let members = Member::of_exports(exports, &arrangement.bounds);
         let next_id = members.len() as u64;
@@ -185,7 +185,7 @@ impl Roster {
         members.map(|member| member.id)
     }
 
-    /// Whether who decides can go on with another roster: the same policy by the same plan, for
+    /// Whether who decides can go on with another table: the same policy by the same plan, for
     /// the same tasks. It keeps accounts of them, and whoever got the number of another would be
     /// held to the requests of that one.
     fn is_alike(&self, other: &Self) -> bool {
@@ -257,8 +257,8 @@ impl View {
 }
 
 impl Shared {
-    fn roster(&self) -> MutexGuard<'_, Roster> {
-        self.roster.lock().unwrap_or_else(PoisonError::into_inner)
+    fn table(&self) -> MutexGuard<'_, ExportTable> {
+        self.table.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// A change begins, unless another is under way; it lasts as long as what is given.
@@ -275,53 +275,57 @@ impl Shared {
     }
 
     pub(super) fn check(&self, new: &NewExport) -> Result<Admitted, ChangeError> {
-        let roster = self.roster().clone();
-        let (export, changed) = self.with(&roster, new)?;
+        let table = self.table().clone();
+        let (export, changed) = self.with(&table, new)?;
         Ok(Admitted { export, offer: Arc::new(changed.offer()) })
     }
 
     pub(super) fn admit(&self, new: &NewExport) -> Result<Admitted, ChangeError> {
         let _changing = self.begin()?;
-        let roster = self.roster().clone();
-        let (export, changed) = self.with(&roster, new)?;
-        self.change(&roster, changed)?;
+        let table = self.table().clone();
+        let (export, changed) = self.with(&table, new)?;
+        self.change(&table, changed)?;
         Ok(Admitted { export, offer: self.offer.get() })
     }
 
-    /// The roster with a new export, and without what is gone.
-    fn with(&self, roster: &Roster, new: &NewExport) -> Result<(ExportSpec, Roster), ChangeError> {
+    /// The table with a new export, and without what is gone.
+    fn with(
+        &self,
+        table: &ExportTable,
+        new: &NewExport,
+    ) -> Result<(ExportSpec, ExportTable), ChangeError> {
         let prover = self.prover()?;
-        let mut members = roster.staying();
+        let mut members = table.staying();
         if members.iter().any(|member| member.spec.name == new.name) {
             return Err(ChangeError::NameTaken { name: new.name.clone() });
         }
-        let export = prover.place(&Roster::specs(&members), new)?;
-        let id = ExportId(roster.next_id);
+        let export = prover.place(&ExportTable::specs(&members), new)?;
+        let id = ExportId(table.next_id);
         members.push(Member { id, spec: export.clone(), bound: None });
-        let arrangement = prover.prove(&Roster::specs(&members), Some(members.len() - 1))?;
+        let arrangement = prover.prove(&ExportTable::specs(&members), Some(members.len() - 1))?;
         self.params.check_arrangement(&arrangement)?;
-        let changed = roster.arranged(members, arrangement);
-        Ok((export, Roster { next_id: id.0 + 1, ..changed }))
+        let changed = table.arranged(members, arrangement);
+        Ok((export, ExportTable { next_id: id.0 + 1, ..changed }))
     }
 
     pub(super) fn remove(&self, name: &str) -> Result<Removed, ChangeError> {
         let prover = self.prover()?;
         let _changing = self.begin()?;
-        let mut roster = self.roster().clone();
+        let mut table = self.table().clone();
         let is_it =
-            |member: &&Member| member.spec.name == name && !roster.leaving.contains(&member.id);
-        let Some(id) = roster.members.iter().find(is_it).map(|member| member.id) else {
+            |member: &&Member| member.spec.name == name && !table.leaving.contains(&member.id);
+        let Some(id) = table.members.iter().find(is_it).map(|member| member.id) else {
             return Err(ChangeError::Unknown { name: name.to_owned() });
         };
-        roster.leaving.push(id);
-        self.stand(roster.clone());
+        table.leaving.push(id);
+        self.stand(table.clone());
         self.inbox.send(Message::Close { export: id });
         let statistics = self.drained(id)?;
-        let members = roster.staying();
+        let members = table.staying();
         // A proof of fewer contracts that fails is the analysis' doing: then their share stays.
-        let without = prover.prove(&Roster::specs(&members), None).map_err(ChangeError::from);
-        let changed = without.map(|arrangement| roster.arranged(members, arrangement));
-        let is_free = match changed.and_then(|changed| self.change(&roster, changed)) {
+        let without = prover.prove(&ExportTable::specs(&members), None).map_err(ChangeError::from);
+        let changed = without.map(|arrangement| table.arranged(members, arrangement));
+        let is_free = match changed.and_then(|changed| self.change(&table, changed)) {
             Err(end @ (ChangeError::Ending | ChangeError::Ended)) => return Err(end),
             changed => changed.is_ok(),
         };
@@ -351,9 +355,9 @@ impl Shared {
         seen.exports.into_iter().next().ok_or(ChangeError::Ended)
     }
 
-    /// Has the core take over another roster, and offers it.
-    fn change(&self, roster: &Roster, changed: Roster) -> Result<(), ChangeError> {
-        let is_alike = roster.is_alike(&changed) && !self.is_any_outstanding(&roster.leaving)?;
+    /// Has the core take over another table, and offers it.
+    fn change(&self, table: &ExportTable, changed: ExportTable) -> Result<(), ChangeError> {
+        let is_alike = table.is_alike(&changed) && !self.is_any_outstanding(&table.leaving)?;
         let (answer, answered) = channel();
         let begun = self.inbox.now();
         self.inbox.send(Message::Change(Box::new(Change {
@@ -375,9 +379,9 @@ impl Shared {
     }
 
     /// That is how it is from now on.
-    fn stand(&self, roster: Roster) {
-        let offer = roster.offer();
-        *self.roster() = roster;
+    fn stand(&self, table: ExportTable) {
+        let offer = table.offer();
+        *self.table() = table;
         self.offer.set(offer);
     }
 }

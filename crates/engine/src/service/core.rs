@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The service without its thread: calls in, answers out, a policy deciding between.
+//! The service without its thread: a host of the policy whose requests come from clients' calls.
 //!
 //! ```text
-//!   call -> parts -> ordering -> contract --real time----------------> policy --batch--> backing
+//!   call -> parts -> ordering -> contract --real time----------------> policy --batch--> back end
 //!    |   ^                          |                                    ^
 //!  unread: no contract              +--best effort--> shares --window----+
 //!   batch: writes that must be durable, flushes  -- its writes done --> one flush --> answers
 //! ```
 //!
-//! All that asks for durability in one batch shares one flush behind it, so that a batch costs
-//! b(n) and at most one flush more, whoever asked: that is what the proof charges.
+//! Requests of one batch that ask for durability share one flush behind it, so that a batch costs at
+//! most b(n) and one flush: that is what the proof charges.
 
 mod arrivals;
 mod departures;
@@ -29,7 +29,7 @@ use tidegate_model::{Request, RequestId, Tag, TaskIndex, Time};
 use tidegate_policy::{Event, NoticeKind, Policy};
 
 use super::call::{Answered, Call, CallError, CallPart};
-use super::data_backend::{DataBackend, Moved};
+use super::data_backend::{DataBackend, Returned};
 use super::flush_groups::FlushGroups;
 use super::offer::{ExportId, Member};
 use super::shares::Shares;
@@ -83,7 +83,7 @@ pub(crate) struct Core<B> {
     shares: Shares,
     /// Best-effort requests that the policy may know of at once, and does.
     window: usize,
-    shown: usize,
+    admitted: usize,
     /// Requests of a contract that the policy may know of at once: its room, shared evenly, so
     /// that no tenant's line keeps another's requests from it.
     room: usize,
@@ -99,7 +99,7 @@ pub(crate) struct Core<B> {
     is_flush_broken: bool,
     watch: Watch,
     /// Scratch, empty between iterations.
-    moved: Vec<Moved>,
+    returned: Vec<Returned>,
     /// Requests that nothing overlaps any more, with their exports.
     freed: Vec<(RequestId, ExportId)>,
     /// Switches between two batches, for tests that must notice it.
@@ -125,7 +125,7 @@ impl<B: DataBackend> Core<B> {
             parts: HashMap::new(),
             shares: Shares::default(),
             window,
-            shown: 0,
+            admitted: 0,
             room: 0,
             flushes: FlushGroups::default(),
             trims: VecDeque::new(),
@@ -135,7 +135,7 @@ impl<B: DataBackend> Core<B> {
             is_winding_down: false,
             is_flush_broken: false,
             watch,
-            moved: Vec::new(),
+            returned: Vec::new(),
             freed: Vec::new(),
             #[cfg(test)]
             is_hasty: false,
@@ -144,11 +144,15 @@ impl<B: DataBackend> Core<B> {
         core
     }
 
-    /// Everything that happens now: what came back first, then what was asked for.
+    /// Runs one iteration: takes what came back, then `calls`, and lets the policy decide. Returns
+    /// the iteration's instant.
     ///
-    /// Exports without a contract come last, and not all of theirs: what contracts wait for is
-    /// dispatched first ([`ITERATION_PARTS`]). Gives the instant. Contracts count in the order of
-    /// arrival: what came before it and is not among `calls` is to be taken as if it had come then.
+    /// Calls of exports without a contract come last, and only [`ITERATION_PARTS`] of them, so that
+    /// requests of contracts are dispatched first. Contracts count in the order of arrival: a call
+    /// that came before this instant and is not among `calls` counts as if it had come at it.
+    ///
+    /// # Errors
+    /// When the means of submission fail.
     pub(crate) fn iterate(&mut self, calls: impl Iterator<Item = Call>) -> Result<Time, B::Error> {
         // A policy observes what came back before what is new.
         let now = self.take_back()?;
@@ -167,7 +171,7 @@ impl<B: DataBackend> Core<B> {
         }
         self.switch_if_quiet(now);
         loop {
-            self.show(now);
+            self.admit_more(now);
             if !self.decide(now)? {
                 return Ok(now);
             }
@@ -188,9 +192,9 @@ impl<B: DataBackend> Core<B> {
             return Some(Time::ZERO);
         }
         // Behind what had no room nothing is offered before something is complete.
-        let is_shown =
-            self.shown < self.window && !self.round.is_holding() && !self.is_holding_back();
-        let opens = self.shares.opens().filter(|_| is_shown);
+        let may_admit =
+            self.admitted < self.window && !self.round.is_holding() && !self.is_holding_back();
+        let opens = self.shares.opens().filter(|_| may_admit);
         [self.round.not_before(), opens, self.switch_until(), self.watch.stalls_at()]
             .into_iter()
             .flatten()
@@ -226,17 +230,17 @@ impl<B: DataBackend> Core<B> {
     }
 
     /// Fills the window with best effort, and offers again what there was no room for.
-    fn show(&mut self, now: Time) {
+    fn admit_more(&mut self, now: Time) {
         let Self { round, parts, flushes, watch, .. } = self;
         round.offer_held(now, &mut Outgoing { parts, flushes, watch });
         if self.round.is_holding() {
             return;
         }
-        while self.shown < self.window
+        while self.admitted < self.window
             && !self.is_holding_back()
             && let Some(id) = self.shares.pop(now)
         {
-            self.shown += 1;
+            self.admitted += 1;
             self.offer(now, id);
         }
     }

@@ -14,4 +14,4 @@ pub trait DataBackend: Backend<Payload = IoBuffer, Fault = IoError> {}
 impl<B: Backend<Payload = IoBuffer, Fault = IoError>> DataBackend for B {}
 
 /// A request, flush or trim that a store is done with.
-pub(crate) type Moved = tidegate_host::Completion<IoBuffer, IoError>;
+pub(crate) type Returned = tidegate_host::Completion<IoBuffer, IoError>;

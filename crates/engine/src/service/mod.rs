@@ -49,11 +49,11 @@ use tidegate_platform::Clock;
 use tidegate_platform::realtime::{self, RealTime};
 use tidegate_policy::Policy;
 
-use self::change::Roster;
+use self::change::ExportTable;
 use self::core::{Core, Successor, Switch};
 use self::gate::AllGates;
 use self::inbox::{Change, Inbox, Message};
-use self::offer::{Member, Standing};
+use self::offer::{CurrentOffer, Member};
 use self::pool::Pool;
 use self::statistics::Watch;
 
@@ -128,7 +128,7 @@ pub enum ServiceError {
     /// No thread is to be had.
     #[error("no thread for the service: {0}")]
     Thread(#[source] std::io::Error),
-    /// No bell is to be had.
+    /// The process has no event descriptor left.
     #[error("no event descriptor for the service: {0}")]
     Event(String),
 }
@@ -140,9 +140,9 @@ struct Shared {
     inbox: Inbox,
     pool: Pool,
     gates: AllGates,
-    offer: Standing,
+    offer: CurrentOffer,
     /// Who is there and by what plan.
-    roster: Mutex<Roster>,
+    table: Mutex<ExportTable>,
     /// Held by whoever changes that, for as long as it takes.
     changing: Mutex<()>,
     recent: view::Recent,
@@ -178,11 +178,11 @@ impl Service {
         let clock = Clock::start();
         let pool = Pool::new(params.largest());
         let inbox = Inbox::new(clock, waker.clone());
-        let roster = Roster::new(&params.exports, &params.arrangement);
-        let offer = Standing::new(roster.offer());
-        let (roster, recent) = (Mutex::new(roster), view::Recent::default());
+        let table = ExportTable::new(&params.exports, &params.arrangement);
+        let offer = CurrentOffer::new(table.offer());
+        let (table, recent) = (Mutex::new(table), view::Recent::default());
         let (gates, changing) = (AllGates::default(), Mutex::default());
-        let shared = Shared { params, inbox, pool, gates, offer, roster, changing, recent };
+        let shared = Shared { params, inbox, pool, gates, offer, table, changing, recent };
         let shared = Arc::new(shared);
         let (ready, is_ready) = sync_channel(1);
         let (heard_by, troubles) = sync_channel(TROUBLES_WAITING_MAX);

@@ -62,8 +62,7 @@ pub struct Offer {
 
 impl Offer {
     pub(crate) fn new(members: &[Member], policy: PolicyName, plan: &Plan) -> Self {
-        let hears =
-            |name: &RegulatorName| matches!(name, RegulatorName::Mdn | RegulatorName::MdnExtended);
+        let hears = |name: &RegulatorName| name.is_steered();
         Self {
             exports: members.iter().map(|member| member.spec.clone()).collect(),
             bounds: members.iter().map(|member| member.bound).collect(),
@@ -100,9 +99,9 @@ impl Offer {
 
 /// The offer that stands.
 #[derive(Debug)]
-pub(crate) struct Standing(RwLock<Arc<Offer>>);
+pub(crate) struct CurrentOffer(RwLock<Arc<Offer>>);
 
-impl Standing {
+impl CurrentOffer {
     pub(crate) fn new(offer: Offer) -> Self {
         Self(RwLock::new(Arc::new(offer)))
     }

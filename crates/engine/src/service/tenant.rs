@@ -84,7 +84,7 @@ pub(crate) struct Tenant {
     /// It takes no more calls.
     pub(crate) is_closed: bool,
     /// Requests of the contract that the policy knows of, or is about to.
-    pub(crate) shown: usize,
+    pub(crate) admitted: usize,
     /// Those that it is kept from until there are fewer, oldest first.
     pub(crate) line: VecDeque<RequestId>,
     contract: Option<Contract>,
@@ -102,7 +102,7 @@ impl Tenant {
             task: TaskIndex(0),
             bound: None,
             is_closed: false,
-            shown: 0,
+            admitted: 0,
             line: VecDeque::new(),
             contract,
             tokens: VecDeque::from(vec![Time::ZERO; count]),
@@ -113,8 +113,8 @@ impl Tenant {
 
     /// The first in line, if the policy may know of so many.
     pub(crate) fn next_in_line(&mut self, room: usize) -> Option<RequestId> {
-        let next = if self.shown < room { self.line.pop_front() } else { None };
-        self.shown += usize::from(next.is_some());
+        let next = if self.admitted < room { self.line.pop_front() } else { None };
+        self.admitted += usize::from(next.is_some());
         next
     }
 

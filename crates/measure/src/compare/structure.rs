@@ -9,8 +9,8 @@
 //! may be wrong by chance no file says: the tolerance alone decides; but of stripes, that are
 //! medians of so many samples, and of costs, that follow the longest times and decide nothing.
 
-use crate::Stripe;
 use crate::geometry::{Geometry, SeekSeen};
+use crate::stripe::Stripe;
 use serde::Deserialize;
 use tidegate_drive::mechanical::{Layout, SeekCurve};
 use tidegate_model::mechanics::Mechanics;

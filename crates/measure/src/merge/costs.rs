@@ -15,8 +15,8 @@
 //! Batches that mix the kinds of both were measured by nobody, and do not follow from batches of
 //! either: costs of all kinds are never made up. What is not covered is said.
 
-use crate::Kind;
 use crate::envelope::{self, FITTED, Point};
+use crate::kind::Kind;
 use tidegate_model::cost::RequestCost;
 use tidegate_model::drive_file::{MeasuredTable, MixedBatches, MixedKind};
 use tidegate_model::{Bytes, CostModel, DriveFile, Duration, Op};

@@ -10,7 +10,8 @@
 //! A table that is measured again with fewer samples, or that was interrupted, does not make a
 //! device faster.
 
-use crate::{Start, StartTimes};
+use crate::start::Start;
+use crate::start::StartTimes;
 use tidegate_model::drive_file::MeasuredTable;
 use tidegate_model::{BatchTable, DriveFile, Duration, Op};
 
@@ -135,7 +136,7 @@ pub(super) fn is_same_kind(a: &MeasuredTable, b: &MeasuredTable) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use crate::Kind;
+    use crate::kind::Kind;
     use tidegate_model::Bytes;
 
     use super::*;

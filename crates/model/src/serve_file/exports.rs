@@ -9,7 +9,7 @@ use super::layout::{NAME_FAULT, NAME_HELP, Wanted, is_name};
 use super::raw::{RawBeyond, RawContract, RawExport};
 use super::sized;
 use crate::entry::positive;
-use crate::export::{BestEffortShare, Beyond, Contract, ExportPlace, ExportSpec, NewExport};
+use crate::export::{BestEffortShare, Beyond, ExportContract, ExportPlace, ExportSpec, NewExport};
 use crate::file_error::FileError;
 use crate::task::Op;
 use crate::units::Bytes;
@@ -61,7 +61,7 @@ fn contract_that_writes(raw: &RawExport) -> Option<Range<usize>> {
 }
 
 /// What only best effort has.
-fn check_share(raw: &RawExport, contract: Option<&Contract>) -> Result<(), FileError> {
+fn check_share(raw: &RawExport, contract: Option<&ExportContract>) -> Result<(), FileError> {
     let has_best_effort = contract.is_none_or(|terms| terms.beyond == Beyond::BestEffort);
     let written = raw.weight.as_ref().map(Spanned::span).or(raw.limit.as_ref().map(Spanned::span));
     if let Some(span) = written.filter(|_| !has_best_effort) {
@@ -87,7 +87,7 @@ fn check_share(raw: &RawExport, contract: Option<&Contract>) -> Result<(), FileE
 fn read_contract(
     contract: &Spanned<RawContract>,
     beyond: Option<&Spanned<RawBeyond>>,
-) -> Result<Contract, FileError> {
+) -> Result<ExportContract, FileError> {
     let raw = contract.get_ref();
     let period = positive(&raw.period, "period")?;
     let deadline = match &raw.deadline {
@@ -101,7 +101,7 @@ fn read_contract(
         Some(RawBeyond::Wait) | None => Beyond::Wait,
     };
     let op = raw.op.as_ref().map(|op| *op.get_ref());
-    Ok(Contract { requests, period, deadline, size_max: sized(&raw.size_max)?, op, beyond })
+    Ok(ExportContract { requests, period, deadline, size_max: sized(&raw.size_max)?, op, beyond })
 }
 
 impl NewExport {
@@ -136,7 +136,7 @@ fn check_whole(is_whole: bool, is_read_only: bool, span: Range<usize>) -> Result
 }
 
 fn check_op(
-    contract: Option<&Contract>,
+    contract: Option<&ExportContract>,
     is_read_only: bool,
     span: Range<usize>,
 ) -> Result<(), FileError> {

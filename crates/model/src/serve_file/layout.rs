@@ -8,7 +8,7 @@ use toml::Spanned;
 
 use super::raw::RawExport;
 use super::written::Written;
-use crate::export::{Contract, ExportPlace, ExportSpec, NewExport};
+use crate::export::{ExportContract, ExportPlace, ExportSpec, NewExport};
 use crate::file_error::FileError;
 use crate::units::Bytes;
 
@@ -251,7 +251,7 @@ impl Layout {
 }
 
 /// A contract about requests that an export of this size cannot have.
-fn larger_than(size: Bytes, contract: Option<&Contract>) -> Option<FileError> {
+fn larger_than(size: Bytes, contract: Option<&ExportContract>) -> Option<FileError> {
     let size_max =
         contract.map(|contract| contract.size_max).filter(|size_max| *size_max > size)?;
     Some(FileError::new(

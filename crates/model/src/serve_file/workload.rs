@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use super::written::Written;
 use super::{BackingReference, Named};
-use crate::export::{Beyond, Contract, ExportSpec};
+use crate::export::{Beyond, ExportContract, ExportSpec};
 use crate::task::{BestEffort, Class, Intensity, Op, Place, Task};
 use crate::units::{Bytes, Duration};
 use crate::workload_file::{DriveReference, Placed, Policy, WorkloadFile};
@@ -93,7 +93,7 @@ pub(super) fn drive_of(named: Option<&Named>, backing: &BackingReference) -> Dri
     DriveReference::Named { name, span }
 }
 
-fn task(export: &ExportSpec, terms: &Contract, entry: u32, op: Op) -> Task {
+fn task(export: &ExportSpec, terms: &ExportContract, entry: u32, op: Op) -> Task {
     Task {
         name: export.name.clone(),
         entry,

@@ -14,11 +14,32 @@
 use super::WorkloadFile;
 use super::bind::{covering_table, ms_ceil};
 use crate::batch_table::BatchTable;
-use crate::contracts::{Contract, Contracts, DeferredWrites, RaisedContract};
+use crate::contracts::{Contracts, DeferredWrites, DriveContract, RaisedContract};
 use crate::cost::CostModel;
 use crate::drive_file::{DriveFile, MeasuredTable};
 use crate::task::Op;
 use crate::units::{Bytes, Duration};
+
+/// A contract of which b(i) is a case.
+struct Covered {
+    contract: DriveContract,
+    /// What one entry of its table is the time of.
+    what: &'static str,
+    /// Why b(i) is a case of it.
+    case: &'static str,
+}
+
+const DRAINS: Covered = Covered {
+    contract: DriveContract::Drain,
+    what: "drain",
+    case: "a batch given to an idle drive is one of its drains",
+};
+
+const PRIORITY: Covered = Covered {
+    contract: DriveContract::Priority,
+    what: "batch with priority",
+    case: "a batch with priority may find the drive idle",
+};
 
 impl WorkloadFile {
     /// What else the drive was measured to keep for requests of up to `size`. What was not
@@ -30,9 +51,8 @@ impl WorkloadFile {
         notes: &mut Vec<String>,
     ) -> Contracts {
         let mut raised = Vec::new();
-        let drain = self.covering(drive, size, &drive.drain, Contract::Drain, &mut raised, notes);
-        let priority =
-            self.covering(drive, size, &drive.priority, Contract::Priority, &mut raised, notes);
+        let drain = self.covering(drive, size, &drive.drain, &DRAINS, &mut raised, notes);
+        let priority = self.covering(drive, size, &drive.priority, &PRIORITY, &mut raised, notes);
         Contracts {
             drain,
             priority,
@@ -51,7 +71,7 @@ impl WorkloadFile {
         drive: &DriveFile,
         size: Bytes,
         tables: &[MeasuredTable],
-        contract: Contract,
+        kind: &Covered,
         raised: &mut Vec<RaisedContract>,
         notes: &mut Vec<String>,
     ) -> Option<BatchTable> {
@@ -64,7 +84,7 @@ impl WorkloadFile {
         // As for batches: an inline table holds for both.
         pairs.dedup_by(|a, b| std::ptr::eq(a.0, b.0));
         if pairs.len() > 1 {
-            let what = if contract == Contract::Drain { "drain" } else { "batch with priority" };
+            let what = kind.what;
             notes.push(format!(
                 "the workload reads and writes: a mixed {what} is charged as its reads and its \
                  writes one after the other, which nobody measured"
@@ -72,7 +92,7 @@ impl WorkloadFile {
         }
         let mut least = |(measured, batch): (&MeasuredTable, &MeasuredTable)| {
             let table = measured.table.at_least(&batch.table);
-            raised.extend(note_of(contract, &measured.table, &table));
+            raised.extend(note_of(kind, &measured.table, &table));
             table
         };
         let mut all: Option<BatchTable> = None;
@@ -146,7 +166,7 @@ impl WorkloadFile {
             return Some(measured);
         };
         raised.push(RaisedContract {
-            contract: Contract::Starvation,
+            contract: DriveContract::Starvation,
             note: format!(
                 "the drive's starvation bound of {} is below its longest batch, whose last request \
                  is on the drive for {}: that is used instead",
@@ -168,7 +188,7 @@ fn time_by_costs(costs: &CostModel, dearest: Duration, requests: u32) -> Option<
 
 /// What is to be said of a table that was raised, if it was.
 fn note_of(
-    contract: Contract,
+    &Covered { contract, case, .. }: &Covered,
     measured: &BatchTable,
     table: &BatchTable,
 ) -> Option<RaisedContract> {
@@ -179,10 +199,6 @@ fn note_of(
     let most = (1..=table.batch_max()).map(excess).max()?;
     let more = if count > 1 { format!(" and {} more", count - 1) } else { String::new() };
     let name = contract.name();
-    let case = match contract {
-        Contract::Drain => "a batch given to an idle drive is one of its drains",
-        _ => "a batch with priority may find the drive idle",
-    };
     Some(RaisedContract {
         contract,
         note: format!(

@@ -239,8 +239,11 @@ impl RawPolicy {
     fn depth_limit(&self) -> Result<DepthLimitParameters, FileError> {
         let Some(RawDepthLimit { in_flight }) = self.depth_limit.as_ref().map(Spanned::get_ref)
         else {
-            let name = |name: &&Spanned<String>| name.get_ref() == RegulatorName::DepthLimit.name();
-            return match self.regulators.iter().flatten().find(name) {
+            let lacks_limit = |name: &&Spanned<String>| {
+                RegulatorName::from_name(name.get_ref())
+                    .is_some_and(RegulatorName::needs_parameters)
+            };
+            return match self.regulators.iter().flatten().find(lacks_limit) {
                 None => Ok(DepthLimitParameters::default()),
                 Some(named) => Err(FileError::new(
                     named.span(),

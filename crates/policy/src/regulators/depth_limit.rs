@@ -56,7 +56,10 @@ impl<P: Policy> Policy for DepthLimit<P> {
             Event::Reconfigure(plan) => {
                 self.inner.observe(now, Event::Reconfigure(Box::new(limited(&plan))))
             }
-            event => self.inner.observe(now, event),
+            Event::Release(_)
+            | Event::Complete { .. }
+            | Event::Cancel(_)
+            | Event::Notice { .. } => self.inner.observe(now, event),
         }
     }
 

@@ -197,9 +197,14 @@ impl TokenBucket {
     /// Passes all requests that have their tokens to the wrapped policy; returns whether there were
     /// any.
     fn feed(&mut self, now: Time) -> bool {
+        self.feed_lanes(now, &[INTERACTIVE, BEST_EFFORT, WRITES])
+    }
+
+    /// As [`Self::feed`], for some lanes only.
+    fn feed_lanes(&mut self, now: Time, lanes: &[usize]) -> bool {
         self.grow(now);
         let mut is_any_fed = false;
-        for index in [INTERACTIVE, BEST_EFFORT, WRITES] {
+        for &index in lanes {
             while let Some(request) = self.feed_head(now, index) {
                 is_any_fed = true;
                 let is_steered = index == BEST_EFFORT;
@@ -235,9 +240,11 @@ impl TokenBucket {
     fn decide_behind(&mut self, now: Time) -> Decision {
         if self.is_real_time_refused {
             // The host offers the request again after this round, and decides again when it is
-            // accepted.
-            self.lanes.iter_mut().for_each(Lane::refuse);
-            self.grow(now);
+            // accepted. A policy may refuse a request of a detected stream for ever. Real time by
+            // contract must not wait for that request, if the policy has room for its class.
+            self.lanes[BEST_EFFORT].refuse();
+            self.lanes[WRITES].refuse();
+            self.feed_lanes(now, if self.is_in_round { &[] } else { &[INTERACTIVE] });
             let decision = self.behind.decide(now);
             self.is_real_time_refused = !is_end_of_round(decision);
             return decision;

@@ -184,7 +184,9 @@ impl<P: Policy> Policy for TokensPerTask<P> {
                 self.adopt(&plan);
                 self.inner.observe(now, Event::Reconfigure(plan))
             }
-            event => self.inner.observe(now, event),
+            Event::Complete { .. } | Event::Cancel(_) | Event::Notice { .. } => {
+                self.inner.observe(now, event)
+            }
         }
     }
 

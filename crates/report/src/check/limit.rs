@@ -2,7 +2,7 @@
 //! What limits a workload, in a sentence.
 
 use tidegate_analysis::{Assessment, Limit};
-use tidegate_model::{Duration, Sending, Workload};
+use tidegate_model::{Duration, Workload};
 
 use crate::figures;
 
@@ -10,7 +10,7 @@ pub(super) fn limited_by(workload: &Workload, assessment: &Assessment) -> Option
     let bound_of =
         |task: usize| assessment.tasks[task].response_max.map_or(Duration::ZERO, |b| b.0);
     let sentence = match assessment.limit? {
-        Limit::NoBound { task } if assessment.policy.sending() == Sending::BestEffortDepth => {
+        Limit::NoBound { task } if assessment.policy.facts().dispatch.limits_best_effort() => {
             format!("{}: no bound holds for it", workload.tasks[task].name)
         }
         Limit::NoBound { task } if assessment.batch_cost.is_some() => format!(

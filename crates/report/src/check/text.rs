@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! The text of `tidegate check`.
 
-use tidegate_analysis::{Answer as Proof, Assessment};
-use tidegate_model::{BatchChoice, Sending, Workload};
+use tidegate_analysis::{Answer as Proof, Assessment, BoundName};
+use tidegate_model::{BatchChoice, DispatchMode, Workload};
 
 use super::{CheckReport, HeadroomReport, TaskReport};
 use crate::figures;
@@ -45,7 +45,7 @@ impl Report for CheckReport<'_> {
 impl CheckReport<'_> {
     fn write_tasks(&self, page: &mut Page) {
         let rows = self.rows();
-        let bound = |pick: fn(&TaskReport<'_>) -> Option<Ns>| -> Vec<String> {
+        let bound = |pick: &dyn Fn(&TaskReport<'_>) -> Option<Ns>| -> Vec<String> {
             rows.iter().map(|row| figures::bound(pick(row.task).map(|it| it.0))).collect()
         };
         let text =
@@ -53,26 +53,22 @@ impl CheckReport<'_> {
         let mut columns = vec![
             ("task", text(|row| row.name.clone())),
             ("deadline", text(|row| row.task.deadline_ns.0.to_string())),
-            ("linear", bound(|task| task.bounds.linear_ns)),
-            ("busy interval", bound(|task| task.bounds.busy_interval_ns)),
-            ("min period", bound(|task| task.bounds.min_period_ns)),
-            ("tight", bound(|task| task.bounds.tight_ns)),
-            ("mixed", bound(|task| task.bounds.mixed_ns)),
-            ("bound", bound(|task| task.response_ns_max)),
-            ("margin", text(|row| margin(row.task))),
         ];
-        if self.workload.contracts.costs.is_none() {
-            columns.retain(|(title, _)| *title != "mixed");
+        let has_costs = self.workload.contracts.costs.is_some();
+        for name in BoundName::ALL.into_iter().filter(|name| has_costs || !name.rests_on_costs()) {
+            columns.push((name.name(), bound(&|task| task.bounds.of(name))));
         }
+        columns.push(("bound", bound(&|task| task.response_ns_max)));
+        columns.push(("margin", text(|row| margin(row.task))));
         let others = rows.first().map(|row| row.task.comparison);
         if others.is_some_and(|it| !it.fifo_ns.is_own()) {
-            columns.push(("fifo", bound(|task| task.comparison.fifo_ns.bound())));
+            columns.push(("fifo", bound(&|task| task.comparison.fifo_ns.bound())));
         }
         if others.is_some_and(|it| !it.edf_ns.is_own()) {
-            columns.push(("edf", bound(|task| task.comparison.edf_ns.bound())));
+            columns.push(("edf", bound(&|task| task.comparison.edf_ns.bound())));
         }
         if others.is_some_and(|it| !it.dqf_ns.is_own()) {
-            columns.push(("dqf", bound(|task| task.comparison.dqf_ns.bound())));
+            columns.push(("dqf", bound(&|task| task.comparison.dqf_ns.bound())));
         }
         page.columns(&columns, 1);
         writeln!(page);
@@ -133,20 +129,21 @@ fn write_head(page: &mut Page, workload: &Workload, assessment: &Assessment) {
         figures::count(workload.best_effort.len(), "best-effort load"),
     );
     page.labelled("Workload", &sources);
-    let batch = match (assessment.policy.sending(), workload.batch) {
-        (Sending::Batches, _) if assessment.batch_cost.is_some() => {
+    let batch_max = assessment.batch_max;
+    let batch = match assessment.policy.facts().dispatch {
+        DispatchMode::Batches if assessment.batch_cost.is_some() => {
             let by_cost = figures::batch_cost(assessment).unwrap_or_default();
-            format!("batches of at most {}, {by_cost}", assessment.batch_max)
+            format!("batches of at most {batch_max}, {by_cost}")
         }
-        (Sending::UpToDepth, _) => "no batches: whatever comes, up to the drive's depth".to_owned(),
-        (Sending::OneAtATime, _) => "one request at a time".to_owned(),
-        (Sending::Batches, BatchChoice::Auto) => {
-            format!("batches of at most {} (chosen: batch = \"auto\")", assessment.batch_max)
-        }
-        (Sending::Batches, BatchChoice::Fixed(batch_max)) => {
-            format!("batches of at most {batch_max} (as asked)")
-        }
-        (Sending::BestEffortDepth, _) => {
+        DispatchMode::UpToDepth => "no batches: whatever comes, up to the drive's depth".to_owned(),
+        DispatchMode::OneAtATime => "one request at a time".to_owned(),
+        DispatchMode::Batches => match workload.batch {
+            BatchChoice::Auto => {
+                format!("batches of at most {batch_max} (chosen: batch = \"auto\")")
+            }
+            BatchChoice::Fixed(asked) => format!("batches of at most {asked} (as asked)"),
+        },
+        DispatchMode::BestEffortDepth => {
             let depth = figures::count(assessment.best_effort_depth as usize, "request");
             format!("at most {depth} of best effort on the drive at once")
         }

@@ -2,7 +2,7 @@
 //! Runs of several policies side by side, for people.
 
 use tidegate_host::RunEnd;
-use tidegate_model::Sending;
+use tidegate_model::DispatchMode;
 
 use super::{PolicyReport, TaskReport};
 use crate::figures;
@@ -115,21 +115,21 @@ fn throughput_row(result: &PolicyReport<'_>) -> Vec<String> {
 fn batches(result: &PolicyReport<'_>) -> String {
     let assessment = &result.assessment;
     let (best_effort_fill, batch_max) = (assessment.best_effort_fill, assessment.batch_max);
-    match assessment.policy.sending() {
-        Sending::UpToDepth => "none: up to the drive's depth".to_owned(),
-        Sending::BestEffortDepth => {
+    match assessment.policy.facts().dispatch {
+        DispatchMode::UpToDepth => "none: up to the drive's depth".to_owned(),
+        DispatchMode::BestEffortDepth => {
             format!("none: best effort up to {}", assessment.best_effort_depth)
         }
-        Sending::OneAtATime => "one at a time".to_owned(),
-        Sending::Batches if assessment.batch_cost.is_some() => {
+        DispatchMode::OneAtATime => "one at a time".to_owned(),
+        DispatchMode::Batches if assessment.batch_cost.is_some() => {
             let by_cost = figures::batch_cost(assessment).unwrap_or_default();
             format!("at most {batch_max}, {by_cost}")
         }
-        Sending::Batches if batch_max == 1 => "one at a time".to_owned(),
-        Sending::Batches if best_effort_fill > 0 => {
+        DispatchMode::Batches if batch_max == 1 => "one at a time".to_owned(),
+        DispatchMode::Batches if best_effort_fill > 0 => {
             format!("at most {batch_max}, filled up to {best_effort_fill}")
         }
-        Sending::Batches => format!("at most {batch_max}"),
+        DispatchMode::Batches => format!("at most {batch_max}"),
     }
 }
 
@@ -148,10 +148,10 @@ impl PolicyReport<'_> {
                 "more requests waited than there is room for; the run ended early".to_owned(),
             )),
         }
-        let is_starved = match self.assessment.policy.sending() {
-            Sending::Batches => self.assessment.best_effort_fill == 0,
-            Sending::BestEffortDepth => self.assessment.best_effort_depth == 0,
-            Sending::UpToDepth | Sending::OneAtATime => false,
+        let is_starved = match self.assessment.policy.facts().dispatch {
+            DispatchMode::Batches => self.assessment.best_effort_fill == 0,
+            DispatchMode::BestEffortDepth => self.assessment.best_effort_depth == 0,
+            DispatchMode::UpToDepth | DispatchMode::OneAtATime => false,
         };
         if is_starved && !self.workload.best_effort.is_empty() {
             remarks.push(("Best effort", figures::best_effort(&self.assessment)));

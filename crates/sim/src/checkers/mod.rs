@@ -5,20 +5,30 @@
 //! queued and in flight, from what the host tells every observer. Each has a canary among
 //! the tests, a policy that is broken on purpose and must be caught.
 
+mod adaptive_gate;
 mod arrivals;
 mod batch_size;
 mod best_effort_depth;
+mod class_drained;
 mod class_order;
 mod cost_kept;
 mod depth_kept;
+mod drain_plan;
+mod drain_table;
 mod due_order;
 mod elastic_batch;
 mod exactly_once;
+mod expiry;
 mod idle_dispatch;
+mod position_order;
 mod promises;
+mod rank_order;
 mod real_time_alone;
 mod release_order;
+mod slots_kept;
 mod spy;
+mod time_slices;
+mod units;
 mod violation;
 mod work_conservation;
 
@@ -31,17 +41,25 @@ use tidegate_policy::{BuildError, Policy};
 use crate::Observer;
 use spy::Spy;
 
+pub use adaptive_gate::AdaptiveGate;
 pub use batch_size::BatchSize;
 pub use best_effort_depth::BestEffortDepth;
+pub use class_drained::ClassDrained;
 pub use class_order::ClassOrder;
 pub use cost_kept::CostKept;
 pub use depth_kept::DepthKept;
+pub use drain_plan::DrainPlan;
 pub use due_order::DueOrder;
 pub use elastic_batch::ElasticBatch;
 pub use exactly_once::ExactlyOnce;
+pub use expiry::Expiry;
 pub use idle_dispatch::IdleDispatch;
+pub use position_order::{PositionLines, PositionOrder};
+pub use rank_order::{RankOrder, Ranks};
 pub use real_time_alone::RealTimeAlone;
 pub use release_order::{Lines, ReleaseOrder};
+pub use slots_kept::SlotsKept;
+pub use time_slices::TimeSlices;
 pub use violation::{Breach, Violation, ViolationLog};
 pub use work_conservation::{Served, WorkConservation};
 

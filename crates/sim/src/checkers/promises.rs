@@ -1,13 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Which invariants hold of which policy: alone, and behind regulators.
 //!
-//! Apart from the checkers, which know a rule each and no policy.
+//! Apart from the checkers, which know a rule each and no policy. What a policy's row says of it
+//! is asked there; what only its own rule says stands here, policy by policy.
 
-use tidegate_model::{Plan, PolicyName, RegulatorName, Sending, Task};
+use tidegate_model::{
+    BatchLimit, ConservesWork, DispatchMode, Plan, PolicyName, RegulatorName, Task,
+};
 
 use super::{
-    BatchSize, BestEffortDepth, Checkers, ClassOrder, CostKept, DepthKept, DueOrder, ElasticBatch,
-    ExactlyOnce, IdleDispatch, Lines, RealTimeAlone, ReleaseOrder, Served, WorkConservation,
+    AdaptiveGate, BatchSize, BestEffortDepth, Checkers, ClassDrained, ClassOrder, CostKept,
+    DepthKept, DrainPlan, DueOrder, ElasticBatch, ExactlyOnce, Expiry, IdleDispatch, Lines,
+    PositionLines, PositionOrder, RankOrder, Ranks, RealTimeAlone, ReleaseOrder, Served, SlotsKept,
+    TimeSlices, WorkConservation,
 };
 
 impl Checkers {
@@ -15,72 +20,101 @@ impl Checkers {
     pub(super) fn of_bare(name: PolicyName, plan: &Plan) -> Self {
         let mut checkers = Self::default();
         checkers.add(ExactlyOnce::default());
-        let conserves = |served| WorkConservation::new(busy_from(name, plan), served);
-        let fill = plan.best_effort_fill;
-        match name {
-            PolicyName::Noop => {
-                checkers.add(conserves(Served::All));
-                checkers.add(ReleaseOrder::new(Lines::Common));
+        checkers.add(DepthKept::new(plan.depth));
+        checkers.add_rule(name, plan);
+        if let Some(served) = served(name, plan) {
+            checkers.add(conservation(name, plan, served));
+        }
+        match name.facts().dispatch {
+            DispatchMode::OneAtATime => checkers.add_batches(1, 1),
+            DispatchMode::Batches => {
+                checkers.add_batches(batch_max(name, plan), plan.best_effort_fill);
             }
-            PolicyName::Fifo => {
-                checkers.add(conserves(Served::All));
-                checkers.add(ReleaseOrder::new(Lines::Common));
-                checkers.add_batches(1, 1);
-            }
-            PolicyName::Edf | PolicyName::ScanEdf => {
-                checkers.add(conserves(Served::All));
-                checkers.add(DueOrder::new(plan.queued_max));
-                checkers.add_batches(1, 1);
-            }
-            PolicyName::GroupEdf
-            | PolicyName::Sstf
-            | PolicyName::Scan
-            | PolicyName::CLook
-            | PolicyName::Satf => {
-                checkers.add(conserves(Served::All));
-                checkers.add_batches(1, 1);
-            }
-            PolicyName::Das => {
-                // A request that may be dropped may wait on an idle drive.
-                if plan.tasks.iter().all(|task| task.quality_ppm == Task::QUALITY_ALL_PPM) {
-                    checkers.add(conserves(Served::RealTime));
-                }
-                checkers.add_batches(1, 1);
-            }
-            PolicyName::DqEdf => {
-                checkers.add(conserves(Served::filling(plan)).with_overruns(plan.table.clone()));
-                checkers.add(DueOrder::new(plan.queued_max));
-                checkers.add_batches(plan.batch_max, fill);
-            }
-            PolicyName::Dqf => {
-                let conserves = conserves(Served::filling(plan)).with_overruns(plan.table.clone());
-                checkers.add(conserves.with_costs(plan.batch_cost.clone()));
-                if let Some(cost_kept) = CostKept::of(plan) {
-                    checkers.add(cost_kept);
-                }
-                checkers.add(ReleaseOrder::new(Lines::OfClass));
-                checkers.add_batches(plan.batch_max, fill);
-            }
-            PolicyName::DqfElastic => {
-                checkers.add(conserves(Served::filling(plan)).with_overruns(plan.table.clone()));
-                checkers.add(ReleaseOrder::new(Lines::OfClass));
-                checkers.add(ElasticBatch::new(plan));
-                checkers.add_batches(plan.table.batch_max(), fill);
-            }
-            PolicyName::Rtio | PolicyName::RtioPriority => {
-                checkers.add(ClassOrder::new(plan.queued_max));
-                checkers.add(BestEffortDepth::new(plan.best_effort_depth));
-            }
-            PolicyName::RtioDrain | PolicyName::RtioLimit => {
-                checkers.add(ClassOrder::new(plan.queued_max));
-                checkers.add(BestEffortDepth::new(plan.best_effort_depth));
-                checkers.add(RealTimeAlone::default());
-            }
-            PolicyName::Deadline | PolicyName::CfqGrouped => checkers.add(conserves(Served::All)),
-            PolicyName::BfqStrict => checkers.add_batches(1, 1),
-            _ => {}
+            DispatchMode::UpToDepth | DispatchMode::BestEffortDepth => {}
         }
         checkers
+    }
+
+    /// What the rule of a policy says beside its row.
+    fn add_rule(&mut self, name: PolicyName, plan: &Plan) {
+        let queued_max = plan.queued_max;
+        match name {
+            PolicyName::Noop | PolicyName::Fifo => self.add(ReleaseOrder::new(Lines::Common)),
+            PolicyName::Edf | PolicyName::ScanEdf | PolicyName::DqEdf => {
+                self.add(DueOrder::new(queued_max));
+            }
+            PolicyName::Dqf => {
+                self.add(ReleaseOrder::new(Lines::OfClass));
+                if let Some(cost_kept) = CostKept::of(plan) {
+                    self.add(cost_kept);
+                }
+            }
+            PolicyName::DqfElastic => {
+                self.add(ReleaseOrder::new(Lines::OfClass));
+                self.add(ElasticBatch::new(plan));
+            }
+            PolicyName::Rtio => {
+                self.add(ClassOrder::new(queued_max));
+                self.add(WorkConservation::new(plan.depth, Served::RealTime));
+                self.add(RankOrder::new(Ranks::RealTimeFirst, queued_max));
+                self.add(BestEffortDepth::new(plan.best_effort_depth));
+            }
+            PolicyName::RtioPriority => {
+                self.add(ClassOrder::new(queued_max));
+                self.add(BestEffortDepth::new(plan.best_effort_depth));
+            }
+            PolicyName::RtioDrain | PolicyName::RtioLimit => {
+                self.add(ClassOrder::new(queued_max));
+                self.add(RankOrder::new(Ranks::RealTimeFirst, queued_max));
+                self.add(BestEffortDepth::new(plan.best_effort_depth));
+                self.add(RealTimeAlone::default());
+            }
+            PolicyName::RtioSlots => {
+                self.add(ClassOrder::new(queued_max));
+                self.add(WorkConservation::new(plan.depth, Served::RealTime));
+                self.add(RankOrder::new(Ranks::RealTimeFirst, queued_max));
+                self.add(SlotsKept::new(plan));
+            }
+            PolicyName::AdaptiveDrain => {
+                self.add(ClassOrder::new(queued_max));
+                self.add(RankOrder::new(Ranks::RealTimeFirst, queued_max));
+                self.add(AdaptiveGate::new(plan));
+            }
+            PolicyName::GatedDrain => self.add(DrainPlan::new(plan)),
+            PolicyName::Deadline => {
+                self.add(PositionOrder::new(PositionLines::OfDirection, queued_max));
+                self.add(Expiry::new(queued_max));
+            }
+            PolicyName::MqDeadline => {
+                self.add(WorkConservation::new(1, Served::All));
+                self.add(ClassDrained::default());
+                self.add(PositionOrder::new(PositionLines::OfDirectionAndClass, queued_max));
+                self.add(Expiry::new(queued_max).of_one_class());
+            }
+            PolicyName::Cfq => {
+                self.add(PositionOrder::new(PositionLines::OfSource, queued_max));
+                self.add(TimeSlices::new(queued_max));
+            }
+            PolicyName::CfqGrouped => {
+                self.add(PositionOrder::new(PositionLines::OfGroup, queued_max));
+                self.add(RankOrder::new(Ranks::RealTimeFirst, queued_max));
+            }
+            PolicyName::BfqStrict => {
+                self.add(PositionOrder::new(PositionLines::OfSource, queued_max));
+                self.add(RankOrder::new(Ranks::HardFirst, queued_max));
+            }
+            // Their order follows from where the heads are, which no checker knows; and shapers
+            // promise nothing below themselves.
+            PolicyName::Sstf
+            | PolicyName::Scan
+            | PolicyName::CLook
+            | PolicyName::Satf
+            | PolicyName::Das
+            | PolicyName::GroupEdf
+            | PolicyName::TokenBucket
+            | PolicyName::Mdn
+            | PolicyName::MdnExtended => {}
+        }
     }
 
     /// Batches of at most so many, filled up to so many, each to a drained drive.
@@ -101,16 +135,15 @@ impl Checkers {
             checkers.add(DepthKept::new(limit.get()));
         }
         let (name, _) = tidegate_policy::parts(name);
-        let batch_max = match (name.sending(), name) {
-            (Sending::OneAtATime, _) => Some(1),
-            (Sending::Batches, PolicyName::DqfElastic) => Some(plan.table.batch_max()),
-            (Sending::Batches, _) => Some(plan.batch_max),
-            (Sending::UpToDepth | Sending::BestEffortDepth, _) => None,
-        };
-        if let Some(batch_max) = batch_max {
-            checkers.add_batches(batch_max, batch_max);
+        match name.facts().dispatch {
+            DispatchMode::OneAtATime => checkers.add_batches(1, 1),
+            DispatchMode::Batches => {
+                let batch_max = batch_max(name, plan);
+                checkers.add_batches(batch_max, batch_max);
+            }
+            DispatchMode::UpToDepth | DispatchMode::BestEffortDepth => {}
         }
-        if conserves_work(name) && plan.regulators.iter().copied().all(is_shaper) {
+        if served(name, plan).is_some() && plan.regulators.iter().copied().all(is_shaper) {
             checkers.add(WorkConservation::new(busy_from(name, plan), Served::HardAndSoft));
         }
         checkers
@@ -125,31 +158,50 @@ const fn is_shaper(regulator: RegulatorName) -> bool {
     }
 }
 
-/// From how many requests on the drive a policy need not send more.
-const fn busy_from(name: PolicyName, plan: &Plan) -> u32 {
-    match name.sending() {
-        Sending::UpToDepth | Sending::BestEffortDepth => plan.depth,
-        Sending::OneAtATime | Sending::Batches => 1,
+/// The most requests of a batch.
+fn batch_max(name: PolicyName, plan: &Plan) -> u32 {
+    match name.facts().batch_limit {
+        BatchLimit::Count | BatchLimit::CountAndCost => plan.batch_max,
+        BatchLimit::CountUntilOverload => plan.table.batch_max(),
     }
 }
 
-/// Whether a policy never idles while real time waits.
-const fn conserves_work(name: PolicyName) -> bool {
-    matches!(
-        name,
-        PolicyName::Noop
-            | PolicyName::Fifo
-            | PolicyName::Sstf
-            | PolicyName::Scan
-            | PolicyName::CLook
-            | PolicyName::Satf
-            | PolicyName::Edf
-            | PolicyName::ScanEdf
-            | PolicyName::GroupEdf
-            | PolicyName::DqEdf
-            | PolicyName::Dqf
-            | PolicyName::DqfElastic
-            | PolicyName::Deadline
-            | PolicyName::CfqGrouped
-    )
+/// From how many requests on the drive a policy need not send more.
+const fn busy_from(name: PolicyName, plan: &Plan) -> u32 {
+    match name.facts().dispatch {
+        DispatchMode::UpToDepth => plan.depth,
+        DispatchMode::OneAtATime | DispatchMode::Batches | DispatchMode::BestEffortDepth => 1,
+    }
+}
+
+/// Which requests a policy never leaves waiting beside room on the drive; none where it may.
+fn served(name: PolicyName, plan: &Plan) -> Option<Served> {
+    match name.facts().conserves_work {
+        ConservesWork::All => Some(Served::All),
+        ConservesWork::Filled => Some(Served::filling(plan)),
+        ConservesWork::RealTime => Some(Served::RealTime),
+        ConservesWork::RealTimeOfTasks => Some(Served::RealTimeOfTasks(plan.tasks.len())),
+        // A request that may be dropped may wait on an idle drive.
+        ConservesWork::RealTimeAtFullQuality => {
+            let is_full = |task: &Task| task.quality_ppm == Task::QUALITY_ALL_PPM;
+            plan.tasks.iter().all(is_full).then_some(Served::RealTime)
+        }
+        ConservesWork::Nothing => None,
+    }
+}
+
+/// The checker of that; best effort pays for batches that were late.
+fn conservation(name: PolicyName, plan: &Plan, served: Served) -> WorkConservation {
+    let conserves = WorkConservation::new(busy_from(name, plan), served);
+    let facts = name.facts();
+    let conserves = match facts.dispatch {
+        DispatchMode::Batches => conserves.with_overruns(plan.table.clone()),
+        DispatchMode::UpToDepth | DispatchMode::OneAtATime | DispatchMode::BestEffortDepth => {
+            return conserves;
+        }
+    };
+    match facts.batch_limit {
+        BatchLimit::CountAndCost => conserves.with_costs(plan.batch_cost.clone()),
+        BatchLimit::Count | BatchLimit::CountUntilOverload => conserves,
+    }
 }

@@ -94,7 +94,10 @@ impl Policy for Spy {
         self.note(now, &event);
         let released = match &event {
             Event::Release(request) => Some(*request),
-            _ => None,
+            Event::Complete { .. }
+            | Event::Cancel(_)
+            | Event::Notice { .. }
+            | Event::Reconfigure(_) => None,
         };
         self.policy.observe(now, event)?;
         if let Some(request) = released {

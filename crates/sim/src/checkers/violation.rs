@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! What a checker found: when, and which rule was broken with which facts.
 
-use tidegate_model::{RequestId, Time};
+use tidegate_model::{RequestId, TaskIndex, Time};
 
 /// A broken invariant.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -123,6 +123,46 @@ pub enum Breach {
     ClassOvertook {
         /// The request.
         id: RequestId,
+    },
+    /// Something was sent after the latest instant at which that kept all deadlines for certain.
+    #[error("{id:?} joined {outstanding} outstanding requests too late to keep all deadlines")]
+    JoinedTooLate {
+        /// The last request of the batch.
+        id: RequestId,
+        /// Requests on the drive after it.
+        outstanding: u64,
+    },
+    /// A request was sent that is not next by its position.
+    #[error("{id:?} was dispatched while {expected:?} was next by position")]
+    OutOfPosition {
+        /// The request.
+        id: RequestId,
+        /// The one that is next.
+        expected: RequestId,
+    },
+    /// A request that had waited too long was left for longer still.
+    #[error("{id:?} was dispatched and left {waiting:?}, whose turn was overdue")]
+    ExpiredLeft {
+        /// The request.
+        id: RequestId,
+        /// The one that waited.
+        waiting: RequestId,
+    },
+    /// A source sent for longer than its time slice while another waited.
+    #[error("{id:?} was dispatched after its slice while source {} waited", waiting.0)]
+    SliceExceeded {
+        /// The request.
+        id: RequestId,
+        /// The source that waited.
+        waiting: TaskIndex,
+    },
+    /// A source sent while the drive was kept for another.
+    #[error("{id:?} was dispatched in the turn of source {}", kept_for.0)]
+    TurnTaken {
+        /// The request.
+        id: RequestId,
+        /// The source whose turn it is.
+        kept_for: TaskIndex,
     },
     /// More requests were on the drive than may be.
     #[error("{in_flight_count} requests in flight; {in_flight_max} allowed")]

@@ -20,6 +20,8 @@ pub enum Served {
     All,
     /// All but best effort.
     RealTime,
+    /// The same of so many tasks, and of no other source.
+    RealTimeOfTasks(usize),
     /// Those that no shaper holds back.
     HardAndSoft,
 }
@@ -30,11 +32,16 @@ impl Served {
         if plan.best_effort_fill > 0 { Self::All } else { Self::RealTime }
     }
 
-    const fn contains(self, class: Class) -> bool {
-        match class {
-            Class::Hard | Class::Soft => true,
-            Class::Interactive => !matches!(self, Self::HardAndSoft),
-            Class::BestEffort => matches!(self, Self::All),
+    fn contains(self, request: &Request) -> bool {
+        let is_best_effort = is_best_effort(request);
+        match self {
+            Self::All => true,
+            Self::RealTime => !is_best_effort,
+            Self::RealTimeOfTasks(count) => !is_best_effort && request.task.index() < count,
+            Self::HardAndSoft => match request.class {
+                Class::Hard | Class::Soft => true,
+                Class::Interactive | Class::BestEffort => false,
+            },
         }
     }
 }
@@ -116,7 +123,7 @@ impl WorkConservation {
     }
 
     fn is_served(&self, request: &Request) -> bool {
-        self.served.contains(request.class)
+        self.served.contains(request)
     }
 }
 

@@ -103,8 +103,10 @@ fn any_plan() -> impl Strategy<Value = (Workload, Plan)> {
                 tasks,
                 best_effort,
                 regulators,
-                ..Workload::new("test", table.batch_max(), table)
+                ..Workload::new("test", table.batch_max(), table.clone())
             };
+            // So policies that decide by drain times run too.
+            workload.contracts.drain = Some(table);
             let mdn = MdnParameters {
                 increase: rate,
                 rate_min: rate,

@@ -4,13 +4,13 @@
 
 use proptest::prelude::*;
 use tidegate_model::{
-    Bandwidth, BatchTable, BestEffort, Intensity, Outcome, Plan, PolicyName, Request, Task, Time,
-    Workload,
+    Bandwidth, BatchTable, BestEffort, Class, Intensity, Op, Outcome, Plan, PolicyName, Request,
+    Task, Time, Workload,
 };
 use tidegate_sim::checkers::Checkers;
 use tidegate_sim::{Length, Observer, Releases, SimParams};
 
-use crate::common::{SIZE, load, ms, plan, run, task, workload};
+use crate::common::{SIZE, load, ms, plan, run, table, task, workload};
 
 /// Holds every batch against b.
 struct BatchTimes<'a> {
@@ -29,26 +29,38 @@ impl Observer for BatchTimes<'_> {
     }
 }
 
+fn any_op() -> impl Strategy<Value = Op> {
+    prop::sample::select(&[Op::Read, Op::Write][..])
+}
+
 fn any_task() -> impl Strategy<Value = Task> {
-    (1_u64..80, 1_u32..5, 0_u64..50).prop_map(|(period, requests, offset)| Task {
-        requests,
-        offset: ms(offset),
-        ..task("task", period)
-    })
+    let class = prop::sample::select(&[Class::Hard, Class::Soft, Class::Interactive][..]);
+    (1_u64..80, 1_u64..100, 1_u32..5, 0_u64..50, class, any_op()).prop_map(
+        |(period, deadline, requests, offset, class, op)| {
+            let (deadline, offset) = (ms(deadline), ms(offset));
+            Task { deadline, requests, offset, class, op, ..task("task", period) }
+        },
+    )
 }
 
 fn any_load() -> impl Strategy<Value = BestEffort> {
     let closed = (1_u32..20).prop_map(Intensity::Outstanding);
     let open =
         (1_u64..200).prop_map(|per_s| Intensity::Rate(Bandwidth::new(per_s * SIZE.get()).unwrap()));
-    prop_oneof![closed, open].prop_map(|intensity| load("load", intensity))
+    (prop_oneof![closed, open], any_op())
+        .prop_map(|(intensity, op)| BestEffort { op, ..load("load", intensity) })
 }
 
+/// With drain times, which are no promise here: the drive may take longer.
 fn any_workload() -> impl Strategy<Value = Workload> {
-    let times = prop::collection::vec(1_u64..30, 1..9);
+    let times = || prop::collection::vec(1_u64..30, 1..9);
     let tasks = prop::collection::vec(any_task(), 0..5);
     let loads = prop::collection::vec(any_load(), 0..3);
-    (times, tasks, loads).prop_map(|(times, tasks, loads)| workload(&times, tasks, loads))
+    (times(), times(), tasks, loads).prop_map(|(times, drain, tasks, loads)| {
+        let mut workload = workload(&times, tasks, loads);
+        workload.contracts.drain = Some(table(&drain));
+        workload
+    })
 }
 
 proptest! {

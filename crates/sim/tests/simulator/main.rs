@@ -13,4 +13,6 @@ mod outcomes;
 mod regulated;
 mod releases;
 mod replay;
+mod rule_canaries;
 mod scenarios;
+mod stories;

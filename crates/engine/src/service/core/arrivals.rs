@@ -111,8 +111,8 @@ impl<B: DataBackend> Core<B> {
             return;
         }
         self.watch.promised(now, since, admission.eligible);
-        if tenant.line.is_empty() && tenant.shown < self.room {
-            tenant.shown += 1;
+        if tenant.line.is_empty() && tenant.admitted < self.room {
+            tenant.admitted += 1;
             self.offer(now, id);
         } else {
             tenant.line.push_back(id);

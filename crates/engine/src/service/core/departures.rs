@@ -6,18 +6,18 @@ use tidegate_model::{Class, Duration, Outcome, RequestId, Time};
 use tidegate_policy::Event;
 
 use super::super::call::{Answered, CallError};
-use super::super::data_backend::{DataBackend, Moved};
+use super::super::data_backend::{DataBackend, Returned};
 use super::super::offer::ExportId;
 use super::{Core, LINE, OpenCall, Part};
 
 impl<B: DataBackend> Core<B> {
     /// Takes note of what came back; the instant at which that was.
     pub(super) fn take_back(&mut self) -> Result<Time, B::Error> {
-        let mut moved = std::mem::take(&mut self.moved);
-        self.backend.reap(&mut moved)?;
+        let mut returned = std::mem::take(&mut self.returned);
+        self.backend.reap(&mut returned)?;
         // Read after reaping: what came back did so before this instant.
         let now = self.backend.now();
-        for Moved { id, payload, result } in moved.drain(..) {
+        for Returned { id, payload, result } in returned.drain(..) {
             if let Some(members) = self.flushes.flushed(id) {
                 let result = self.settle_flush(now, result);
                 for id in members {
@@ -40,7 +40,7 @@ impl<B: DataBackend> Core<B> {
                 self.complete(now, id, Ok(()));
             }
         }
-        self.moved = moved;
+        self.returned = returned;
         self.watch.look(now);
         Ok(now)
     }
@@ -68,7 +68,7 @@ impl<B: DataBackend> Core<B> {
         let export = self.calls[part.call].as_ref().expect("a call outlives its parts").call.export;
         let mut late = Duration::ZERO;
         if part.request.class == Class::BestEffort {
-            self.shown -= 1;
+            self.admitted -= 1;
         } else {
             self.advance_line(export);
             late = self.watch.kept(now, part.admission.eligible);
@@ -109,7 +109,7 @@ impl<B: DataBackend> Core<B> {
     /// A request of a contract is done with: the next in its tenant's line is to be offered.
     fn advance_line(&mut self, export: ExportId) {
         let tenant = self.tenants.get_mut(&export).expect("an export outlives its requests");
-        tenant.shown -= 1;
+        tenant.admitted -= 1;
         self.move_up(export);
     }
 

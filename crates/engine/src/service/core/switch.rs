@@ -192,7 +192,7 @@ impl<B: DataBackend> Core<B> {
         for id in ids {
             let part = self.parts.remove(&id).expect("just seen");
             let is_best_effort = part.request.class == Class::BestEffort;
-            self.shown -= usize::from(part.offered.is_some() && is_best_effort);
+            self.admitted -= usize::from(part.offered.is_some() && is_best_effort);
             if !is_best_effort {
                 self.watch.kept(now, part.admission.eligible);
             }

@@ -14,11 +14,11 @@ use super::scenario::BLOCKS;
 use super::store::{BLOCK, FLUSH_TIME, Store};
 use super::{SERVE, drive_file, params, table};
 use crate::serve::arrangement;
-use crate::service::change::Roster;
+use crate::service::change::ExportTable;
 use crate::service::core::Core;
 use crate::service::gate::AllGates;
 use crate::service::inbox::Inbox;
-use crate::service::offer::{Member, Standing};
+use crate::service::offer::{CurrentOffer, Member};
 use crate::service::pool::Pool;
 use crate::service::statistics::Watch;
 use crate::service::{ServiceParams, Shared, view};
@@ -59,10 +59,10 @@ fn share(params: ServiceParams) -> Arc<Shared> {
 
 pub(in crate::service) fn share_with(params: ServiceParams, waker: Waker) -> Arc<Shared> {
     let (inbox, pool) = (Inbox::new(Clock::start(), waker), Pool::new(params.size_max));
-    let roster = Roster::new(&params.exports, &params.arrangement);
-    let (offer, recent) = (Standing::new(roster.offer()), view::Recent::default());
-    let (gates, roster, changing) = (AllGates::default(), Mutex::new(roster), Mutex::default());
-    Arc::new(Shared { params, inbox, pool, gates, offer, roster, changing, recent })
+    let table = ExportTable::new(&params.exports, &params.arrangement);
+    let (offer, recent) = (CurrentOffer::new(table.offer()), view::Recent::default());
+    let (gates, table, changing) = (AllGates::default(), Mutex::new(table), Mutex::default());
+    Arc::new(Shared { params, inbox, pool, gates, offer, table, changing, recent })
 }
 
 fn exports() -> Vec<ExportSpec> {

@@ -12,7 +12,7 @@ use tidegate_model::{BatchTable, Bytes, Class, Duration, Lba, Op, Request, Reque
 
 use tidegate_host::Backend;
 
-use crate::service::data_backend::Moved;
+use crate::service::data_backend::Returned;
 
 pub(crate) const BLOCK: usize = 4096;
 
@@ -215,7 +215,7 @@ impl Backend for Store {
         Ok(())
     }
 
-    fn reap(&mut self, moved: &mut Vec<Moved>) -> Result<(), Infallible> {
+    fn reap(&mut self, moved: &mut Vec<Returned>) -> Result<(), Infallible> {
         if self.now < self.faults.stalled_until {
             return Ok(());
         }
@@ -226,11 +226,11 @@ impl Backend for Store {
             if result.is_ok() {
                 self.move_data(&request, &mut data);
             }
-            moved.push(Moved { id, payload: Some(data), result });
+            moved.push(Returned { id, payload: Some(data), result });
         }
         for (_, id, first, count) in self.trims.extract_if(.., |trim| trim.0 <= self.now) {
             self.blocks[first..first + count].fill(0);
-            moved.push(Moved { id, payload: None, result: Ok(()) });
+            moved.push(Returned { id, payload: None, result: Ok(()) });
         }
         for (_, id) in self.flushes.extract_if(.., |flush| flush.0 <= self.now) {
             let result = self.faults.of_flush();
@@ -238,7 +238,7 @@ impl Backend for Store {
                 Ok(()) => Entry::Flushed(id),
                 Err(_) => Entry::FlushFailed(id),
             });
-            moved.push(Moved { id, payload: None, result });
+            moved.push(Returned { id, payload: None, result });
         }
         Ok(())
     }

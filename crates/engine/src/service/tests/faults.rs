@@ -11,7 +11,7 @@ use tidegate_model::{Bytes, Duration, Lba, PolicyName, Request, RequestId, Time}
 use super::clients::{Bench, EXPORT_BLOCKS, export};
 use crate::service::call::{Awaited, Call, CallKind, CallPart, mailbox};
 use crate::service::core::Core;
-use crate::service::data_backend::Moved;
+use crate::service::data_backend::Returned;
 use crate::service::harness::store::{BLOCK, EIO, Store, stamp_of};
 use crate::service::harness::{self, table};
 use crate::service::offer::ExportId;
@@ -276,7 +276,7 @@ impl Backend for Unusable {
         if self.was_used { Err(RingError::Enter { source: Errno::IO }) } else { Ok(()) }
     }
 
-    fn reap(&mut self, _moved: &mut Vec<Moved>) -> Result<(), RingError> {
+    fn reap(&mut self, _returned: &mut Vec<Returned>) -> Result<(), RingError> {
         Ok(())
     }
 }

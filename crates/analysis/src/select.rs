@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Which analysis a policy has: from a name to bounds, and to how much of best effort they
-//! leave room for. The analyses are in files of their own; here they get their inputs.
+//! Which theorem speaks of a policy: from a name to bounds, and to how much of best effort they
+//! leave room for. The policy's row names the theorem; a policy whose row names none gets no
+//! bound. The analyses are in files of their own; here they get their inputs.
 
-use tidegate_model::{BatchChoice, Duration, Intensity, PolicyName, Workload};
+use tidegate_model::{
+    BatchChoice, Duration, Intensity, PolicyName, Theorem, UnprovedDepth, Workload,
+};
 
 use crate::assessment::{objection, sporadic};
 use crate::batch_choice::{Choice, Order, Question};
@@ -13,7 +16,7 @@ use crate::heterogeneous::{self, MixedSystem};
 use crate::regulated::{self, Regulated, unit_tasks};
 use crate::{
     Inapplicable, SporadicTask, System, adaptive_drain, cost_limited, das, dqf, elastic, fifo,
-    gated_drain, no_bound, rtio, rtio_slots,
+    gated_drain, rtio, rtio_slots,
 };
 
 /// The bounds of these tasks under a policy, with its parameters chosen; or why nothing can be
@@ -23,40 +26,35 @@ pub(crate) fn choose(
     policy: PolicyName,
     tasks: &[SporadicTask],
 ) -> Result<Choice, &'static str> {
-    if let Some(reason) = no_bound::reason(policy) {
-        return Err(reason);
-    }
-    Ok(match policy {
-        PolicyName::Fifo => Choice::of_batches(1, 0, fifo_bounds(workload, tasks)),
-        PolicyName::Edf | PolicyName::ScanEdf => {
+    Ok(match policy.facts().theorem? {
+        Theorem::Fifo => Choice::of_batches(1, 0, fifo_bounds(workload, tasks)),
+        Theorem::Edf => {
             let bounds = edf_bounds(&single(workload, tasks), is_shared(workload));
             Choice::of_batches(1, 0, bounds)
         }
-        PolicyName::Das if !workload.contracts.are_positions_known => return Err(das::UNKNOWN),
-        PolicyName::Das => Choice {
-            assumptions: vec![das::assumption(workload.parameters.das.margin)],
-            ..Choice::of_batches(1, 0, das_bounds(workload, tasks))
-        },
-        PolicyName::DqEdf => question(workload, tasks, None, workload.batch, Order::Due).choose(),
-        PolicyName::Dqf => {
+        Theorem::ActiveSubset => by_active_subset(workload, tasks)?,
+        Theorem::DualQueueEdf => {
+            question(workload, tasks, None, workload.batch, Order::Due).choose()
+        }
+        Theorem::DualQueue => {
             cost_limited::choose(workload, tasks).unwrap_or_else(|| of_dqf(workload, tasks))
         }
-        PolicyName::DqfElastic => elastic::of_dqf(workload, of_dqf(workload, tasks)),
-        PolicyName::AdaptiveDrain => adaptive_drain::choose(workload, tasks)?,
-        PolicyName::GatedDrain => gated_drain::choose(workload, tasks)?,
-        _ => rtio::choose(workload, policy, tasks)?,
+        Theorem::ElasticDualQueue => elastic::of_dqf(workload, of_dqf(workload, tasks)),
+        Theorem::Starvation => rtio::Question::of(workload, tasks)?.by_starvation()?,
+        Theorem::DrainRounds => rtio::Question::of(workload, tasks)?.by_drain()?,
+        Theorem::LimitedDrainRounds => rtio::Question::of(workload, tasks)?.by_limited_drain()?,
+        Theorem::PriorityRounds => rtio::Question::of(workload, tasks)?.by_priority()?,
+        Theorem::AdaptiveDrain => adaptive_drain::choose(workload, tasks)?,
+        Theorem::GatedDrain => gated_drain::choose(workload, tasks)?,
     })
 }
 
 /// How much best effort a policy of which nothing can be promised keeps on the drive.
 pub(crate) fn depth_without_bound(workload: &Workload, policy: PolicyName) -> u32 {
-    match policy {
-        PolicyName::RtioSlots => rtio_slots::best_effort_depth(workload),
-        PolicyName::Rtio
-        | PolicyName::RtioDrain
-        | PolicyName::RtioLimit
-        | PolicyName::RtioPriority => rtio::depth_beside(workload, &sporadic(&workload.tasks)),
-        _ => workload.depth,
+    match policy.facts().unproved_depth {
+        UnprovedDepth::Drive => workload.depth,
+        UnprovedDepth::BesideTasks => rtio::depth_beside(workload, &sporadic(&workload.tasks)),
+        UnprovedDepth::WithinDeadlines => rtio_slots::best_effort_depth(workload),
     }
 }
 
@@ -78,23 +76,29 @@ pub(crate) fn is_provable(
     if objection(workload, policy).is_some() {
         return false;
     }
-    match policy {
-        PolicyName::DqEdf => {
-            question(workload, tasks, None, workload.batch, Order::Due).is_provable()
-        }
-        // Proven deadlines exclude the overload in which `dqf-elastic` would differ.
-        PolicyName::Dqf | PolicyName::DqfElastic => {
-            if policy == PolicyName::Dqf
-                && let Some(is_provable) = cost_limited::is_provable(workload, tasks, sources)
-            {
-                return is_provable;
-            }
-            let mixed = heterogeneous::system_of(workload, sources, tasks);
-            let order = Order::Release;
-            question(workload, tasks, mixed.as_ref(), workload.batch, order).is_provable()
-        }
-        PolicyName::GatedDrain => gated_drain::is_provable(workload, tasks),
-        _ => choose(workload, policy, tasks)
+    let Ok(theorem) = policy.facts().theorem else { return false };
+    let is_in_batches = |order: Order| {
+        let mixed = match order {
+            Order::Due => None,
+            Order::Release => heterogeneous::system_of(workload, sources, tasks),
+        };
+        question(workload, tasks, mixed.as_ref(), workload.batch, order).is_provable()
+    };
+    match theorem {
+        Theorem::DualQueueEdf => is_in_batches(Order::Due),
+        Theorem::DualQueue => cost_limited::is_provable(workload, tasks, sources)
+            .unwrap_or_else(|| is_in_batches(Order::Release)),
+        // Proven deadlines exclude the overload in which batches would grow.
+        Theorem::ElasticDualQueue => is_in_batches(Order::Release),
+        Theorem::GatedDrain => gated_drain::is_provable(workload, tasks),
+        Theorem::Fifo
+        | Theorem::Edf
+        | Theorem::ActiveSubset
+        | Theorem::Starvation
+        | Theorem::DrainRounds
+        | Theorem::LimitedDrainRounds
+        | Theorem::PriorityRounds
+        | Theorem::AdaptiveDrain => choose(workload, policy, tasks)
             .is_ok_and(|choice| tasks.iter().zip(&choice.bounds).all(|(t, b)| is_met(t, b))),
     }
 }
@@ -145,6 +149,17 @@ fn fifo_bounds(workload: &Workload, tasks: &[SporadicTask]) -> Vec<Bounds> {
     }
     let shared = Err(Inapplicable::BestEffortAboard);
     zip_bounds(tasks.len(), [shared.clone(), shared.clone(), shared, tight])
+}
+
+/// What the dynamic active subset promises; nothing where positions are not known.
+fn by_active_subset(workload: &Workload, tasks: &[SporadicTask]) -> Result<Choice, &'static str> {
+    if !workload.contracts.are_positions_known {
+        return Err(das::UNKNOWN);
+    }
+    Ok(Choice {
+        assumptions: vec![das::assumption(workload.parameters.das.margin)],
+        ..Choice::of_batches(1, 0, das_bounds(workload, tasks))
+    })
 }
 
 /// The bound of the dynamic active subset.

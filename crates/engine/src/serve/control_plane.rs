@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Where a running service is seen and told: control socket, metrics, and its warnings.
+//! The control plane of a running service: its control socket, its metrics and its warnings.
 
 use std::sync::Arc;
 use std::thread::JoinHandle;
@@ -7,39 +7,40 @@ use std::thread::JoinHandle;
 use super::{Prepared, ServeError, trouble_log};
 use crate::control::Control;
 use crate::metrics::Metrics;
-use crate::peers::Say;
+use crate::peers::LogSink;
 use crate::service::Service;
 
-/// What stands beside a service; dropping it closes its sockets.
+/// A service's control plane; dropping it closes its sockets.
 #[derive(Debug)]
-pub struct Sidelines {
+pub struct ControlPlane {
     _control: Option<Control>,
     metrics: Option<Metrics>,
     /// It ends with the service.
     _log: Option<JoinHandle<()>>,
 }
 
-impl Sidelines {
-    /// Where metrics are read.
+impl ControlPlane {
+    /// Returns the address at which metrics are read.
     pub fn metrics_address(&self) -> Option<std::net::SocketAddr> {
         self.metrics.as_ref().map(Metrics::address)
     }
 }
 
 impl Prepared {
-    /// Opens what the file says to stand beside `service`. `stop` is called when somebody asks
-    /// for the end, or the service ended by itself, and should not wait for it; `say` gets warnings, a line each.
+    /// Opens the control plane that the file asks for. `stop` is called when a client of the control
+    /// socket ends the service, or the service ended by itself, and must not wait for its end; `say`
+    /// gets warnings, a line each.
     ///
     /// # Errors
-    /// [`ServeError::Sideline`].
+    /// [`ServeError::ControlPlane`].
     pub fn stand_by(
         &self,
         service: &Service,
         stop: impl Fn() + Send + Sync + 'static,
-        say: Say,
-    ) -> Result<Sidelines, ServeError> {
+        say: LogSink,
+    ) -> Result<ControlPlane, ServeError> {
         let failed =
-            |what: String| move |source| ServeError::Sideline { what: what.clone(), source };
+            |what: String| move |source| ServeError::ControlPlane { what: what.clone(), source };
         let stop = Arc::new(stop);
         let at_end = stop.clone();
         let begin = |troubles| trouble_log::start(troubles, say.clone(), move || at_end());
@@ -60,6 +61,6 @@ impl Prepared {
                 Some(metrics.map_err(failed(format!("metrics at {address}")))?)
             }
         };
-        Ok(Sidelines { _control: control, metrics, _log: log })
+        Ok(ControlPlane { _control: control, metrics, _log: log })
     }
 }

@@ -11,14 +11,12 @@ use std::path::Path;
 
 use tidegate_model::Bytes;
 
-use crate::failure::Failure;
-
 /// More text than this nobody writes; a table of 4096 batches has about 300 KiB.
 const SIZE_MAX: Bytes = Bytes::from_kib(16 << 10);
 
 /// Why a file is not read.
 #[derive(Debug, thiserror::Error)]
-pub(crate) enum ReadError {
+pub enum ReadError {
     /// The system refused.
     #[error(transparent)]
     Refused(#[from] io::Error),
@@ -39,15 +37,21 @@ pub(crate) enum ReadError {
     },
 }
 
-/// The text of a regular file, or of one that a symbolic link leads to.
-pub(crate) fn read(path: &Path) -> Result<String, ReadError> {
+/// Returns the text of a regular file, or of one that a symbolic link leads to.
+///
+/// # Errors
+/// When it cannot be read, is no regular file, is larger than 16 MiB, or is not text.
+pub fn read(path: &Path) -> Result<String, ReadError> {
     // Before it is opened: opening a pipe waits for its other end.
     let kind = fs::metadata(path)?.file_type();
     if kind.is_file() { read_open(&File::open(path)?) } else { Err(no_file(kind)) }
 }
 
-/// The text of an open file.
-pub(crate) fn read_open(file: &File) -> Result<String, ReadError> {
+/// Returns the text of an open file.
+///
+/// # Errors
+/// As [`read`].
+pub fn read_open(file: &File) -> Result<String, ReadError> {
     let kind = file.metadata()?.file_type();
     if !kind.is_file() {
         return Err(no_file(kind));
@@ -72,16 +76,6 @@ fn no_file(kind: FileType) -> ReadError {
     ];
     let what = kinds.into_iter().find_map(|(is_it, what)| is_it.then_some(what));
     ReadError::NoFile { what: what.unwrap_or("something else") }
-}
-
-/// The text of a file that the user named.
-pub(crate) fn read_named(path: &Path, what: &str) -> Result<String, Failure> {
-    read(path).map_err(|error| {
-        Failure::input(
-            format!("cannot read the {what} {}: {error}", path.display()),
-            "name a file that exists and may be read",
-        )
-    })
 }
 
 #[cfg(test)]

@@ -9,52 +9,57 @@ use std::path::{Path, PathBuf};
 
 use tempfile::NamedTempFile;
 
-use crate::failure::Failure;
-
 /// A place for a new file, found usable.
 #[derive(Debug)]
-pub(crate) struct NewFile {
+pub struct NewFile {
     named: PathBuf,
     path: PathBuf,
 }
 
 impl NewFile {
     /// Checks that there is nothing, and that something can be there.
-    pub(crate) fn prepare(named: &Path) -> Result<Self, Failure> {
-        Self::prepare_or_help(named, "name a new file")
-    }
-
-    /// The same; `help` says what to do where something is there.
-    pub(crate) fn prepare_or_help(named: &Path, help: &str) -> Result<Self, Failure> {
-        let path = real_path_of_new(named, help)?;
+    ///
+    /// # Errors
+    /// When something is there, or nothing can be.
+    pub fn prepare(named: &Path) -> Result<Self, FileFault> {
+        let path = real_path_of_new(named)?;
         // Made and removed again: a process that is killed leaves nothing behind.
-        temporary_in(folder_of(&path)).map_err(|error| unwritable(named, &error))?;
+        temporary_in(folder_of(&path)).map_err(|error| unwritable(named, error))?;
         Ok(Self { named: named.to_owned(), path })
     }
 
     /// Whether both are one file.
-    pub(crate) fn is_same(&self, other: &Self) -> bool {
+    pub fn is_same(&self, other: &Self) -> bool {
         self.path == other.path
     }
 
     /// How the user calls it.
-    pub(crate) fn name(&self) -> String {
+    pub fn name(&self) -> String {
         self.named.display().to_string()
     }
 
     /// Puts the text in place, unless something came up there meanwhile.
-    pub(crate) fn write(&self, text: &str) -> Result<(), Failure> {
-        let file = self.filled(text).map_err(|error| unwritable(&self.named, &error))?;
+    ///
+    /// # Errors
+    /// When something did, or the file cannot be written.
+    pub fn write(&self, text: &str) -> Result<(), FileFault> {
+        let file = self.filled(text).map_err(|error| unwritable(&self.named, error))?;
         put(file, &self.named, &self.path)
     }
 
     /// Puts the text in place of what was put there before: for a file that grows.
-    pub(crate) fn rewrite(&self, text: &str) -> io::Result<()> {
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    pub fn rewrite(&self, text: &str) -> io::Result<()> {
         self.filled(text)?.persist(&self.path).map(|_| ()).map_err(|error| error.error)
     }
 
     /// Removes what was put there.
-    pub(crate) fn remove(&self) -> io::Result<()> {
+    ///
+    /// # Errors
+    /// When it cannot be removed.
+    pub fn remove(&self) -> io::Result<()> {
         fs::remove_file(&self.path)
     }
 
@@ -66,15 +71,57 @@ impl NewFile {
     }
 }
 
+/// Why a file cannot be made.
+#[derive(Debug, thiserror::Error)]
+pub enum FileFault {
+    /// Something is there.
+    #[error("{} exists, and nothing that exists is overwritten", path.display())]
+    Exists {
+        /// The file as it was named.
+        path: PathBuf,
+    },
+    /// A directory.
+    #[error("{} is a directory", path.display())]
+    Folder {
+        /// The file as it was named.
+        path: PathBuf,
+    },
+    /// The system refuses.
+    #[error("cannot write {}: {error}", path.display())]
+    Unwritable {
+        /// The file as it was named.
+        path: PathBuf,
+        /// Why.
+        error: io::Error,
+    },
+    /// Another process made it.
+    #[error("{} came up during the measurement", path.display())]
+    CameUp {
+        /// The file as it was named.
+        path: PathBuf,
+    },
+}
+
+impl FileFault {
+    /// Returns what to do.
+    pub fn help(&self) -> &'static str {
+        match self {
+            Self::Exists { .. } => "name a new file",
+            Self::Folder { .. } => "name a file in it",
+            Self::Unwritable { .. } => "name a file in a folder that exists and may be written",
+            Self::CameUp { .. } => "it was left as it is",
+        }
+    }
+}
+
 /// Gives a temporary file its name, never over another.
-pub(crate) fn put(file: NamedTempFile, named: &Path, path: &Path) -> Result<(), Failure> {
+pub(crate) fn put(file: NamedTempFile, named: &Path, path: &Path) -> Result<(), FileFault> {
     match file.persist_noclobber(path) {
         Ok(_) => Ok(()),
-        Err(error) if error.error.kind() == io::ErrorKind::AlreadyExists => Err(Failure::input(
-            format!("{} came up during the measurement", named.display()),
-            "it was left as it is",
-        )),
-        Err(error) => Err(unwritable(named, &error.error)),
+        Err(error) if error.error.kind() == io::ErrorKind::AlreadyExists => {
+            Err(FileFault::CameUp { path: named.to_owned() })
+        }
+        Err(error) => Err(unwritable(named, error.error)),
     }
 }
 
@@ -87,21 +134,15 @@ pub(crate) fn temporary_in(folder: &Path) -> io::Result<NamedTempFile> {
         .tempfile_in(folder)
 }
 
-/// The path itself of a file that does not exist, in a folder that does; `help` says what to do where
-/// it exists.
-pub(crate) fn real_path_of_new(path: &Path, help: &str) -> Result<PathBuf, Failure> {
+/// The path itself of a file that does not exist, in a folder that does.
+pub(crate) fn real_path_of_new(path: &Path) -> Result<PathBuf, FileFault> {
     match fs::symlink_metadata(path) {
         Ok(found) if found.is_dir() => return Err(is_folder(path)),
-        Ok(_) => {
-            return Err(Failure::input(
-                format!("{} exists, and nothing that exists is overwritten", path.display()),
-                help,
-            ));
-        }
+        Ok(_) => return Err(FileFault::Exists { path: path.to_owned() }),
         Err(error) if error.kind() == io::ErrorKind::NotFound => (),
-        Err(error) => return Err(unwritable(path, &error)),
+        Err(error) => return Err(unwritable(path, error)),
     }
-    let folder = fs::canonicalize(folder_of(path)).map_err(|error| unwritable(path, &error))?;
+    let folder = fs::canonicalize(folder_of(path)).map_err(|error| unwritable(path, error))?;
     match path.file_name() {
         Some(name) if !path.as_os_str().as_encoded_bytes().ends_with(b"/") => Ok(folder.join(name)),
         _ => Err(is_folder(path)),
@@ -112,15 +153,12 @@ pub(crate) fn folder_of(path: &Path) -> &Path {
     path.parent().filter(|folder| *folder != Path::new("")).unwrap_or(Path::new("."))
 }
 
-fn is_folder(path: &Path) -> Failure {
-    Failure::input(format!("{} is a directory", path.display()), "name a file in it")
+fn is_folder(path: &Path) -> FileFault {
+    FileFault::Folder { path: path.to_owned() }
 }
 
-pub(crate) fn unwritable(path: &Path, error: &io::Error) -> Failure {
-    Failure::input(
-        format!("cannot write {}: {error}", path.display()),
-        "name a file in a folder that exists and may be written",
-    )
+pub(crate) fn unwritable(path: &Path, error: io::Error) -> FileFault {
+    FileFault::Unwritable { path: path.to_owned(), error }
 }
 
 #[cfg(test)]

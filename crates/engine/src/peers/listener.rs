@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Where peers come in: a socket in the file system that only its owner may use, or a port.
+//! Listeners for peers: a socket in the file system that only its owner may use, or a port.
 
 use std::fs;
 use std::io::{self, Error, ErrorKind, Read, Write};
@@ -17,7 +17,7 @@ use rustix::net::{
 use super::PEERS_MAX;
 
 /// A socket that listens.
-pub(crate) trait Door: AsFd + Send + 'static {
+pub(crate) trait Listener: AsFd + Send + 'static {
     /// One peer.
     type Stream: Read + Write + AsFd + Send;
 
@@ -30,9 +30,9 @@ pub(crate) trait Door: AsFd + Send + 'static {
 
 /// A port.
 #[derive(Debug)]
-pub(crate) struct TcpDoor(TcpListener);
+pub(crate) struct PortListener(TcpListener);
 
-impl TcpDoor {
+impl PortListener {
     pub(crate) fn open(address: SocketAddr) -> io::Result<Self> {
         let listener = TcpListener::bind(address)?;
         listener.set_nonblocking(true)?;
@@ -44,13 +44,13 @@ impl TcpDoor {
     }
 }
 
-impl AsFd for TcpDoor {
+impl AsFd for PortListener {
     fn as_fd(&self) -> BorrowedFd<'_> {
         self.0.as_fd()
     }
 }
 
-impl Door for TcpDoor {
+impl Listener for PortListener {
     type Stream = TcpStream;
 
     fn accept(&self) -> io::Result<TcpStream> {
@@ -62,7 +62,7 @@ impl Door for TcpDoor {
 
 /// A socket in the file system; its file goes with it.
 #[derive(Debug)]
-pub(crate) struct UnixDoor {
+pub(crate) struct PathListener {
     listener: UnixListener,
     path: PathBuf,
     /// Device and number of the file that we made.
@@ -70,7 +70,7 @@ pub(crate) struct UnixDoor {
     is_lost: bool,
 }
 
-impl UnixDoor {
+impl PathListener {
     /// A socket of mode 0600 at `path`, in the place of one that nobody listens at.
     ///
     /// Linux makes the file of a socket with the socket's own mode, less the umask: set before
@@ -84,14 +84,14 @@ impl UnixDoor {
         bind(&socket, &SocketAddrUnix::new(path)?)?;
         let metadata = fs::symlink_metadata(path)?;
         let identity = (metadata.dev(), metadata.ino());
-        let door =
+        let listener =
             Self { listener: socket.into(), path: path.to_owned(), identity, is_lost: false };
         // Were a kernel to do otherwise, nobody has been let in yet.
         if metadata.mode() & 0o177 != 0 {
             return Err(Error::other("the file system does not keep others out of a socket"));
         }
-        listen(&door.listener, i32::try_from(PEERS_MAX).expect("a few"))?;
-        Ok(door)
+        listen(&listener.listener, i32::try_from(PEERS_MAX).expect("a few"))?;
+        Ok(listener)
     }
 
     fn is_there(&self) -> bool {
@@ -113,7 +113,7 @@ fn make_way(path: &Path) -> io::Result<()> {
     }
 }
 
-impl Drop for UnixDoor {
+impl Drop for PathListener {
     fn drop(&mut self) {
         if self.is_there() {
             let _ = fs::remove_file(&self.path);
@@ -121,13 +121,13 @@ impl Drop for UnixDoor {
     }
 }
 
-impl AsFd for UnixDoor {
+impl AsFd for PathListener {
     fn as_fd(&self) -> BorrowedFd<'_> {
         self.listener.as_fd()
     }
 }
 
-impl Door for UnixDoor {
+impl Listener for PathListener {
     type Stream = UnixStream;
 
     fn accept(&self) -> io::Result<UnixStream> {
@@ -146,9 +146,9 @@ impl Door for UnixDoor {
         let made =
             if is_removed { Self::open(&self.path) } else { Err(ErrorKind::AlreadyExists.into()) };
         match made {
-            Ok(door) => {
+            Ok(listener) => {
                 // Those inside stay; the old one goes without its file.
-                *self = door;
+                *self = listener;
                 say(&format!(
                     "warning: the control socket {} was removed: serving goes on, and it was made \
                      again",

@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! Asserts: once the oldest request of a direction has expired, at most the rest of one batch of
+//! that direction goes before it; and beside a waiting write at most the rest of a batch and two
+//! more batches of reads go (`deadline`; `mq-deadline` as long as all requests are of one class,
+//! since classes share a batch).
+//!
+//! Once the host has held requests back for lack of room, the checker stops: the policy counts
+//! their age from a later instant.
+
+use std::collections::BTreeMap;
+
+use tidegate_model::{Op, Request, RequestId, Time};
+
+use super::position_order::{expiry, kernel_class};
+use super::{Breach, Checker, ViolationLog};
+use crate::Observer;
+
+/// `fifo_batch`: the most requests of a batch.
+const BATCH_MAX: u64 = 16;
+/// `writes_starved`: batches of reads that are preferred to writes.
+const WRITES_STARVED_MAX: u64 = 2;
+
+/// What waits in one direction, the oldest first.
+#[derive(Debug, Default)]
+struct Direction {
+    queued: BTreeMap<u64, (RequestId, Time)>,
+    /// The oldest, once it has expired, and how many went before it since.
+    expired: Option<(u64, u64)>,
+}
+
+/// Old requests go; see the module's text.
+#[derive(Debug)]
+pub struct Expiry {
+    directions: [Direction; 2],
+    numbers: BTreeMap<RequestId, (usize, u64)>,
+    arrived: u64,
+    /// Reads that went while a write waited.
+    reads_preferred: u64,
+    /// Queued requests of each class.
+    queued: [u64; 4],
+    queued_max: u64,
+    /// The classes seen, if they share a batch.
+    classes: Option<Vec<u32>>,
+    is_over: bool,
+    log: ViolationLog,
+}
+
+impl Expiry {
+    /// The checker of a policy that holds `queued_max` requests of each class.
+    pub fn new(queued_max: u32) -> Self {
+        Self {
+            directions: Default::default(),
+            numbers: BTreeMap::new(),
+            arrived: 0,
+            reads_preferred: 0,
+            queued: [0; 4],
+            queued_max: u64::from(queued_max),
+            classes: None,
+            is_over: false,
+            log: ViolationLog::default(),
+        }
+    }
+
+    /// Asserts nothing any more once a second class of the kernel's comes.
+    #[must_use]
+    pub fn of_one_class(self) -> Self {
+        Self { classes: Some(Vec::new()), ..self }
+    }
+
+    fn remove(&mut self, request: &Request) -> Option<(usize, u64)> {
+        let (index, number) = self.numbers.remove(&request.id)?;
+        self.queued[request.class as usize] -= 1;
+        self.directions[index].queued.remove(&number);
+        Some((index, number))
+    }
+
+    fn check_age(&mut self, now: Time, request: &Request, index: usize, number: u64) {
+        let direction = &mut self.directions[index];
+        let Some((&oldest, &(waiting, at))) = direction.queued.first_key_value() else {
+            direction.expired = None;
+            return;
+        };
+        if number < oldest || now.since(at) < expiry(request.op) {
+            direction.expired = None;
+            return;
+        }
+        let before = direction.expired.filter(|&(of, _)| of == oldest).map_or(0, |(_, it)| it) + 1;
+        direction.expired = Some((oldest, before));
+        if before > BATCH_MAX {
+            self.log.add(now, Breach::ExpiredLeft { id: request.id, waiting });
+        }
+    }
+
+    fn check_writes(&mut self, now: Time, request: &Request) {
+        let waiting = self.directions[index_of(Op::Write)].queued.values().next();
+        match (request.op, waiting) {
+            (Op::Write, _) | (Op::Read, None) => self.reads_preferred = 0,
+            (Op::Read, Some(&(waiting, _))) => {
+                self.reads_preferred += 1;
+                if self.reads_preferred > BATCH_MAX * (WRITES_STARVED_MAX + 1) {
+                    self.log.add(now, Breach::ExpiredLeft { id: request.id, waiting });
+                }
+            }
+        }
+    }
+}
+
+const fn index_of(op: Op) -> usize {
+    match op {
+        Op::Read => 0,
+        Op::Write => 1,
+    }
+}
+
+impl Checker for Expiry {
+    fn log(&self) -> &ViolationLog {
+        &self.log
+    }
+}
+
+impl Observer for Expiry {
+    fn released(&mut self, now: Time, request: &Request) {
+        let index = index_of(request.op);
+        self.directions[index].queued.insert(self.arrived, (request.id, now));
+        self.numbers.insert(request.id, (index, self.arrived));
+        self.arrived += 1;
+        let queued = &mut self.queued[request.class as usize];
+        *queued += 1;
+        self.is_over |= *queued > self.queued_max;
+        if let Some(classes) = &mut self.classes {
+            classes.push(kernel_class(request.class));
+            classes.dedup();
+            self.is_over |= classes.len() > 1;
+        }
+    }
+
+    fn dispatched(&mut self, now: Time, batch: &[Request]) {
+        for request in batch {
+            let Some((index, number)) = self.remove(request) else { continue };
+            if !self.is_over {
+                self.check_age(now, request, index, number);
+                self.check_writes(now, request);
+            }
+        }
+    }
+
+    fn dropped(&mut self, _now: Time, request: &Request) {
+        self.remove(request);
+    }
+}

@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! Asserts: requests of one line are dispatched by rising position. The next is the one above the
+//! last of its line. At the upper end the line starts anew: with its lowest request (`cfq`,
+//! `cfq-grouped`, `bfq-strict`), or with its oldest, which also goes, out of its place, once it
+//! has expired (`deadline`, `mq-deadline`).
+//!
+//! While more requests of a class wait than the policy has room for, the host holds some back, and
+//! nothing is asserted. Where the oldest counts, the checker then stops: the policy counts their
+//! age from a later instant.
+
+use std::collections::BTreeMap;
+use std::ops::Bound;
+
+use tidegate_model::{Class, Duration, Lba, Op, Request, RequestId, Time};
+
+use super::{Breach, Checker, ViolationLog};
+use crate::Observer;
+
+/// Which requests stand in one line.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PositionLines {
+    /// Those of a source.
+    OfSource,
+    /// Real time in one, best effort in another.
+    OfGroup,
+    /// Reads in one, writes in another.
+    OfDirection,
+    /// The same for each class of the kernel's: hard tasks, best effort, and what lies between.
+    OfDirectionAndClass,
+}
+
+/// Where a line starts anew at its upper end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Start {
+    Lowest,
+    /// Also before the end, once it has waited so long.
+    Oldest,
+}
+
+impl PositionLines {
+    const fn start(self) -> Start {
+        match self {
+            Self::OfSource | Self::OfGroup => Start::Lowest,
+            Self::OfDirection | Self::OfDirectionAndClass => Start::Oldest,
+        }
+    }
+
+    fn line(self, request: &Request) -> u32 {
+        let direction = u32::from(request.op == Op::Write);
+        match self {
+            Self::OfSource => request.task.0,
+            Self::OfGroup => u32::from(super::is_best_effort(request)),
+            Self::OfDirection => direction,
+            Self::OfDirectionAndClass => direction + 2 * kernel_class(request.class),
+        }
+    }
+}
+
+/// The class of the kernel's that a request belongs to, 0 the highest.
+pub(super) const fn kernel_class(class: Class) -> u32 {
+    match class {
+        Class::Hard => 0,
+        Class::Soft | Class::Interactive => 1,
+        Class::BestEffort => 2,
+    }
+}
+
+/// After how long a request goes whatever its position: reads, writes.
+pub(super) const fn expiry(op: Op) -> Duration {
+    match op {
+        Op::Read => Duration::from_ms(500),
+        Op::Write => Duration::from_ms(5_000),
+    }
+}
+
+type Position = (Lba, RequestId);
+
+#[derive(Debug, Default)]
+struct Line {
+    /// What waits, with its number.
+    queued: BTreeMap<Position, u64>,
+    /// The same by number, with when it came.
+    ages: BTreeMap<u64, (Position, Time)>,
+    last: Option<Position>,
+}
+
+impl Line {
+    /// The request above the last one.
+    fn above(&self) -> Option<Position> {
+        let from = self.last.map_or(Bound::Unbounded, Bound::Excluded);
+        self.queued.range((from, Bound::Unbounded)).next().map(|(&position, _)| position)
+    }
+
+    /// Where the line may go on: above the last one, and where it may start anew.
+    fn next(&self, start: Start, op: Op, now: Time) -> [Option<Position>; 2] {
+        let above = self.above();
+        let anew = match start {
+            Start::Lowest => self.queued.keys().next().copied().filter(|_| above.is_none()),
+            Start::Oldest => {
+                let is_due = |at: Time| above.is_none() || now.since(at) >= expiry(op);
+                let oldest = self.ages.values().next();
+                oldest.filter(|(_, at)| is_due(*at)).map(|&(position, _)| position)
+            }
+        };
+        [above, anew]
+    }
+}
+
+/// By rising position; see the module's text.
+#[derive(Debug)]
+pub struct PositionOrder {
+    kind: PositionLines,
+    queued_max: u64,
+    /// Queued requests of each class.
+    queued: [u64; 4],
+    /// Whether the host ever held some that the policy had no room for.
+    was_held: bool,
+    lines: BTreeMap<u32, Line>,
+    arrived: u64,
+    log: ViolationLog,
+}
+
+impl PositionOrder {
+    /// The checker of a policy that keeps these lines and holds `queued_max` of each class.
+    pub fn new(kind: PositionLines, queued_max: u32) -> Self {
+        let (queued, was_held, lines, log) = Default::default();
+        Self { kind, queued_max: u64::from(queued_max), queued, was_held, lines, arrived: 0, log }
+    }
+
+    /// Whether the policy knows all that is queued, and what of it came first where that counts.
+    fn is_known(&self) -> bool {
+        let is_age_known = match self.kind.start() {
+            Start::Lowest => true,
+            Start::Oldest => !self.was_held,
+        };
+        is_age_known && self.queued.iter().all(|&queued| queued <= self.queued_max)
+    }
+
+    /// Takes a request out of its line.
+    fn remove(&mut self, request: &Request) -> Option<&mut Line> {
+        let line = self.lines.get_mut(&self.kind.line(request))?;
+        let number = line.queued.remove(&(request.start, request.id))?;
+        line.ages.remove(&number);
+        self.queued[request.class as usize] -= 1;
+        Some(line)
+    }
+}
+
+impl Checker for PositionOrder {
+    fn log(&self) -> &ViolationLog {
+        &self.log
+    }
+}
+
+impl Observer for PositionOrder {
+    fn released(&mut self, now: Time, request: &Request) {
+        let position = (request.start, request.id);
+        let queued = &mut self.queued[request.class as usize];
+        *queued += 1;
+        self.was_held |= *queued > self.queued_max;
+        let line = self.lines.entry(self.kind.line(request)).or_default();
+        line.queued.insert(position, self.arrived);
+        line.ages.insert(self.arrived, (position, now));
+        self.arrived += 1;
+    }
+
+    fn dispatched(&mut self, now: Time, batch: &[Request]) {
+        let is_known = self.is_known();
+        for request in batch {
+            let position = (request.start, request.id);
+            let Some(line) = self.lines.get(&self.kind.line(request)) else { continue };
+            let next = line.next(self.kind.start(), request.op, now);
+            if let Some((_, expected)) = next[0].or(next[1])
+                && is_known
+                && !next.contains(&Some(position))
+            {
+                self.log.add(now, Breach::OutOfPosition { id: request.id, expected });
+            }
+            if let Some(line) = self.remove(request) {
+                line.last = Some(position);
+            }
+        }
+    }
+
+    fn dropped(&mut self, _now: Time, request: &Request) {
+        self.remove(request);
+    }
+}

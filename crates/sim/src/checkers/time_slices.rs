@@ -1,0 +1,237 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! Asserts: sources take turns (`cfq`).
+//!
+//! - **Slices**: while a source waits, any other of its line or a lower one sends for less than
+//!   one time slice. Its own requests end that wait, and so does a drive that holds as many of
+//!   its requests as it may have there.
+//! - **Idling**: the drive is kept for the source whose turn it is, until its slice is used up or
+//!   it had nothing queued and nothing on the drive for 8 ms.
+//! - **Priority**: no source of the lower line begins a turn while one of the real-time line waits.
+//! - **Quantum**: beside others that wait, a source has at most 4 requests on the drive.
+//!
+//! A checker cannot see when a turn begins. It begins after the previous source's last request,
+//! and no later than the new source's first.
+//!
+//! Once the host has held requests back for lack of room, the checker stops: it no longer knows
+//! which source waits in the policy's lines.
+
+use std::collections::BTreeMap;
+
+use tidegate_model::{Class, Duration, Outcome, Request, TaskIndex, Time};
+
+use super::{Breach, Checker, ViolationLog};
+use crate::Observer;
+
+/// `slice_idle`.
+const IDLE: Duration = Duration::from_ms(8);
+/// `quantum`.
+const QUANTUM: u64 = 4;
+
+/// One source.
+#[derive(Debug)]
+struct Source {
+    class: Class,
+    queued_count: u64,
+    in_flight_count: u64,
+    /// When its last request came back.
+    back: Time,
+    /// Since when something of it is queued.
+    waiting_since: Time,
+    /// Who else sent since it waits, and since when.
+    others: BTreeMap<TaskIndex, Time>,
+}
+
+impl Source {
+    const fn is_real_time(&self) -> bool {
+        match self.class {
+            Class::Hard => true,
+            Class::Soft | Class::Interactive | Class::BestEffort => false,
+        }
+    }
+
+    const fn slice(&self) -> Duration {
+        match self.class {
+            Class::Hard | Class::Interactive => Duration::from_ms(100),
+            Class::Soft => Duration::from_ms(180),
+            Class::BestEffort => Duration::from_ms(40),
+        }
+    }
+
+    /// Whether a turn of it is over because it does nothing.
+    fn is_given_up(&self, now: Time) -> bool {
+        self.queued_count == 0 && self.in_flight_count == 0 && now >= self.back + IDLE
+    }
+
+    /// Whether it could send if it had the turn.
+    const fn is_ready(&self) -> bool {
+        self.queued_count > 0 && self.in_flight_count < QUANTUM
+    }
+}
+
+/// Whose turn it is, and an instant at which it had not begun.
+#[derive(Debug, Clone, Copy)]
+struct Turn {
+    source: TaskIndex,
+    begins_after: Time,
+    /// Its source has idled for too long, and then something new came.
+    is_given_up: bool,
+}
+
+/// Turns, slices and idling; see the module's text.
+#[derive(Debug)]
+pub struct TimeSlices {
+    sources: BTreeMap<TaskIndex, Source>,
+    turn: Option<Turn>,
+    /// When the last request was sent.
+    last: Time,
+    /// Queued requests of each class.
+    queued: [u64; 4],
+    queued_max: u64,
+    is_over: bool,
+    log: ViolationLog,
+}
+
+impl TimeSlices {
+    /// The checker of a policy that holds `queued_max` requests of each class.
+    pub fn new(queued_max: u32) -> Self {
+        let (sources, turn, queued, is_over, log) = Default::default();
+        let queued_max = u64::from(queued_max);
+        Self { sources, turn, last: Time::ZERO, queued, queued_max, is_over, log }
+    }
+
+    /// What a request breaks that is sent now.
+    fn breaches(&self, now: Time, request: &Request) -> Vec<Breach> {
+        let (id, own) = (request.id, &self.sources[&request.task]);
+        let others = || self.sources.iter().filter(|(task, _)| **task != request.task);
+        let mut breaches = Vec::new();
+        let is_overdue = |source: &Source| {
+            let since = source.others.get(&request.task);
+            since.is_some_and(|&since| now >= since + own.slice())
+        };
+        let is_ahead = |source: &Source| source.is_real_time() || !own.is_real_time();
+        let waits = |(_, source): &(&TaskIndex, &Source)| {
+            source.is_ready() && is_ahead(source) && is_overdue(source)
+        };
+        if let Some((&waiting, _)) = others().find(waits) {
+            breaches.push(Breach::SliceExceeded { id, waiting });
+        }
+        let has_company = others().any(|(_, source)| source.queued_count > 0);
+        let in_flight_count = own.in_flight_count + 1;
+        if has_company && in_flight_count > QUANTUM {
+            let in_flight_max = QUANTUM;
+            breaches.push(Breach::TooManyInFlight { in_flight_count, in_flight_max });
+        }
+        if self.turn.is_none_or(|turn| turn.source != request.task) {
+            if let Some(kept_for) = self.kept_for(now) {
+                breaches.push(Breach::TurnTaken { id, kept_for });
+            }
+            let outranks = |source: &Source| {
+                source.is_real_time()
+                    && source.queued_count > 0
+                    && source.waiting_since <= self.last
+            };
+            if !own.is_real_time() && others().any(|(_, source)| outranks(source)) {
+                breaches.push(Breach::ClassOvertook { id });
+            }
+        }
+        breaches
+    }
+
+    /// The source for which the drive is kept.
+    fn kept_for(&self, now: Time) -> Option<TaskIndex> {
+        let turn = self.turn?;
+        let source = &self.sources[&turn.source];
+        let is_used_up = now >= turn.begins_after + source.slice();
+        let is_given_up = turn.is_given_up || source.is_given_up(now);
+        (!is_given_up && !is_used_up).then_some(turn.source)
+    }
+
+    /// Ends a turn whose source has idled for too long, before something new comes.
+    fn give_up(&mut self, now: Time) {
+        if let Some(turn) = &mut self.turn {
+            turn.is_given_up |= self.sources[&turn.source].is_given_up(now);
+        }
+    }
+
+    /// Notes that a source sends.
+    fn send(&mut self, now: Time, request: &Request) {
+        let task = request.task;
+        // The same source may have kept its turn or got the next one: the earlier end is safe.
+        let own = self.turn.filter(|turn| turn.source == task);
+        let begins_after = own.map_or(self.last, |turn| turn.begins_after);
+        self.turn = Some(Turn { source: task, begins_after, is_given_up: false });
+        self.last = now;
+        let own = self.sources.get_mut(&task).expect("it released the request");
+        own.queued_count -= 1;
+        own.in_flight_count += 1;
+        own.others.clear();
+        self.queued[request.class as usize] -= 1;
+        for (_, source) in self.sources.iter_mut().filter(|(other, _)| **other != task) {
+            if source.is_ready() {
+                source.others.entry(task).or_insert(now);
+            } else {
+                source.others.clear();
+            }
+        }
+    }
+}
+
+impl Checker for TimeSlices {
+    fn log(&self) -> &ViolationLog {
+        &self.log
+    }
+}
+
+impl Observer for TimeSlices {
+    fn released(&mut self, now: Time, request: &Request) {
+        self.give_up(now);
+        let queued = &mut self.queued[request.class as usize];
+        *queued += 1;
+        self.is_over |= *queued > self.queued_max;
+        let new = || Source {
+            class: request.class,
+            queued_count: 0,
+            in_flight_count: 0,
+            back: Time::ZERO,
+            waiting_since: now,
+            others: BTreeMap::new(),
+        };
+        let source = self.sources.entry(request.task).or_insert_with(new);
+        if source.queued_count == 0 {
+            source.waiting_since = now;
+        }
+        source.queued_count += 1;
+    }
+
+    fn dispatched(&mut self, now: Time, batch: &[Request]) {
+        for request in batch {
+            // What never came is the matter of another checker.
+            let own = self.sources.get(&request.task);
+            if own.is_none_or(|own| own.queued_count == 0) {
+                continue;
+            }
+            if !self.is_over {
+                for breach in self.breaches(now, request) {
+                    self.log.add(now, breach);
+                }
+            }
+            self.send(now, request);
+        }
+    }
+
+    fn completed(&mut self, now: Time, request: &Request, _outcome: Outcome) {
+        if let Some(source) = self.sources.get_mut(&request.task) {
+            // Saturation: a request returned twice is the matter of another checker.
+            source.in_flight_count = source.in_flight_count.saturating_sub(1);
+            source.back = now;
+        }
+    }
+
+    fn dropped(&mut self, _now: Time, request: &Request) {
+        self.queued[request.class as usize] -= 1;
+        if let Some(source) = self.sources.get_mut(&request.task) {
+            source.queued_count -= 1;
+            source.others.clear();
+        }
+    }
+}

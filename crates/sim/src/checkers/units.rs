@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! Where each unit of each task stands: a task whose jobs have e requests is e units, and at most e
+//! of its requests are within its contract at once. Further requests wait for a unit, and no
+//! condition counts them.
+//!
+//! Every query scans all units: simple, and fast enough for a checker.
+
+use std::collections::VecDeque;
+
+use tidegate_model::{Plan, Request, RequestId, Time};
+
+use super::is_best_effort;
+
+/// Where a unit stands, with its request and when that is due.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Stage {
+    Idle,
+    Waiting(RequestId, Time),
+    InFlight(RequestId, Time),
+}
+
+/// One request of a task's jobs.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Unit {
+    task: usize,
+    pub(super) stage: Stage,
+    /// When it may be released again.
+    pub(super) next_release: Time,
+}
+
+/// All units; see the module's text.
+#[derive(Debug)]
+pub(super) struct Units {
+    plan: Plan,
+    all: Vec<Unit>,
+    /// What waits beyond contracts, by task.
+    excess: Vec<VecDeque<Request>>,
+}
+
+impl Units {
+    pub(super) fn of(plan: &Plan) -> Self {
+        let of_task = |(task, requests): (usize, u32)| {
+            let unit = Unit { task, stage: Stage::Idle, next_release: Time::ZERO };
+            // More than the drive accepts are never on it together.
+            std::iter::repeat_n(unit, requests.min(plan.depth) as usize)
+        };
+        let requests = plan.tasks.iter().map(|task| task.requests).enumerate();
+        Self {
+            plan: plan.clone(),
+            all: requests.flat_map(of_task).collect(),
+            excess: vec![VecDeque::new(); plan.tasks.len()],
+        }
+    }
+
+    /// Whether a request is one of a task's jobs.
+    pub(super) fn is_of_task(&self, request: &Request) -> bool {
+        !is_best_effort(request) && request.task.index() < self.plan.tasks.len()
+    }
+
+    pub(super) fn all(&self) -> &[Unit] {
+        &self.all
+    }
+
+    /// When a job of this unit is due that is released at `at`.
+    pub(super) fn due_after(&self, unit: &Unit, at: Time) -> Time {
+        at.checked_add(self.plan.tasks[unit.task].deadline).unwrap_or(Time::MAX)
+    }
+
+    /// The dues of those that wait.
+    pub(super) fn waiting(&self) -> impl Iterator<Item = (Time, RequestId)> {
+        self.all.iter().filter_map(|unit| match unit.stage {
+            Stage::Waiting(id, due) => Some((due, id)),
+            Stage::Idle | Stage::InFlight(..) => None,
+        })
+    }
+
+    /// How many requests of tasks wait, those beyond contracts included.
+    pub(super) fn queued_count(&self) -> usize {
+        self.waiting().count() + self.excess.iter().map(VecDeque::len).sum::<usize>()
+    }
+
+    pub(super) fn release(&mut self, request: &Request) {
+        let task = request.task.index();
+        let idle = self
+            .all
+            .iter_mut()
+            .filter(|unit| unit.task == task && unit.stage == Stage::Idle)
+            .min_by_key(|unit| unit.next_release);
+        let Some(unit) = idle else {
+            self.excess[task].push_back(*request);
+            return;
+        };
+        let contract = &self.plan.tasks[task];
+        // The deadline of a request that a regulator held back counts from the instant at which it
+        // was let through.
+        let own = request.due.filter(|_| request.eligible <= request.released);
+        let by_contract = || request.eligible.checked_add(contract.deadline);
+        let due = own.or_else(by_contract).unwrap_or(Time::MAX);
+        unit.stage = Stage::Waiting(request.id, due);
+        unit.next_release = request.eligible.checked_add(contract.period).unwrap_or(Time::MAX);
+    }
+
+    /// A waiting unit goes to the drive; when it is due, if there is such a unit.
+    pub(super) fn send(&mut self, request: &Request) -> Option<Time> {
+        self.all.iter_mut().find_map(|unit| match unit.stage {
+            Stage::Waiting(id, due) if id == request.id => {
+                unit.stage = Stage::InFlight(id, due);
+                Some(due)
+            }
+            Stage::Waiting(..) | Stage::Idle | Stage::InFlight(..) => None,
+        })
+    }
+
+    /// A request came back or was dropped: its unit is idle, and what waits beyond the contract
+    /// takes it.
+    pub(super) fn end(&mut self, request: &Request) {
+        let task = request.task.index();
+        let has_it = |unit: &&mut Unit| match unit.stage {
+            Stage::Waiting(id, _) | Stage::InFlight(id, _) => id == request.id,
+            Stage::Idle => false,
+        };
+        if let Some(unit) = self.all.iter_mut().find(has_it) {
+            unit.stage = Stage::Idle;
+            if let Some(next) = self.excess[task].pop_front() {
+                self.release(&next);
+            }
+        } else {
+            self.excess[task].retain(|waiting| waiting.id != request.id);
+        }
+    }
+}

@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! Canaries of the rules of draining policies and of the models of Linux schedulers: a policy that
+//! breaks the rule is caught by its checker, and the policy itself is not accused of the same
+//! story.
+
+use tidegate_drive::PseudoDisk;
+use tidegate_model::{Intensity, Plan, PolicyName, Time, Workload};
+use tidegate_policy::{
+    AdaptiveDrain, Decision, Event, Fifo, Full, GatedDrain, MqDeadline, Noop, Policy, RtioSlots,
+};
+use tidegate_sim::checkers::{Breach, Checkers};
+use tidegate_sim::{Length, SimParams, simulate};
+
+use crate::common::{TIMES_MS, load, ms, plan, table, task, workload};
+
+/// drain(q): with fewer best-effort requests than the drive takes, the deadlines can be kept.
+const DRAIN_MS: [u64; 4] = [10, 20, 30, 40];
+
+fn drained_workload(tasks: usize) -> Workload {
+    let tasks = (0..tasks).map(|_| task("task", 60)).collect();
+    let mut workload = workload(&TIMES_MS, tasks, vec![load("backup", Intensity::Outstanding(6))]);
+    workload.contracts.drain = Some(table(&DRAIN_MS));
+    workload
+}
+
+/// What the checkers of `name` say of a policy, which may follow another plan than they do.
+fn breaches_of(workload: &Workload, name: PolicyName, policy: impl Policy) -> Vec<Breach> {
+    let mut checkers = Checkers::of_policy(name, &plan(workload, 4, 0));
+    let drive = PseudoDisk::new(workload.depth, workload.table.clone(), 1);
+    let params = SimParams::new(workload, Length::Jobs(40));
+    simulate(&params, policy, drive, &mut checkers);
+    checkers.violations().into_iter().map(|violation| violation.breach).collect()
+}
+
+/// The plan of a workload whose drive is thought to be drained in no time.
+fn optimist(workload: &Workload) -> Plan {
+    let mut plan = plan(workload, 4, 0);
+    plan.contracts.drain = Some(table(&[1, 1, 1, 1]));
+    plan
+}
+
+fn is_late(breach: &Breach) -> bool {
+    matches!(breach, Breach::JoinedTooLate { .. })
+}
+
+fn is_overtaking(breach: &Breach) -> bool {
+    matches!(breach, Breach::ClassOvertook { .. })
+}
+
+#[test]
+fn best_effort_past_the_latest_safe_instant_is_caught() {
+    let one = drained_workload(1);
+    let name = PolicyName::AdaptiveDrain;
+    assert_eq!(breaches_of(&one, name, AdaptiveDrain::new(&plan(&one, 4, 0))), []);
+    let breaches = breaches_of(&one, name, AdaptiveDrain::new(&optimist(&one)));
+    assert!(!breaches.is_empty() && breaches.iter().all(is_late), "{breaches:?}");
+
+    let three = drained_workload(3);
+    let name = PolicyName::GatedDrain;
+    assert_eq!(breaches_of(&three, name, GatedDrain::new(&plan(&three, 4, 0))), []);
+    let breaches = breaches_of(&three, name, GatedDrain::new(&optimist(&three)));
+    assert!(!breaches.is_empty() && breaches.iter().all(is_late), "{breaches:?}");
+}
+
+/// `gated-drain` for one task, beside two: it thinks of too few units.
+#[test]
+fn gate_that_forgets_a_task_is_caught() {
+    let three = drained_workload(3);
+    let forgetful = Plan { tasks: vec![task("task", 60)], ..plan(&three, 4, 0) };
+    let breaches = breaches_of(&three, PolicyName::GatedDrain, GatedDrain::new(&forgetful));
+    assert!(breaches.iter().any(is_late), "{breaches:?}");
+}
+
+#[test]
+fn best_effort_on_a_reserved_place_is_caught() {
+    let two = drained_workload(2);
+    let name = PolicyName::RtioSlots;
+    assert_eq!(breaches_of(&two, name, RtioSlots::new(&plan(&two, 4, 0))), []);
+    let fewer = Plan { tasks: vec![task("task", 60)], ..plan(&two, 4, 0) };
+    let breaches = breaches_of(&two, name, RtioSlots::new(&fewer));
+    assert!(!breaches.is_empty() && breaches.iter().all(is_late), "{breaches:?}");
+}
+
+/// Says nothing for as long as the drive is empty, but at the very beginning.
+struct Sleepy<P> {
+    inner: P,
+    in_flight: usize,
+    is_awake: bool,
+}
+
+impl<P: Policy> Policy for Sleepy<P> {
+    fn observe(&mut self, now: Time, event: Event) -> Result<(), Full> {
+        match event {
+            Event::Complete { .. } => self.in_flight -= 1,
+            // The second arrival after it fell asleep wakes it.
+            Event::Release(_) => self.is_awake = !self.is_awake,
+            _ => {}
+        }
+        self.inner.observe(now, event)
+    }
+
+    fn decide(&mut self, now: Time) -> Decision {
+        if self.in_flight == 0 && !self.is_awake {
+            return Decision::AwaitEvent;
+        }
+        let decision = self.inner.decide(now);
+        if matches!(decision, Decision::Dispatch { .. }) {
+            self.in_flight += 1;
+        }
+        decision
+    }
+}
+
+fn sleepy<P>(inner: P) -> Sleepy<P> {
+    Sleepy { inner, in_flight: 0, is_awake: true }
+}
+
+#[test]
+fn empty_drive_beside_waiting_requests_is_caught() {
+    let mut two = drained_workload(2);
+    two.best_effort.clear();
+    two.tasks[1].offset = ms(5);
+    let plan = plan(&two, 4, 0);
+    let idle = |breach: &Breach| matches!(breach, Breach::RoomUnused { in_flight_count: 0, .. });
+    let caught = |name, policy: Box<dyn Policy>| {
+        let found = breaches_of(&two, name, sleepy(policy));
+        assert!(found.iter().any(idle), "{name}: {found:?}");
+    };
+    caught(PolicyName::AdaptiveDrain, Box::new(AdaptiveDrain::new(&plan)));
+    caught(PolicyName::GatedDrain, Box::new(GatedDrain::new(&plan)));
+    caught(PolicyName::RtioSlots, Box::new(RtioSlots::new(&plan)));
+    caught(PolicyName::MqDeadline, Box::new(MqDeadline::new(4, 1_000)));
+}
+
+#[test]
+fn best_effort_before_real_time_is_caught() {
+    let workload = drained_workload(3);
+    for name in [
+        PolicyName::Rtio,
+        PolicyName::RtioDrain,
+        PolicyName::RtioLimit,
+        PolicyName::RtioSlots,
+        PolicyName::AdaptiveDrain,
+        PolicyName::GatedDrain,
+        PolicyName::CfqGrouped,
+        PolicyName::BfqStrict,
+        PolicyName::MqDeadline,
+        PolicyName::Cfq,
+    ] {
+        let breaches = breaches_of(&workload, name, Fifo::new(1_000));
+        assert!(breaches.iter().any(is_overtaking), "{name}: {breaches:?}");
+    }
+}
+
+/// FIFO serves the units of jobs that are due at different times in the order of their release.
+#[test]
+fn units_out_of_the_order_of_their_deadlines_are_caught() {
+    let mut workload = drained_workload(4);
+    for (task, deadline) in workload.tasks.iter_mut().zip([60, 50, 40, 30]) {
+        task.deadline = ms(deadline);
+    }
+    let breaches = breaches_of(&workload, PolicyName::GatedDrain, Fifo::new(1_000));
+    let later = |breach: &Breach| matches!(breach, Breach::LaterDueFirst { .. });
+    assert!(breaches.iter().any(later), "{breaches:?}");
+}
+
+#[test]
+fn linux_models_keep_their_rules_and_not_each_others() {
+    let mut workload = drained_workload(3);
+    workload.best_effort.push(load("scrub", Intensity::Outstanding(3)));
+    let breaches = |name, policy: Box<dyn Policy>| breaches_of(&workload, name, policy);
+    let built = |name| tidegate_policy::build(name, &plan(&workload, 4, 0), None).unwrap();
+    let names = [
+        PolicyName::Deadline,
+        PolicyName::MqDeadline,
+        PolicyName::Cfq,
+        PolicyName::CfqGrouped,
+        PolicyName::BfqStrict,
+    ];
+    for name in names {
+        assert_eq!(breaches(name, built(name)), [], "{name}");
+        for other in names.into_iter().filter(|&other| other != name) {
+            assert_ne!(breaches(name, built(other)), [], "{other} as {name}");
+        }
+        assert_ne!(breaches(name, built(PolicyName::Noop)), [], "noop as {name}");
+    }
+}
+
+#[test]
+fn requests_out_of_position_are_caught() {
+    let workload = drained_workload(3);
+    let out_of_place = |breach: &Breach| matches!(breach, Breach::OutOfPosition { .. });
+    for name in [
+        PolicyName::Deadline,
+        PolicyName::MqDeadline,
+        PolicyName::Cfq,
+        PolicyName::CfqGrouped,
+        PolicyName::BfqStrict,
+    ] {
+        let breaches = breaches_of(&workload, name, Noop::new(4, 1_000));
+        assert!(breaches.iter().any(out_of_place), "{name}: {breaches:?}");
+    }
+}

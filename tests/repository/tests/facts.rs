@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! Code that tells policies, theorems, bounds, contracts, regulators or dispatch modes apart
+//! matches them exhaustively: what is added later must stop the build there. `==`, `matches!`,
+//! `if let` and wildcards would answer for it in silence, so they stand only where the facts are.
+//!
+//! `clippy::wildcard_enum_match_arm` sees plain wildcards in the four crates that deny it. This
+//! test reads the source for the rest: comparisons, wildcards in tuples, and every other crate.
+//! It relies on the layout of rustfmt.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+const TYPES: [&str; 6] =
+    ["PolicyName", "RegulatorName", "BoundName", "DriveContract", "Theorem", "DispatchMode"];
+
+/// Where the facts are.
+const FACTS: [&str; 2] = ["crates/model/src/facts.rs", "crates/model/src/names.rs"];
+
+/// The crates in which clippy denies wildcards over enums.
+const DENYING: [&str; 4] = ["model", "policy", "analysis", "sim"];
+
+/// A line and what is wrong with it.
+type Fault = (usize, &'static str);
+
+/// Whether a text names a variant of one of the types.
+fn names_variant(text: &str) -> bool {
+    let starts_word = |before: &str| !before.ends_with(|c: char| c.is_alphanumeric() || c == '_');
+    let is_variant = |after: &str| {
+        after.strip_prefix("::").is_some_and(|it| {
+            let word: String =
+                it.chars().take_while(|c| c.is_alphanumeric() || *c == '_').collect();
+            word != "ALL" && word.starts_with(char::is_uppercase)
+        })
+    };
+    TYPES.iter().any(|name| {
+        text.match_indices(name)
+            .any(|(at, _)| starts_word(&text[..at]) && is_variant(&text[at + name.len()..]))
+    })
+}
+
+/// A line without its comment; strings are rare enough beside these types to be left.
+fn code(line: &str) -> &str {
+    line.split_once("//").map_or(line, |(code, _)| code)
+}
+
+fn indent(line: &str) -> usize {
+    line.len() - line.trim_start().len()
+}
+
+/// What `matches!(` holds that opens at the end of `lines[0][..at]`.
+fn in_parentheses(lines: &[&str], at: usize) -> String {
+    let (mut depth, mut inside) = (1, String::new());
+    let text = lines.iter().take(40).enumerate();
+    for character in text.flat_map(|(n, line)| code(line)[if n == 0 { at } else { 0 }..].chars()) {
+        depth += i32::from(character == '(') - i32::from(character == ')');
+        if depth == 0 {
+            break;
+        }
+        inside.push(character);
+    }
+    inside
+}
+
+/// Whether a side of a comparison names a variant.
+fn is_compared(line: &str) -> bool {
+    ["==", "!="].iter().any(|operator| {
+        line.match_indices(operator).any(|(at, _)| {
+            let last = |text: &str| text.rsplit(['(', ' ', '!']).next().unwrap_or("").to_owned();
+            let first =
+                |text: &str| text.split([')', ' ', ';', ',']).next().unwrap_or("").to_owned();
+            let right = line[at + operator.len()..].trim_start();
+            let right = right.strip_prefix("Some(").or(right.strip_prefix("Ok(")).unwrap_or(right);
+            let left = line[..at].trim_end().trim_end_matches(')');
+            names_variant(&first(right)) || names_variant(&last(left))
+        })
+    })
+}
+
+/// The patterns of a `match` that begins in `lines[0]`, with the number of their line.
+fn patterns<'a>(lines: &[&'a str]) -> Vec<(usize, &'a str)> {
+    let own = indent(lines[0]);
+    let body = lines.iter().enumerate().skip(1);
+    body.take_while(|(_, line)| line.trim().is_empty() || indent(line) > own)
+        .filter(|(_, line)| indent(line) == own + 4 && !line.trim_start().starts_with(['}', ')']))
+        .map(|(number, line)| (number, line.split("=>").next().unwrap_or_default().trim()))
+        .collect()
+}
+
+/// Whether a pattern has a wildcard, alone or beside others in a tuple.
+fn has_wildcard(pattern: &str) -> bool {
+    let pattern = pattern.split(" if ").next().unwrap_or_default();
+    let parts = pattern.trim().trim_start_matches('(').trim_end_matches(')').split(", ");
+    parts.map(str::trim).any(|part| part == "_")
+}
+
+/// What is wrong with a file.
+fn faults(text: &str) -> Vec<Fault> {
+    let lines: Vec<&str> = text.lines().collect();
+    let mut faults = Vec::new();
+    for (number, line) in lines.iter().enumerate() {
+        let line = code(line);
+        if let Some(at) = line.find("matches!(")
+            && names_variant(&in_parentheses(&lines[number..], at + "matches!(".len()))
+        {
+            faults.push((number + 1, "matches!"));
+        }
+        if is_compared(line) {
+            faults.push((number + 1, "comparison"));
+        }
+        if let Some((_, bound)) = line.split_once("let ")
+            && names_variant(bound.split(" = ").next().unwrap_or_default())
+            && bound.contains(" = ")
+            && !bound.split(" = ").next().unwrap_or_default().contains(": ")
+        {
+            faults.push((number + 1, "if let"));
+        }
+        if line.contains("match ") && line.trim_end().ends_with('{') {
+            let patterns = patterns(&lines[number..]);
+            if patterns.iter().any(|(_, pattern)| names_variant(pattern)) {
+                let wild = patterns.iter().filter(|(_, pattern)| has_wildcard(pattern));
+                faults.extend(wild.map(|(arm, _)| (number + arm + 1, "wildcard")));
+            }
+        }
+    }
+    faults
+}
+
+/// The Rust files of a folder that are no tests.
+fn sources(folder: &Path, found: &mut Vec<PathBuf>) {
+    let mut entries: Vec<PathBuf> = fs::read_dir(folder)
+        .expect("a folder")
+        .map(|entry| entry.expect("an entry").path())
+        .collect();
+    entries.sort();
+    for path in entries {
+        let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+        if path.is_dir() && !["tests", "harness", "target"].contains(&name) {
+            sources(&path, found);
+        } else if name.ends_with(".rs") && name != "tests.rs" {
+            found.push(path);
+        }
+    }
+}
+
+fn root() -> &'static Path {
+    Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))
+}
+
+#[test]
+fn policies_are_told_apart_by_their_facts() {
+    let mut files = Vec::new();
+    for entry in fs::read_dir(root().join("crates")).expect("the crates") {
+        let source = entry.expect("a crate").path().join("src");
+        if source.is_dir() {
+            sources(&source, &mut files);
+        }
+    }
+    assert!(files.len() > 100, "only {} files were found", files.len());
+    let mut all = Vec::new();
+    for path in files {
+        let name = path.strip_prefix(root()).expect("below the root").display().to_string();
+        if FACTS.contains(&name.as_str()) {
+            continue;
+        }
+        // Outside of the builder's own module nothing of the tests is compiled into a crate.
+        let text = fs::read_to_string(&path).expect("a source file");
+        let text = text.split("#[cfg(test)]\nmod tests {").next().unwrap_or_default();
+        all.extend(faults(text).into_iter().map(|(line, what)| format!("{name}:{line}: {what}")));
+    }
+    assert_eq!(all, Vec::<String>::new(), "match the type exhaustively, or ask the policy's facts");
+}
+
+#[test]
+fn wildcards_over_enums_are_denied_where_promises_are_made() {
+    for name in DENYING {
+        let library = root().join("crates").join(name).join("src/lib.rs");
+        let text = fs::read_to_string(library).expect("a crate");
+        let is_denied = text.contains("#![deny(clippy::wildcard_enum_match_arm)]");
+        assert!(is_denied, "{name} denies clippy::wildcard_enum_match_arm");
+    }
+}
+
+/// Each of these decides for a policy that is added later.
+#[test]
+fn every_silent_answer_is_found() {
+    for (text, expected) in [
+        ("if policy == PolicyName::Dqf {", vec![(1, "comparison")]),
+        ("if PolicyName::Dqf != policy {", vec![(1, "comparison")]),
+        ("let is = facts.contract == Some(DriveContract::Drain);", vec![(1, "comparison")]),
+        ("matches!(mode, DispatchMode::Batches)", vec![(1, "matches!")]),
+        ("matches!(\n    name,\n    BoundName::Mixed\n)", vec![(1, "matches!")]),
+        ("if let Some(Theorem::Edf) = theorem {", vec![(1, "if let")]),
+        ("match name {\n    PolicyName::Fifo => 1,\n    _ => 2,\n}", vec![(3, "wildcard")]),
+        ("match (mode, name) {\n    (DispatchMode::Batches, _) => 1,\n}", vec![(2, "wildcard")]),
+        (
+            "match (mode, is_so) {\n    (_, true) => 0,\n    (DispatchMode::Batches, _) if x => {\n    }\n}",
+            vec![(2, "wildcard"), (3, "wildcard")],
+        ),
+    ] {
+        assert_eq!(faults(text), expected, "{text}");
+    }
+}
+
+#[test]
+fn what_stops_the_build_is_not_accused() {
+    for text in [
+        "match name {\n    PolicyName::Fifo => 1,\n    PolicyName::Edf | PolicyName::Dqf => 2,\n}",
+        "// if policy == PolicyName::Dqf {",
+        "let policy = PolicyName::Dqf;",
+        "let policy: PolicyName = PolicyName::Dqf;",
+        "for name in PolicyName::ALL {",
+        "matches!(class, Class::Hard) && names.contains(&PolicyName::Dqf)",
+        "match kind {\n    Kind::A => 1,\n    _ => 2,\n}",
+        "if batch_max == 1 { show(PolicyName::Dqf) }",
+    ] {
+        assert_eq!(faults(text), [], "{text}");
+    }
+}

@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! A policy, a theorem, a bound, a contract or a regulator that is added to its enum and nowhere
+//! else must stop the build wherever it counts: no promise by default.
+//!
+//! The test copies the crates that matter into the target directory, adds a probe to one enum at a
+//! time, and reads in which files the compiler finds a match that is no longer exhaustive
+//! (E0004). The copy has a target directory of its own, which is kept from run to run.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// The crates that the copy needs. Their tests and what these import stay behind.
+const CRATES: [&str; 7] = ["model", "stats", "policy", "analysis", "drive", "host", "sim"];
+
+const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
+
+/// A copy of a part of the workspace.
+struct Copy {
+    root: PathBuf,
+}
+
+impl Copy {
+    /// The crates as they are. Files that have not changed keep their time, so what was compiled
+    /// of them before is used again.
+    fn new() -> Self {
+        let copy = Self { root: Path::new(env!("CARGO_TARGET_TMPDIR")).join("probe-policy") };
+        let [from, to] = [Path::new(ROOT), &copy.root];
+        let workspace = read(&from.join("Cargo.toml"));
+        let members = CRATES.map(|name| format!("\"crates/{name}\"")).join(", ");
+        let rest = section_after(&workspace, "[workspace.package]");
+        let manifest = format!("[workspace]\nresolver = \"3\"\nmembers = [{members}]\n\n{rest}");
+        write(&to.join("Cargo.toml"), &manifest);
+        write(&to.join("Cargo.lock"), &read(&from.join("Cargo.lock")));
+        copy_folder(&from.join("drives"), &to.join("drives"));
+        for name in CRATES {
+            let [from, to] = [from, to].map(|root| root.join("crates").join(name));
+            write(&to.join("Cargo.toml"), &without_tests(&read(&from.join("Cargo.toml"))));
+            copy_folder(&from.join("src"), &to.join("src"));
+        }
+        copy
+    }
+
+    /// Puts `new` behind the only `anchor` in a file.
+    fn insert(&self, file: &str, anchor: &str, new: &str) {
+        let path = self.root.join(file);
+        let text = read(&path);
+        assert_eq!(text.matches(anchor).count(), 1, "`{anchor}` stands once in {file}");
+        write(&path, &text.replace(anchor, &format!("{anchor}{new}")));
+    }
+
+    /// Where the compiler finds matches that are not exhaustive when it checks a crate; nothing
+    /// if it compiles. Any other error is a fault of the probe.
+    fn open_matches(&self, name: &str) -> BTreeSet<String> {
+        let cargo = std::env::var("CARGO").unwrap_or_else(|_| "cargo".to_owned());
+        let output = Command::new(cargo)
+            .args(["check", "--offline", "--message-format=short", "-p"])
+            .arg(format!("tidegate-{name}"))
+            .current_dir(&self.root)
+            .env("CARGO_TARGET_DIR", self.root.join("target"))
+            .env_remove("RUSTFLAGS")
+            .output()
+            .expect("cargo runs");
+        let said = String::from_utf8_lossy(&output.stderr);
+        let errors = said.lines().filter(|line| line.contains(": error"));
+        let found: BTreeSet<String> = errors
+            .map(|line| {
+                assert!(line.contains("error[E0004]"), "the probe of {name} is at fault: {line}");
+                line.split(':').next().unwrap_or_default().to_owned()
+            })
+            .collect();
+        assert_eq!(output.status.success(), found.is_empty(), "{said}");
+        found
+    }
+
+    /// Asserts in which files of a crate matches are open.
+    fn stops(&self, name: &str, files: &[&str]) {
+        let expected = files.iter().map(|file| format!("crates/{name}/src/{file}")).collect();
+        assert_eq!(self.open_matches(name), expected, "after the last probe");
+    }
+}
+
+fn read(path: &Path) -> String {
+    fs::read_to_string(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+}
+
+/// Writes a file unless it says the same already.
+fn write(path: &Path, text: &str) {
+    if fs::read_to_string(path).is_ok_and(|old| old == text) {
+        return;
+    }
+    let folder = path.parent().expect("a file in a folder");
+    fs::create_dir_all(folder).and_then(|()| fs::write(path, text)).expect("room for a copy");
+}
+
+/// Copies the files of a folder, and removes those that are no longer there.
+fn copy_folder(from: &Path, to: &Path) {
+    let names = |folder: &Path| -> BTreeSet<_> {
+        let entries = fs::read_dir(folder).into_iter().flatten();
+        entries.map(|entry| entry.expect("a readable folder").file_name()).collect()
+    };
+    let wanted = names(from);
+    for gone in names(to).difference(&wanted).map(|name| to.join(name)) {
+        let removed = if gone.is_dir() { fs::remove_dir_all(gone) } else { fs::remove_file(gone) };
+        removed.expect("a copy that can be changed");
+    }
+    for name in wanted {
+        let [from, to] = [from, to].map(|folder| folder.join(&name));
+        if from.is_dir() {
+            copy_folder(&from, &to);
+        } else {
+            write(&to, &read(&from));
+        }
+    }
+}
+
+/// A manifest from a section on.
+fn section_after<'a>(manifest: &'a str, section: &str) -> &'a str {
+    &manifest[manifest.find(section).expect("the section is there")..]
+}
+
+/// A crate's manifest without what only its tests and benches need.
+fn without_tests(manifest: &str) -> String {
+    let mut is_kept = true;
+    let mut kept = String::new();
+    for line in manifest.lines() {
+        if line.starts_with('[') {
+            let dropped = ["[dev-dependencies]", "[[bench]]", "[[test]]", "[[example]]"];
+            is_kept = !dropped.contains(&line.trim());
+        }
+        if is_kept {
+            kept.push_str(line);
+            kept.push('\n');
+        }
+    }
+    kept
+}
+
+const NAMES: &str = "crates/model/src/names.rs";
+const FACTS: &str = "crates/model/src/facts.rs";
+const MATCH_OF_ROWS: &str = "// work that it conserves, what it must know of the drive.\n";
+
+/// Goal: a name that is added stops the build at its row, its builder and its checkers, in this
+/// order, and what was not touched compiles. Method: each stop is mended before the next.
+#[test]
+fn added_names_stop_the_build_wherever_they_count() {
+    let copy = Copy::new();
+    assert_eq!(copy.open_matches("sim"), BTreeSet::new());
+    assert_eq!(copy.open_matches("analysis"), BTreeSet::new());
+
+    copy.insert(NAMES, "Noop => \"noop\",\n", "/// A probe.\nProbe => \"probe\",\n");
+    copy.stops("model", &["names.rs"]);
+    let row = "row(OneAtATime, Err(\"a probe\"), None, Ignored, Conserves::All, Nothing)";
+    copy.insert(NAMES, MATCH_OF_ROWS, &format!("Self::Probe => {row},\n"));
+    copy.stops("model", &[]);
+    copy.stops("policy", &["build.rs"]);
+    let fifo = "Box::new(Fifo::new(queued_max))";
+    let build = format!("PolicyName::Probe => {fifo},\n");
+    copy.insert("crates/policy/src/build.rs", &format!("PolicyName::Fifo => {fifo},\n"), &build);
+    copy.stops("policy", &[]);
+    copy.stops("sim", &["checkers/promises.rs"]);
+    // Nothing there asks for the name, only for the theorem that the row does not give.
+    copy.stops("analysis", &[]);
+    let theorem = copy.root.join("crates/analysis/src/select.rs");
+    assert!(!read(&theorem).contains("PolicyName::"), "theorems are chosen by the row alone");
+
+    let copy = Copy::new();
+    copy.insert(FACTS, "pub enum Theorem {\n", "/// A probe.\nProbe,\n");
+    copy.stops("model", &["facts.rs"]);
+    copy.insert(FACTS, "Self::DualQueue => true,\n", "Self::Probe => false,\n");
+    copy.stops("analysis", &["select.rs"]);
+
+    let copy = Copy::new();
+    let bounds = "crates/analysis/src/bounds.rs";
+    copy.insert(bounds, "pub enum BoundName {\n", "/// A probe.\nProbe => \"probe\",\n");
+    copy.stops("analysis", &["bounds.rs"]);
+
+    let copy = Copy::new();
+    let contracts = "crates/model/src/contracts.rs";
+    copy.insert(contracts, "pub enum DriveContract {\n", "/// A probe.\nProbe,\n");
+    copy.stops("model", &["contracts.rs"]);
+
+    let copy = Copy::new();
+    copy.insert(NAMES, "DepthLimit => \"depth-limit\",\n", "/// A probe.\nProbe => \"probe\",\n");
+    copy.stops("model", &["facts.rs"]);
+    for arm in ["Self::Mdn | Self::MdnExtended => true,\n", "Self::DepthLimit => true,\n"] {
+        copy.insert(FACTS, arm, "Self::Probe => true,\n");
+    }
+    copy.stops("policy", &["regulators/mod.rs"]);
+    copy.stops("analysis", &["regulated.rs", "shaping.rs"]);
+}
+
+#[test]
+fn manifests_are_cut_where_they_should_be() {
+    let manifest = "[package]\nname = \"a\"\n[dev-dependencies]\nb = \"1\"\n[lints]\nc = 2\n";
+    assert_eq!(without_tests(manifest), "[package]\nname = \"a\"\n[lints]\nc = 2\n");
+    assert_eq!(section_after("[a]\n1\n[b]\n2\n", "[b]"), "[b]\n2\n");
+}
