@@ -122,7 +122,7 @@ impl Wait<'_> {
         u128::from(self.system.best_effort_fill.ns())
     }
 
-    /// `W A + F`.
+    /// Returns `W A + F`.
     fn fixed_ns(&self) -> u128 {
         let positioning_ns = u128::from(self.system.positioning_max.ns());
         u128::from(self.batches) * positioning_ns + self.fill_ns()

@@ -101,7 +101,7 @@ impl<'a> Question<'a> {
         Ok(Self { workload, tasks, requests: requests_of(tasks, workload.depth)? })
     }
 
-    /// `rtio`.
+    /// Returns the choice for `rtio`.
     ///
     /// # Bound
     /// `R = starvation_max` for every task: a request is sent at its release.
@@ -217,7 +217,7 @@ impl<'a> Question<'a> {
         self.in_rounds(|requests| drain.time_max(best_effort_depth + requests))
     }
 
-    /// `rtio-priority`.
+    /// Returns the choice for `rtio-priority`.
     ///
     /// # Bound
     /// [`response_in_rounds`] with `D(s) = priority(s)`: the longest time that s requests with the

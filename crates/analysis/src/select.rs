@@ -59,7 +59,7 @@ pub(crate) fn depth_without_bound(workload: &Workload, policy: PolicyName) -> u3
 }
 
 /// Whether `policy` proves these tasks on the workload's drive beside its best effort. `sources`
-/// gives the index of each task's model in the workload.
+/// gives for each task the index of the workload's task that it copies.
 pub(crate) fn is_provable(
     workload: &Workload,
     policy: PolicyName,

@@ -32,7 +32,7 @@ use crate::{Decision, Event, Full, Tag};
 enum Phase {
     /// The drive is empty and no batch is begun.
     Idle,
-    /// A batch of this cost is begun; these numbers of each kind are still to dispatch.
+    /// A batch of this cost is begun; these numbers of each kind are not yet dispatched.
     Forming { real_time_left: u32, best_effort_left: u32, in_flight_count: u32, cost_ns: u64 },
     /// The batch is on the drive; this number of its requests is not yet complete.
     Serving { in_flight_count: u32 },
@@ -42,7 +42,7 @@ enum Phase {
 /// at a time; see the module documentation.
 ///
 /// # Invariants
-/// - In `Forming` both queues hold at least the requests that are still to dispatch.
+/// - In `Forming` both queues hold at least the requests that are not yet dispatched.
 /// - In `Serving` at least one request is in flight.
 /// - `best_effort_fill <= batch_max`.
 #[derive(Debug)]

@@ -97,7 +97,7 @@ pub enum Decision {
     Dispatch {
         /// The request.
         id: RequestId,
-        /// The order that the device must keep.
+        /// The tag that says how the device may order the request.
         tag: Tag,
     },
     /// Drop this queued request, which its contract allows ([`Request::optional`]), and call
