@@ -49,10 +49,10 @@ pub struct SoftPromise {
 /// charges it: `bt(0) = b(beta)`, all others b_q.
 ///
 /// # Source
-/// Own derivation, `docs/theory/soft-bounds.md` section 13; the idea is the dissertation's, section
-/// 10.3. Proof of the count: for a request u fixed in advance, "u leads a batch and that batch is
-/// longer than b_q" has probability at most epsilon, because the batch is formed before its time is
-/// known; the union bound needs no independence.
+/// Own derivation, `docs/theory/soft-bounds.md` section 13; the idea is the dissertation's,
+/// section 10.3. Proof of the count: for a request u fixed in advance, "u leads a batch and that
+/// batch is longer than b_q" has probability at most epsilon, because the batch is formed before
+/// its time is known; the union bound needs no independence.
 ///
 /// # Assumptions
 /// The drive keeps its hard table. Given all that came before, a batch exceeds b_q with a
