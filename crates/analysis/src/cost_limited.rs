@@ -40,8 +40,8 @@ pub struct CostLimitedSystem {
     pub batch_max: u32,
     /// Z: the most that the requests of one batch may cost together.
     pub cost_max: Duration,
-    /// F: best effort fills a batch that leaves no task's request behind up to this total cost; 0 =
-    /// no best effort.
+    /// F: best effort fills a batch that leaves no task's request behind up to this total cost;
+    /// 0 = no best effort.
     pub best_effort_fill: Duration,
 }
 
@@ -122,7 +122,7 @@ impl Wait<'_> {
         u128::from(self.system.best_effort_fill.ns())
     }
 
-    /// `W A + F`.
+    /// Returns `W A + F`.
     fn fixed_ns(&self) -> u128 {
         let positioning_ns = u128::from(self.system.positioning_max.ns());
         u128::from(self.batches) * positioning_ns + self.fill_ns()

@@ -39,8 +39,8 @@ impl System {
 }
 
 impl System {
-    /// Returns the longest time in ns of a batch with `real_time` real-time requests: b(max(j,
-    /// beta)).
+    /// Returns the longest time in ns of a batch with `real_time` real-time requests:
+    /// b(max(j, beta)).
     ///
     /// Without best effort a batch without requests costs nothing; with best effort it costs
     /// b(beta) (`docs/theory/dual-queue-fifo.md` section 5).

@@ -150,8 +150,8 @@ fn noop_has_no_bound_and_that_is_no_failure_of_the_proof() {
     assert!(comparison.dqf.is_some() && comparison.fifo.is_some());
 }
 
-/// No promise by default: what has no theorem has no bound and says why, on a drive of which
-/// everything is known; what has one names the contract that it rests on.
+/// Goal: no promise by default: a policy without a theorem has no bound and says why, and a policy
+/// with one names the contract that it assumes. Method: a drive for which everything is known.
 #[test]
 fn only_a_policy_whose_row_names_a_theorem_has_a_bound() {
     let mut known = workload("[[task]]\nname = \"a\"\nperiod = \"1s\"\nsize = \"128KiB\"\n");

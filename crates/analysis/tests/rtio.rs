@@ -154,8 +154,8 @@ fn rtio_promises_the_starvation_bound_where_every_request_has_a_slot() {
     assert!(matches!(rtio(&sources(21, "3s")).answer, Answer::NotApplicable { .. }));
 }
 
-/// Goal: the priority that the drive honours bounds a round whatever best effort does. Method: 12
-/// ms for one request, 20 ms for two, 30 ms for three: 12 + 20 is worse than 30.
+/// Goal: the priority that the drive honours bounds a round whatever best effort does. Method:
+/// 12 ms for one request, 20 ms for two, 30 ms for three: 12 + 20 is worse than 30.
 #[test]
 fn priority_is_promised_by_the_times_of_the_drive() {
     let contracts = "priority_ns_max = [12_000_000, 20_000_000, 30_000_000]\n";

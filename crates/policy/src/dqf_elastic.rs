@@ -9,7 +9,7 @@
 //!             more than N queued
 //!   Usual z ----------------------> batches up to the table's end --+
 //!      ^                                                            |
-//!      +---------- a batch takes all queued requests --------------+
+//!      +---------- a batch takes all queued requests ---------------+
 //! ```
 //!
 //! Source: dissertation 9.3.4 and 10.4, which propose it without a rule for when to grow.

@@ -28,10 +28,10 @@
 //! just when the drive empties and be released again at that instant. It was not among the m that
 //! the last dispatch counted, so it may have to wait for those that were.
 //!
-//! Time alone only closes the gate: each left side grows at the rate of time, and max(t,
-//! next_release) grows no faster. So the policy never asks for a wake-up. All requests of one round
-//! are one dispatch: the last check of the round has the largest k. The policy reserves no slots on
-//! the drive: the fallback plan sends to an empty drive, so n <= K suffices.
+//! Time alone only closes the gate: each left side grows at the rate of time, and
+//! max(t, next_release) grows no faster. So the policy never asks for a wake-up. All requests of
+//! one round are one dispatch: the last check of the round has the largest k. The policy reserves
+//! no slots on the drive: the fallback plan sends to an empty drive, so n <= K suffices.
 //!
 //! Requests outside the contract: a request of a task whose units are all pending waits in a queue
 //! of its task. No condition counts it, and it takes the next unit that its task gets back, so no

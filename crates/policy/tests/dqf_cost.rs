@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Goal: dual-queue FIFO with batches limited by cost forms the right batches, fills them, and
 //! notices when they are late. Method: driven by hand. A read of 4 KiB costs 1 ms, a read of 1 MiB
-//! 10 ms, and each batch another 5 ms; writes have no known cost. Unless stated otherwise, Z is 12
-//! ms, F 10 ms and z 8.
+//! 10 ms, and each batch another 5 ms; writes have no known cost. Unless stated otherwise, Z is
+//! 12 ms, F 10 ms and z 8.
 
 #[path = "common/plain.rs"]
 mod plain;

@@ -10,8 +10,8 @@
 //!
 //! These first requests are distinct, so they are at most the m costliest. If every cut is by cost
 //! (n = 0), the last of them is the first request of the last batch. The queue's cost already
-//! contains it, so only m - 1 of them count twice. Otherwise the last batch's own requests are left
-//! out; they cost at least as much as the cheapest request.
+//! contains it, so only m - 1 of them count twice. Otherwise the queue's cost also contains the
+//! last batch, which the left side omits and which costs at least as much as the cheapest request.
 
 use crate::cost_limited::CostLimitedSystem;
 

@@ -124,7 +124,7 @@ pub(crate) fn unproved(workload: &Workload) -> Option<BatchCost> {
 }
 
 /// Whether every deadline is met without best effort; `None` if the workload does not limit batches
-/// by cost. `sources` gives each task's index in the workload.
+/// by cost. `sources` gives for each task the index of the workload's task that it copies.
 pub(crate) fn is_provable(
     workload: &Workload,
     tasks: &[SporadicTask],

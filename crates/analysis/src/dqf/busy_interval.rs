@@ -43,8 +43,8 @@ pub(super) fn response_ns(system: &System, demand: &Demand) -> Option<u64> {
 /// `released` counts the requests that can be in the batches and behind them in a window of that
 /// length: half-open if requests of the last instant go last, closed if they may go first.
 ///
-/// Returns `None` if x passes the horizon, or after 10,000 rounds. From `first` on, the iteration x
-/// := ceil(released / z) cannot pass the least solution, because `released` is monotone.
+/// Returns `None` if x passes the horizon, or after 10,000 rounds. From `first` on, the iteration
+/// x := ceil(released / z) cannot pass the least solution, because `released` is monotone.
 pub(crate) fn window_batches(
     released: impl Fn(u64) -> u128,
     first: u64,

@@ -32,8 +32,8 @@ pub(super) fn common_response_ns(system: &System, demand: &Demand) -> Option<u64
     is_below_periods.then_some(response)
 }
 
-/// Returns `max bt(y) + bt(E - y)` over the totals y that whole jobs can form; `None` unless z >=
-/// E.
+/// Returns `max bt(y) + bt(E - y)` over the totals y that whole jobs can form; `None` unless
+/// z >= E.
 pub(super) fn longest_pair_ns(system: &System, demand: &Demand) -> Option<u64> {
     let requests_sum = u32::try_from(demand.requests_sum()).ok()?;
     if requests_sum > system.batch_max {

@@ -5,8 +5,8 @@
 //! A task that needs only the share q of its jobs served earns 1 - q with each job. A job that is
 //! released when a whole job is earned is excused. The earned job is spent when the excused job is
 //! dropped and returned when it is served after all. At most one is kept, so drops are spread: in
-//! any k consecutive jobs at most 1 + k (1 - q) are dropped, and among the first k at most k (1 -
-//! q).
+//! any k consecutive jobs at most 1 + k (1 - q) are dropped, and among the first k at most
+//! k (1 - q).
 //!
 //! Only jobs of one request are excused. Some requests of a larger job may already be served when
 //! the others turn out to be too late; dropping these would gain nothing.

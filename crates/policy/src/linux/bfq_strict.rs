@@ -2,9 +2,9 @@
 //! `bfq-strict`: a model of Linux `bfq` with `strict_guarantees`.
 //!
 //! Rule: one request on the drive at a time. Each source has a queue by position. The queue in
-//! service keeps the drive until it has used its budget of sectors or its 125 ms, and idles up to 8
-//! ms for its next request. Then the eligible queue with the least virtual finish time follows, in
-//! the highest class that has one. A queue of a higher class does not wait for the budget of a
+//! service keeps the drive until it has used its budget of sectors or its 125 ms, and idles up to
+//! 8 ms for its next request. Then the eligible queue with the least virtual finish time follows,
+//! in the highest class that has one. A queue of a higher class does not wait for the budget of a
 //! lower one.
 //!
 //! ```text

@@ -4,9 +4,8 @@
 //!
 //! Rule: while the drive has room it gets a request, from the real-time group if that has any,
 //! otherwise from best effort; within a group, the next by rising position. The policy never idles
-//! and holds nothing back. Best-effort requests therefore keep joining the request on the drive
-//! that a real-time request waits for; they are sorted, hence cheaper for the drive than that
-//! request.
+//! and holds nothing back. While a real-time request waits on the drive, best-effort requests
+//! therefore keep joining it there; they are sorted, hence cheaper for the drive than that request.
 //!
 //! Not modelled: merging, and the parts of time slices that the patch left in place.
 //!

@@ -4,8 +4,8 @@
 //!
 //! Rule: a batch is up to 16 requests of one direction by rising position. A new batch is of reads,
 //! unless reads were preferred twice in a row or there are none. It starts where the last batch of
-//! its direction ended. It starts with the oldest request if that has waited too long (reads 500
-//! ms, writes 5 s) or no request lies above.
+//! its direction ended. It starts with the oldest request if that has waited too long (reads
+//! 500 ms, writes 5 s) or no request lies above.
 //!
 //! Source: the Linux kernel's documentation of its deadline scheduler and its defaults.
 

@@ -52,8 +52,8 @@ mod tests {
 
     use super::*;
 
-    /// Returns a plan with b(n) = 10 n us and z = 4; with `has_costs` also A = 8 us, 2 us for 4
-    /// KiB, 9 us for 64 KiB.
+    /// Returns a plan with b(n) = 10 n us and z = 4; with `has_costs` also A = 8 us, 2 us for
+    /// 4 KiB, 9 us for 64 KiB.
     fn plan(has_costs: bool) -> Plan {
         let times: Vec<Duration> = (1..=4).map(|n| Duration::from_us(10 * n)).collect();
         let mut workload = Workload::new("d", 4, BatchTable::new(&times).unwrap());

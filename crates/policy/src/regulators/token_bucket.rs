@@ -200,7 +200,7 @@ impl TokenBucket {
         self.feed_lanes(now, &[INTERACTIVE, BEST_EFFORT, WRITES])
     }
 
-    /// As [`Self::feed`], for some lanes.
+    /// As [`Self::feed`], for some lanes only.
     fn feed_lanes(&mut self, now: Time, lanes: &[usize]) -> bool {
         self.grow(now);
         let mut is_any_fed = false;
@@ -240,8 +240,8 @@ impl TokenBucket {
     fn decide_behind(&mut self, now: Time) -> Decision {
         if self.is_real_time_refused {
             // The host offers the request again after this round, and decides again when it is
-            // accepted. The policy may refuse for ever a request of a stream that was found among
-            // best effort. Interactive tasks, which are real time by contract, do not wait for it.
+            // accepted. A policy may refuse a request of a detected stream for ever. Real time by
+            // contract must not wait for that request, if the policy has room for its class.
             self.lanes[BEST_EFFORT].refuse();
             self.lanes[WRITES].refuse();
             self.feed_lanes(now, if self.is_in_round { &[] } else { &[INTERACTIVE] });
