@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Gives the shared library a name of its own, by which programs find it wherever it was linked.
+//! Sets the shared library's soname, so that programs find it in any directory.
 
 fn main() {
     println!("cargo::rerun-if-changed=build.rs");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Any bytes of a peer on the control socket.
+//! Feeds arbitrary bytes to the control socket's protocol.
 
 #![no_main]
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Any sequence of calls, faults and departures on a service in virtual time.
+//! Feeds an arbitrary sequence of calls, faults and disconnections to a service in virtual time.
 
 #![no_main]
 

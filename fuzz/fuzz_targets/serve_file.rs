@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Any text as a serve file: read, laid out, bound, proved.
+//! Reads arbitrary text as a serve file, then lays it out, binds and proves it.
 
 #![no_main]
 

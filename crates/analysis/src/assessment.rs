@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! One answer for a whole workload: which bounds hold, by which the verdict stands, and what
-//! limits. `tidegate check` prints it, simulator and engine run by its plan. What other
-//! policies would give and what else would fit is dearer and asked for apart.
+//! Assesses a whole workload: the valid bounds, the verdict, and the limiting task.
+//! `tidegate check` prints the assessment; simulator and engine run by its plan. Bounds under other
+//! policies and headroom are more expensive and computed separately.
 
 use tidegate_model::{
     BatchChoice, BatchCost, BatchLimit, Duration, Plan, PolicyName, RequestCharges, Task, Workload,
@@ -14,82 +14,82 @@ use crate::regulated::{self, Regulated};
 use crate::select::{self, best_effort_ahead, is_shared, mixed, question, single};
 use crate::{Inapplicable, SporadicTask, Verdict, cost_limited, deferred, fifo, shaping};
 
-/// What may be promised to a workload under a policy.
+/// The promise to a workload under a policy.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Assessment {
     /// The policy in question.
     pub policy: PolicyName,
     /// z; for `noop` the drive's depth, for `fifo` 1.
     pub batch_max: u32,
-    /// beta: batches may be filled up to so many requests with best effort; 0 without any.
+    /// beta: best effort may fill batches up to this many requests; 0 without best effort.
     pub best_effort_fill: u32,
-    /// Z and F, where batches are limited by cost as well.
+    /// Z and F, if batches are also limited by cost.
     pub batch_cost: Option<BatchCost>,
-    /// How much best effort may be on the drive at once, for policies that limit it apart.
+    /// The most best-effort requests on the drive at once, for policies with a separate limit.
     pub best_effort_depth: u32,
-    /// What the answer rests on beside the batch table, and what a reader must be warned of: a
-    /// sentence each, without its full stop.
+    /// The verdict's assumptions beside the batch table, and warnings: one sentence each, without
+    /// its full stop.
     pub assumptions: Vec<String>,
-    /// The answer.
+    /// The verdict.
     pub answer: Answer,
-    /// One entry for each task, in order.
+    /// One entry per task, in order.
     pub tasks: Vec<TaskAssessment>,
-    /// What stands in the way of more; none where no bound applies or there is no task.
+    /// The limiting task or resource; `None` if no bound applies or there is no task.
     pub limit: Option<Limit>,
 }
 
-/// The three answers; neither is an error.
+/// The three verdicts; none of them is an error.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Answer {
     /// Every task has a bound within its deadline.
     Proven,
-    /// Some task has none.
+    /// Some task has no bound within its deadline.
     NotProven,
-    /// Nothing can be said of this policy.
+    /// No analysis applies to the policy and workload.
     NotApplicable {
-        /// Why not, a sentence without its full stop.
+        /// The reason, a sentence without its full stop.
         reason: &'static str,
     },
 }
 
-/// What may be promised to one task.
+/// The promise to one task.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TaskAssessment {
     /// The bounds that are valid for this policy and workload.
     pub bounds: Bounds,
-    /// The least valid bound, and which it is.
+    /// The least valid bound, and its name.
     pub response_max: Option<(Duration, BoundName)>,
-    /// Whether that is within the deadline.
+    /// Whether that bound is within the deadline.
     pub is_deadline_met: bool,
 }
 
-/// Bounds of one task under other policies; `None` also for the policy in question itself.
+/// Bounds of one task under other policies; `None` also for the assessed policy itself.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Comparison {
-    /// First in, first out, one at a time, best effort in the same queue.
+    /// First in, first out, one request at a time, best effort in the same queue.
     pub fifo: Option<Duration>,
-    /// Earliest deadline first, one at a time, best effort behind it.
+    /// Earliest deadline first, one request at a time, best effort behind real time.
     pub edf: Option<Duration>,
-    /// Dual-queue FIFO with the batch size that suits it best.
+    /// Dual-queue FIFO with the best batch size.
     pub dqf: Option<Duration>,
 }
 
-/// What stands in the way of more.
+/// The limiting task or resource.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Limit {
-    /// The task with the least share of its deadline left.
+    /// The task with the smallest margin relative to its deadline.
     Margin {
         /// Index of the task.
         task: usize,
     },
-    /// The task whose bound exceeds its deadline by the largest share.
+    /// The task whose bound exceeds its deadline by the largest fraction.
     Deadline {
         /// Index of the task.
         task: usize,
     },
-    /// More requests come in the long run than the device serves in full batches.
+    /// The tasks' long-run request rate exceeds the rate of full batches.
     Capacity,
-    /// The task for which the analysis gave up before it found a bound.
+    /// The task for which the analysis stopped before it found a bound.
     NoBound {
         /// Index of the task.
         task: usize,
@@ -97,14 +97,14 @@ pub enum Limit {
 }
 
 impl Assessment {
-    /// Whether a bound that is used charges each request its own cost: then the promise holds for a
-    /// drive that keeps A and its costs, which may be less than b(i).
+    /// Whether a used bound charges each request its own cost. The promise then holds for a drive
+    /// that keeps A and its costs, which may be less than b(i).
     pub fn rests_on_costs(&self) -> bool {
         let mut used = self.tasks.iter().filter_map(|task| task.response_max);
         self.batch_cost.is_some() || used.any(|(_, name)| name.rests_on_costs())
     }
 
-    /// The parameters for simulator and engine that this assessment speaks of.
+    /// Returns the plan for simulator and engine with this assessment's parameters.
     pub fn plan(&self, workload: &Workload) -> Plan {
         Plan {
             batch_max: self.batch_max.min(workload.table.batch_max()),
@@ -124,7 +124,7 @@ impl Assessment {
 /// of the table.
 ///
 /// # Panics
-/// When a fixed batch size exceeds the table, which `WorkloadFile::bind` refuses.
+/// If a fixed batch size exceeds the table, which `WorkloadFile::bind` refuses.
 pub fn assess(workload: &Workload, policy: PolicyName) -> Assessment {
     if let Some(reason) = regulated::objection(workload) {
         return not_applicable(workload, policy, reason);
@@ -141,10 +141,10 @@ pub fn assess(workload: &Workload, policy: PolicyName) -> Assessment {
     }
 }
 
-/// What policies other than `policy` would give each task.
+/// Returns the bounds of each task under policies other than `policy`.
 ///
 /// # Complexity
-/// As [`assess`] of each of them.
+/// As [`assess`] for each of these policies.
 pub fn compare(workload: &Workload, policy: PolicyName) -> Vec<Comparison> {
     if regulated::objection(workload).is_some() {
         return vec![Comparison::default(); workload.tasks.len()];
@@ -154,7 +154,7 @@ pub fn compare(workload: &Workload, policy: PolicyName) -> Vec<Comparison> {
     }
     let tasks = sporadic(&workload.tasks);
     let is_open = |column: PolicyName| {
-        // By the same bound, `scan-edf` promises what `edf` does.
+        // `scan-edf` has the same bound as `edf`.
         !column.shares_bounds_with(policy) && objection(workload, column).is_none()
     };
     let in_rhythm = |bounds: Vec<Option<Duration>>| {
@@ -186,19 +186,21 @@ pub fn compare(workload: &Workload, policy: PolicyName) -> Vec<Comparison> {
     (0..tasks.len()).map(comparison).collect()
 }
 
-/// Why no analysis applies to this workload under the policy, whatever its tasks, if so.
+/// Returns the reason for which no analysis applies to this workload under the policy, whatever its
+/// tasks.
 pub(crate) fn objection(workload: &Workload, policy: PolicyName) -> Option<&'static str> {
     shaping::objection(workload, policy).or_else(|| {
-        // Where there is no bound at all, that is the better reason.
+        // If there is no bound at all, that is the better reason.
         let has_bound = policy.facts().theorem.is_ok();
         deferred::objection(workload, policy).filter(|_| has_bound)
     })
 }
 
-/// A policy of which nothing can be promised, and why: a sentence without its full stop.
+/// Returns the assessment of a policy without promise. `reason` is a sentence without its full
+/// stop.
 ///
-/// Without a proof there is nothing that best effort could take away: batches are as large as
-/// they can be, and filled with it.
+/// Without a proof, best effort cannot cost one: batches have the largest size and best effort
+/// fills them.
 fn not_applicable(workload: &Workload, policy: PolicyName, reason: &'static str) -> Assessment {
     let task =
         TaskAssessment { bounds: Bounds::default(), response_max: None, is_deadline_met: false };
@@ -222,7 +224,7 @@ fn not_applicable(workload: &Workload, policy: PolicyName, reason: &'static str)
     }
 }
 
-/// Puts the answer together once batch size and bounds are known.
+/// Returns the assessment once batch size and bounds are known.
 fn conclude(workload: &Workload, policy: PolicyName, choice: Choice) -> Assessment {
     let tasks = sporadic(&workload.tasks);
     let bounds = shaping::while_in_rhythm(&workload.tasks, choice.bounds);
@@ -241,8 +243,8 @@ fn conclude(workload: &Workload, policy: PolicyName, choice: Choice) -> Assessme
         assumptions.push(by_costs(workload));
     }
     let full_batch_ns = workload.table.time_max(choice.batch_max).ns();
-    // Capacity is that of full batches: where there are none, it stands in nobody's way, and
-    // where cost limits them, nobody knows how many requests they hold.
+    // Capacity is the rate of full batches. Without full batches it limits nothing, and if cost
+    // limits the batches, their number of requests is unknown.
     let is_within_capacity = choice.batch_cost.is_some()
         || policy.facts().dispatch.limits_best_effort()
         || Demand::new(&tasks).is_within_capacity(choice.batch_max, full_batch_ns);
@@ -263,24 +265,24 @@ fn conclude(workload: &Workload, policy: PolicyName, choice: Choice) -> Assessme
     }
 }
 
-/// What the bound `mixed` takes for granted.
+/// Returns the assumption of the bound `mixed`.
 fn by_costs(workload: &Workload) -> String {
     format!(
         "the bound `mixed` holds while no batch of `{}` takes longer than A and the costs of its \
-         requests, which is less than its table where they are small",
+         requests, which is less than its table for small requests",
         workload.drive_name
     )
 }
 
-/// What is to be said of the contract that the policy rests on where it was measured too low.
+/// Returns the notes about the policy's contract if it was measured too low.
 fn raised(workload: &Workload, policy: PolicyName) -> impl Iterator<Item = String> {
     let of_contract = workload.contracts.raised_of(policy.facts().contract);
     of_contract.map(|raised| raised.note.clone())
 }
 
-/// The task that stands closest to its deadline, or furthest beyond it.
+/// Returns the task with the smallest margin, or with the largest excess over its deadline.
 fn limit(tasks: &[SporadicTask], assessed: &[TaskAssessment]) -> Option<Limit> {
-    // The bound as a share of the deadline, in parts per billion, rounded up.
+    // The bound as a fraction of the deadline, in parts per billion, rounded up.
     let share = |index: usize| {
         let deadline = u128::from(tasks[index].deadline.ns());
         assessed[index].response_max.map_or(u128::MAX, |(response, _)| {
@@ -295,7 +297,7 @@ fn limit(tasks: &[SporadicTask], assessed: &[TaskAssessment]) -> Option<Limit> {
     })
 }
 
-/// The tasks as the analyses see them.
+/// Returns the tasks in the form that the analyses take.
 pub(crate) fn sporadic(tasks: &[Task]) -> Vec<SporadicTask> {
     let sporadic = |task: &Task| SporadicTask {
         period: task.period,

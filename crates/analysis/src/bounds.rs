@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The bounds of one task side by side, and which of them is the least.
+//! The bounds of one task, and the selection of the least.
 
 use tidegate_model::Duration;
 
 use crate::budget::Budget;
 use crate::{Inapplicable, SporadicTask, System, Verdict, dq_edf, dqf, edf};
 
-/// The bounds of one task; `None` where one does not apply or does not exist.
+/// The bounds of one task; `None` for a bound that does not apply or does not exist.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Bounds {
     /// [`dqf::linear`].
@@ -18,12 +18,12 @@ pub struct Bounds {
     /// [`dqf::tight`]; for `fifo` [`crate::fifo::responses_with_best_effort`], for `edf` and
     /// `scan-edf` [`edf::responses`], for `dq-edf` [`dq_edf::tight`].
     pub tight: Option<Duration>,
-    /// [`crate::heterogeneous::responses`], where requests differ.
+    /// [`crate::heterogeneous::responses`], if requests differ.
     pub mixed: Option<Duration>,
 }
 
 tidegate_model::names! {
-    /// Which bound gave the verdict.
+    /// The bound that gave the verdict.
     pub enum BoundName {
         /// Lemma 9.2.2.
         Linear => "linear",
@@ -33,13 +33,13 @@ tidegate_model::names! {
         MinPeriod => "min_period",
         /// Theorems 1 to 3, their form for deadlines, or the exact bounds of FIFO and EDF.
         Tight => "tight",
-        /// Costs request by request.
+        /// The bound by each request's own cost.
         Mixed => "mixed",
     }
 }
 
 impl BoundName {
-    /// Whether it charges each request its own cost.
+    /// Whether the bound charges each request its own cost.
     pub const fn rests_on_costs(self) -> bool {
         match self {
             Self::Mixed => true,
@@ -47,7 +47,7 @@ impl BoundName {
         }
     }
 
-    /// Which of equal bounds is named: the lowest, the tightest kind.
+    /// Returns the rank among equal bounds: the lowest, the tightest kind, is named.
     const fn rank(self) -> u8 {
         match self {
             Self::Tight => 0,
@@ -60,7 +60,7 @@ impl BoundName {
 }
 
 impl Bounds {
-    /// The bound of that name.
+    /// Returns the bound of that name.
     pub const fn of(&self, name: BoundName) -> Option<Duration> {
         match name {
             BoundName::Linear => self.linear,
@@ -71,13 +71,13 @@ impl Bounds {
         }
     }
 
-    /// The least of them; of equal ones the tightest kind is named.
+    /// Returns the least bound; among equal ones it names the tightest kind.
     pub fn least(&self) -> Option<(Duration, BoundName)> {
         let bounds = BoundName::ALL.into_iter().filter_map(|name| Some((self.of(name)?, name)));
         bounds.min_by_key(|&(bound, name)| (bound, name.rank()))
     }
 
-    /// What holds for both: of each bound the larger, none if one has none.
+    /// Returns the bounds that hold for both: the larger of each pair, or `None` if one is `None`.
     pub(crate) fn worse(self, other: Self) -> Self {
         let larger = |name| self.of(name).zip(other.of(name)).map(|(a, b)| a.max(b));
         Self {
@@ -95,10 +95,10 @@ pub(crate) fn is_met(task: &SporadicTask, bounds: &Bounds) -> bool {
     bounds.least().is_some_and(|(response, _)| response <= task.deadline)
 }
 
-/// All bounds of dual-queue FIFO that are valid for this system.
+/// Returns all bounds of dual-queue FIFO that are valid for this system.
 ///
-/// With best effort aboard, even where none may ride, the minimum-period bound is left out:
-/// what is printed shall not change its meaning with beta.
+/// With best effort, even if beta is 0, the minimum-period bound is omitted: a printed bound must
+/// not change its meaning with beta.
 pub(crate) fn dqf_bounds(system: &System, is_shared: bool, budget: &Budget) -> Vec<Bounds> {
     let min_period =
         if is_shared { Err(Inapplicable::BestEffortAboard) } else { dqf::min_period(system) };
@@ -113,17 +113,17 @@ pub(crate) fn dqf_bounds(system: &System, is_shared: bool, budget: &Budget) -> V
     )
 }
 
-/// The bound of dual-queue EDF: those that rest on release order do not hold.
+/// Returns the bound of dual-queue EDF; bounds that rely on release order do not hold.
 pub(crate) fn dq_edf_bounds(system: &System, budget: &Budget) -> Vec<Bounds> {
     only_tight(system, &Ok(dq_edf::tight_within(system, budget)))
 }
 
-/// The bound of one-at-a-time EDF; it is exact.
+/// Returns the bound of one-at-a-time EDF, which is exact.
 pub(crate) fn edf_bounds(system: &System, is_shared: bool) -> Vec<Bounds> {
     only_tight(system, &edf_responses(system, is_shared))
 }
 
-/// The bound of one-at-a-time EDF beside best effort, or without.
+/// Returns the bound of one-at-a-time EDF with or without best effort.
 pub(crate) fn edf_responses(
     system: &System,
     is_shared: bool,
@@ -136,7 +136,7 @@ fn only_tight(system: &System, tight: &Result<Vec<Verdict>, Inapplicable>) -> Ve
     (0..system.tasks.len()).map(bounds).collect()
 }
 
-/// One `Bounds` per task from one list per bound; a bound that does not apply has none.
+/// Returns one `Bounds` per task from one list per bound; a bound that does not apply is `None`.
 pub(crate) fn zip_bounds(
     count: usize,
     [linear, busy_interval, min_period, tight]: [Result<Vec<Verdict>, Inapplicable>; 4],
@@ -151,7 +151,7 @@ pub(crate) fn zip_bounds(
     (0..count).map(bounds).collect()
 }
 
-/// The bound of one task, none where the analysis does not apply or found none.
+/// Returns the bound of one task; `None` if the analysis does not apply or found no bound.
 pub(crate) fn bound_of(
     bound: &Result<Vec<Verdict>, Inapplicable>,
     task: usize,

@@ -1,29 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Drives whose memory takes writes and carries them out later.
+//! The promise to workloads on drives whose memory takes writes and carries them out later.
 //!
-//! Every contract here was measured for one kind of request at a time. On such a drive a read
-//! may stand behind writes that were complete long before: more than the table knows, for the
-//! memory holds many. So nothing is promised to a workload that reads and writes unless what
-//! mixed batches take was measured (`[cost]`), and then only by policies that rest on b(i).
-//! Writes alone always stand behind earlier writes, when they are measured too: there the tables
-//! hold, for writes that come as the measured ones did.
+//! Every contract here was measured for one kind of request at a time. On such a drive a read may
+//! wait behind writes that completed long before, and behind more of them than the table covers,
+//! because the memory holds many. So a workload that reads and writes gets a promise only if the
+//! times of mixed batches were measured (`[cost]`), and only under policies whose contract is b(i).
+//! Writes alone always wait behind earlier writes, also while they are measured: their tables hold
+//! for writes that are issued as the measured ones were.
 
 use tidegate_model::{DeferredWrites, DriveContract, Knowledge, Op, PolicyName, Workload};
 
 const UNMEASURED: &str = "the drive's memory takes writes and carries them out later, so a read may wait \
-     for writes that were complete before, and no table knows how long; switch the drive's write \
+     for writes that completed before, and no table gives the time; switch the drive's write \
      cache off and measure it again, or measure mixed batches \
      (`tidegate profile --only batch,mixed --op read,write`)";
 
-const NOT_BY_COST: &str = "the drive's memory takes writes and carries them out later, and of what it keeps \
-     beside batches nothing was measured with reads and writes mixed; switch the drive's write \
+const NOT_BY_COST: &str = "the drive's memory takes writes and carries them out later, and of its contracts \
+     only batch times were measured with reads and writes mixed; switch the drive's write \
      cache off and measure it again, or use dqf, for which [cost] is enough";
 
-const UNFORESEEN: &str = "das must know how long a request takes, and on a drive whose memory takes writes \
-     and carries them out later nobody does; switch the drive's write cache off and measure it \
-     again, or use dqf";
+const UNFORESEEN: &str = "das needs the service time of each request, which is unknown on a drive whose \
+     memory takes writes and carries them out later; switch the drive's write cache off and \
+     measure it again, or use dqf";
 
-/// Why nothing is said of a workload on such a drive, if so.
+/// Returns the reason for which a workload on such a drive gets no promise, if there is one.
 pub(crate) fn objection(workload: &Workload, policy: PolicyName) -> Option<&'static str> {
     let facts = policy.facts();
     let of_mixed = match workload.contracts.deferred_writes {
@@ -38,7 +38,7 @@ pub(crate) fn objection(workload: &Workload, policy: PolicyName) -> Option<&'sta
     }
 }
 
-/// Whether b(i) is all that a proof takes for granted of the drive.
+/// Whether b(i) is the only contract of the drive that a proof assumes.
 fn rests_on_batches(contract: Option<DriveContract>) -> bool {
     contract.is_some_and(|contract| match contract {
         DriveContract::Batches => true,
@@ -46,12 +46,12 @@ fn rests_on_batches(contract: Option<DriveContract>) -> bool {
     })
 }
 
-/// What a proof for writes alone rests on, if there is one.
+/// Returns the assumption of a proof for writes alone, if there is one.
 pub(crate) fn note(workload: &Workload) -> Option<String> {
     let is_deferred = workload.contracts.deferred_writes != DeferredWrites::None;
     (is_deferred && !is_mixed(workload)).then(|| {
         "the drive's memory takes writes and carries them out later: its tables hold for writes \
-         that come as the measured ones did, at random places and nothing else beside them"
+         issued as in the measurement, at random places and with no other requests beside them"
             .to_owned()
     })
 }

@@ -1,37 +1,37 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! How many more tasks of each kind would still be proven.
+//! Computes how many more tasks of each kind would still be proven.
 
 use tidegate_model::{PolicyName, Workload};
 
 use crate::assessment::sporadic;
 use crate::select::is_provable;
 
-/// Entries beyond which headroom is not computed: each answer costs dozens of analyses.
+/// Entries beyond which headroom is not computed: each entry needs dozens of analyses.
 const ENTRIES_MAX: usize = 16;
 
-/// Counts beyond which nobody asks: the search stops there.
+/// The search stops at this count.
 const COUNT_MAX: usize = 1 << 14;
 
-/// How many tasks like those of one `[[task]]` entry fit beside everything else.
+/// The number of tasks like one `[[task]]` entry that fit beside everything else.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Headroom {
     /// Index of the entry in the workload file.
     pub entry: u32,
     /// The first task of the entry.
     pub first_task: usize,
-    /// How many more there may be; 0 where the workload is not proven as it is.
+    /// The number of additional tasks; 0 if the workload is not proven as it is.
     pub more: usize,
-    /// How many there may be in all; fewer than there are if not proven.
+    /// The largest provable number of such tasks; less than the current number if not proven.
     pub count_max: usize,
-    /// Whether the search stopped there, so that there may be more.
+    /// Whether the search stopped at `count_max`, so that there may be more.
     pub is_at_least: bool,
 }
 
-/// The headroom of every entry, best effort yielding to the new tasks; `None` for a
-/// workload of more than 16 entries, of which it is not computed.
+/// Returns the headroom of every entry, if best effort yields to the new tasks; `None` for a
+/// workload of more than 16 entries, for which it is not computed.
 ///
 /// # Complexity
-/// About 28 analyses for each entry, for each z where the batch size is `auto`.
+/// About 28 analyses per entry, for each z if the batch size is `auto`.
 pub fn headroom(workload: &Workload, policy: PolicyName) -> Option<Vec<Headroom>> {
     let tasks = sporadic(&workload.tasks);
     let entries: Vec<std::ops::Range<usize>> = entries(workload);
@@ -60,7 +60,7 @@ pub fn headroom(workload: &Workload, policy: PolicyName) -> Option<Vec<Headroom>
     Some(entries.into_iter().map(of_entry).collect())
 }
 
-/// The tasks of each entry: neighbours, since a workload lists them in file order.
+/// Returns the task range of each entry; a workload lists its tasks in file order.
 fn entries(workload: &Workload) -> Vec<std::ops::Range<usize>> {
     let mut start = 0;
     let runs = workload.tasks.chunk_by(|a, b| a.entry == b.entry);
@@ -72,8 +72,8 @@ fn entries(workload: &Workload) -> Vec<std::ops::Range<usize>> {
     .collect()
 }
 
-/// The largest count from 0 to `COUNT_MAX` that fits: doubling, then bisection. 0 where
-/// even none of them fits beside the others.
+/// Returns the largest count from 0 to `COUNT_MAX` that fits, by doubling, then bisection. 0 if not
+/// even one fits beside the others.
 fn largest(fits: impl Fn(usize) -> bool) -> usize {
     let mut too_many = 1;
     while too_many < COUNT_MAX && fits(too_many) {

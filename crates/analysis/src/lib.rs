@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Response-time bounds: what may be promised, and by which theorem.
+//! Response-time bounds: the promise of each policy and its theorem.
 //!
-//! One file per theorem family. Nothing here knows a policy's code: promises and deeds
-//! meet only in the soundness tests, so an error must be made twice to go unnoticed.
-//! Demand rounds up, supply and slack round down, overflow means "no bound".
+//! One file per theorem family. No code here depends on a policy's code: promises and behaviour
+//! meet only in the soundness tests, so an error must be made twice to go unnoticed. Demand rounds
+//! up, supply and slack round down, overflow means "no bound".
 
 #![warn(clippy::float_arithmetic)]
 #![deny(clippy::wildcard_enum_match_arm)]

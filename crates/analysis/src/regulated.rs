@@ -1,25 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! What regulators change for every analysis alike, once for all policies.
+//! Applies the effect of regulators once for all policies.
 //!
-//! - `tokens-per-task`: a task of e requests per job is e sporadic tasks of one request each,
-//!   since its tokens return one by one. The bound of a task is that of its units.
-//! - `depth-limit`: the drive is one that accepts no more than the limit.
+//! - `tokens-per-task`: a task of e requests per job becomes e sporadic tasks of one request each,
+//!   because its tokens return one by one. The bound of a task is the bound of its units.
+//! - `depth-limit`: the drive accepts no more requests than the limit.
 //!
-//! Separate from the policies' analyses so that none of them can forget it. Own derivation,
+//! This is separate from the policies' analyses so that none of them can omit it. Own derivation,
 //! `docs/theory/isolation.md` section 12.
 
 use tidegate_model::{BatchChoice, RegulatorName, Task, Workload};
 
 use crate::{Assessment, Comparison, Limit, SporadicTask, TaskAssessment};
 
-/// Units beyond which nobody analyses a workload.
+/// Workloads with more units are not analysed.
 const UNITS_MAX: u64 = 1 << 20;
 
-/// A workload as it stands behind its regulators, which are gone from it.
+/// A workload as the wrapped policy sees it, without its regulators.
 #[derive(Debug, Clone)]
 pub(crate) struct Regulated {
     pub(crate) workload: Workload,
-    /// Index = task; the first of its units, and one more for the end.
+    /// The first unit of each task, by task index, and one more entry for the end.
     first_unit: Vec<usize>,
     assumptions: Vec<String>,
 }
@@ -32,18 +32,19 @@ fn units_sum(tasks: &[Task]) -> u64 {
     tasks.iter().map(|task| u64::from(task.requests)).sum()
 }
 
-/// Why nothing is said of a workload behind its regulators, if so: it has too many units.
+/// Returns the reason for which a regulated workload gets no promise, if there is one: too many
+/// units.
 pub(crate) fn objection(workload: &Workload) -> Option<&'static str> {
     let is_too_many =
         has(workload, RegulatorName::TokensPerTask) && units_sum(&workload.tasks) > UNITS_MAX;
     is_too_many.then_some(
-        "with tokens-per-task every request of a job is a task of its own, and there are more \
+        "with tokens-per-task every request of a job is a separate task, and there are more \
          than a million of them",
     )
 }
 
 impl Regulated {
-    /// The workload behind these regulators; none where it has none of them.
+    /// Returns the workload without these regulators; `None` if it has none of them.
     pub(crate) fn of(workload: &Workload) -> Option<Self> {
         let mut assumptions = Vec::new();
         let mut behind = workload.clone();
@@ -61,8 +62,8 @@ impl Regulated {
         if has(workload, RegulatorName::TokensPerTask) {
             (behind.tasks, first_unit) = units(&workload.tasks);
             assumptions.push(
-                "with tokens-per-task a bound holds whatever other tasks do, and counts from when \
-                 a request takes its token, which is its release for a task that keeps its \
+                "with tokens-per-task a bound holds whatever other tasks do; it counts from the instant \
+                 at which a request takes its token, which is its release for a task that keeps its \
                  contract"
                     .to_owned(),
             );
@@ -70,7 +71,7 @@ impl Regulated {
         Some(Self { workload: behind, first_unit, assumptions })
     }
 
-    /// What was found of the units, said of their tasks.
+    /// Maps an assessment of the units to their tasks.
     pub(crate) fn conclude(&self, mut assessment: Assessment) -> Assessment {
         assessment.tasks = self.of_tasks(&assessment.tasks, worse);
         assessment.limit = assessment.limit.map(|limit| match limit {
@@ -83,7 +84,7 @@ impl Regulated {
         assessment
     }
 
-    /// The same of a comparison.
+    /// Maps a comparison of the units to their tasks.
     pub(crate) fn conclude_comparison(&self, units: &[Comparison]) -> Vec<Comparison> {
         let least = |a: Option<_>, b: Option<_>| a.zip(b).map(|(a, b)| std::cmp::max(a, b));
         self.of_tasks(units, |a, b| Comparison {
@@ -101,8 +102,8 @@ impl Regulated {
         self.first_unit.windows(2).map(of_task).collect()
     }
 
-    /// Which task of the regulated workload each unit of `tasks` is like, where `sources` says
-    /// it of the tasks.
+    /// Returns for each unit of `tasks` the index of its task in the regulated workload; `sources`
+    /// gives it for the tasks.
     pub(crate) fn unit_sources(
         &self,
         workload: &Workload,
@@ -122,7 +123,7 @@ impl Regulated {
     }
 }
 
-/// The tasks as what they are behind the regulators of the workload.
+/// Returns the tasks as the policy behind the workload's regulators sees them.
 pub(crate) fn unit_tasks(workload: &Workload, tasks: &[SporadicTask]) -> Vec<SporadicTask> {
     if !has(workload, RegulatorName::TokensPerTask) {
         return tasks.to_vec();
@@ -133,7 +134,7 @@ pub(crate) fn unit_tasks(workload: &Workload, tasks: &[SporadicTask]) -> Vec<Spo
     tasks.iter().flat_map(units).collect()
 }
 
-/// A drive that accepts no more than the limit.
+/// Limits the drive's depth.
 fn limit_depth(workload: &mut Workload) {
     let Some(limit) = workload.parameters.depth_limit.in_flight_max else { return };
     let limit = limit.get();
@@ -144,7 +145,7 @@ fn limit_depth(workload: &mut Workload) {
     }
 }
 
-/// One task for each request of a job; and where those of each task begin.
+/// Returns one task per request of a job, and the index of each task's first unit.
 fn units(tasks: &[Task]) -> (Vec<Task>, Vec<usize>) {
     let mut units = Vec::new();
     let mut first_unit = vec![0];
@@ -156,7 +157,7 @@ fn units(tasks: &[Task]) -> (Vec<Task>, Vec<usize>) {
     (units, first_unit)
 }
 
-/// What holds for both of two units: of each bound the larger, none if one has none.
+/// Returns the assessment that holds for both of two units.
 fn worse(a: TaskAssessment, b: TaskAssessment) -> TaskAssessment {
     let bounds = a.bounds.worse(b.bounds);
     TaskAssessment {

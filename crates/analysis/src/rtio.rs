@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The RTIO family: class priority over a drive that keeps ordering for itself.
+//! Bounds of the RTIO policies: class priority over a drive that keeps its own order.
 //!
-//! Nothing here rests on b(i). Each policy rests on one contract of the drive: `rtio` on its
-//! starvation bound, `rtio-drain` and `rtio-limit` on its drain times, `rtio-priority` on its
-//! own priority. The last three send real-time requests in rounds, and one proof serves them.
+//! No bound here uses b(i). Each policy relies on one contract of the drive: `rtio` on its
+//! starvation bound, `rtio-drain` and `rtio-limit` on its drain times, `rtio-priority` on its own
+//! priority. The last three send real-time requests in rounds, and one proof covers them.
 //!
-//! Sources: Stanovich, Baker and Wang, RTAS 2008, sections 3.1 (starvation), 3.2 (draining)
-//! and 3.4 (limiting), for one real-time request at a time; many: own derivation.
+//! Sources: Stanovich, Baker and Wang, RTAS 2008, sections 3.1 (starvation), 3.2 (draining) and 3.4
+//! (limiting), for one real-time request at a time; for several: own derivation.
 
 use tidegate_model::{BatchTable, Duration, Workload};
 
@@ -14,41 +14,40 @@ use crate::SporadicTask;
 use crate::batch_choice::Choice;
 use crate::bounds::{Bounds, is_met};
 
-/// The longest response of a job when its requests go to the drive in rounds; `None` where
-/// the sum is beyond all times.
+/// Returns the longest response of a job whose requests go to the drive in rounds; `None` on
+/// overflow.
 ///
 /// # Bound
-/// `R = max over 0 <= s < n of D(s) + D(n - s)` with `D(0) = 0`, where n = `requests` is how
-/// many real-time requests there can be at once and D(s) = `round_time_max(s)` is the time
-/// within which the s real-time requests of a round are back.
+/// `R = max over 0 <= s < n of D(s) + D(n - s)` with `D(0) = 0`. n = `requests` is the largest
+/// number of real-time requests at once, and D(s) = `round_time_max(s)` is the time within which
+/// the s real-time requests of a round complete.
 ///
 /// # Source
-/// For n = 1 RTAS 2008, section 3.2. For many own derivation:
+/// For n = 1: RTAS 2008, section 3.2. For larger n: own derivation.
 ///
-/// *Rounds.* While a real-time request is on the drive no other is sent; when none is, all
-/// that wait go together. Take each request for a task of its own, n in all, so that nothing
-/// depends on how the requests of a job come. The claim, by induction over the rounds: a
-/// round holds at most n requests, at most one of each task, and each of them is *good*: sent
-/// at t in a round of s, it has `t + D(s) <= release + R`.
+/// *Rounds.* While a real-time request is on the drive, no other is sent; when none is, all waiting
+/// requests are sent together. Treat each request as a separate task, n in all, so that nothing
+/// depends on how the requests of a job are released. Claim, by induction over the rounds: a round
+/// holds at most n requests, at most one of each task, and each of them is *good*: sent at t in a
+/// round of s, it has `t + D(s) <= release + R`.
 ///
-/// *A request that finds no real-time request on the drive* goes at once, with at most n - 1
+/// *A request that finds no real-time request on the drive* is sent immediately, with at most n - 1
 /// others: t is its release, and D(s) <= D(n) <= R.
 ///
-/// *A request k that finds some* finds those of one round, s of them, sent at t <= its
-/// release; it goes when the last of them is back, at the latest at t + D(s). A task i of
-/// that round was good, so it releases again at the earliest at
-/// `release + p_i > release + R >= t + D(s)`: too late for the next round. So k is not of that
-/// round, s < n, the next round holds at most n - s, and k is good:
-/// `t + D(s) + D(n - s) <= release_k + R`. Nor can a task have two requests waiting: the
-/// first of them would have waited for longer than its period, and it waits D(s) <= R at most.
+/// *A request k that finds some* finds those of one round, s of them, sent at t <= its release. It
+/// is sent when the last of them completes, at the latest at t + D(s). A task i of that round was
+/// good, so it releases again at the earliest at `release + p_i > release + R >= t + D(s)`: too
+/// late for the next round. So k is not of that round, s < n, the next round holds at most n - s,
+/// and k is good: `t + D(s) + D(n - s) <= release_k + R`. Nor can a task have two waiting requests:
+/// the first of them would have waited longer than its period, but it waits at most D(s) <= R.
 ///
 /// # Assumptions
-/// - R is below every period; for n = 1 equality will do: a completion is observed before a
-///   release of its instant, so the request finds the drive without its predecessor. Checked
-///   by the caller.
-/// - Completions are observed before releases, and all releases of an instant before a
-///   decision: the protocol of every host.
-/// - The drive has room for a whole round beside the best effort on it: checked by the caller.
+/// - R is below every period, checked by the caller. For n = 1 equality suffices: a completion is
+///   observed before a release of the same instant, so the request finds the drive without its
+///   predecessor.
+/// - Completions are observed before releases, and all releases of an instant before a decision:
+///   the protocol of every host.
+/// - The drive has room for a whole round beside the best effort on it, checked by the caller.
 /// - D is nondecreasing.
 ///
 /// # Complexity
@@ -65,24 +64,24 @@ pub fn response_in_rounds(
     (0..requests).try_fold(Duration::ZERO, longest)
 }
 
-/// As much best effort as leaves slots of the drive free for all real-time requests: what a
-/// policy works with of which nothing can be promised.
+/// Returns the best-effort depth that leaves slots of the drive free for all real-time requests,
+/// for a policy without promise.
 pub(crate) fn depth_beside(workload: &Workload, tasks: &[SporadicTask]) -> u32 {
     requests_of(tasks, workload.depth).map_or(0, |requests| workload.depth - requests)
 }
 
-/// n: the real-time requests that can be outstanding while every job responds within its
+/// Returns n: the real-time requests that can be outstanding while every job responds within its
 /// period.
 fn requests_of(tasks: &[SporadicTask], depth: u32) -> Result<u32, &'static str> {
     let sum: u64 = tasks.iter().map(|task| u64::from(task.requests)).sum();
     u32::try_from(sum).ok().filter(|&sum| sum <= depth).ok_or(
         "the tasks can release more requests together than the drive accepts at once, so some \
-         wait outside for longer than the drive's contracts speak of",
+         wait outside the drive, where its contracts do not apply",
     )
 }
 
-/// Tasks on a drive, before the depth of best effort is chosen. Each theorem answers what it may
-/// promise them, and how much best effort it lets on the drive beside them.
+/// A choice to make: tasks on a drive, before the best-effort depth is chosen. Each theorem gives
+/// its promise to the tasks, and the best effort that it allows on the drive beside them.
 pub(crate) struct Question<'a> {
     workload: &'a Workload,
     tasks: &'a [SporadicTask],
@@ -91,10 +90,10 @@ pub(crate) struct Question<'a> {
 }
 
 impl<'a> Question<'a> {
-    /// The question for `tasks` on the drive of `workload`.
+    /// Returns the choice to make for `tasks` on the drive of `workload`.
     ///
     /// # Errors
-    /// Why nothing can be promised: a sentence without its full stop.
+    /// A sentence, without its full stop, that says why nothing can be promised.
     pub(crate) fn of(
         workload: &'a Workload,
         tasks: &'a [SporadicTask],
@@ -102,33 +101,33 @@ impl<'a> Question<'a> {
         Ok(Self { workload, tasks, requests: requests_of(tasks, workload.depth)? })
     }
 
-    /// `rtio`.
+    /// Returns the choice for `rtio`.
     ///
     /// # Bound
-    /// `R = starvation_max` for every task: a request is sent when it is released.
+    /// `R = starvation_max` for every task: a request is sent at its release.
     ///
     /// # Source
     /// RTAS 2008, section 3.1, for one request. For n: best effort takes at most D - n slots, where
-    /// D <= K requests were on the drive when the bound was measured. As long as R is within every
-    /// period, at most n real-time requests are released and not complete: there is a slot for each
-    /// when it comes, and never more than D are on the drive.
+    /// D <= K requests were on the drive during the measurement. While R is within every period, at
+    /// most n real-time requests are released and not complete. So each has a slot at its release,
+    /// and never more than D are on the drive.
     ///
     /// # Assumptions
-    /// R <= p_i for every task: checked. Equality will do, as completions are observed before
-    /// releases of their instant.
+    /// R <= p_i for every task, checked. Equality suffices, because completions are observed before
+    /// releases of the same instant.
     pub(crate) fn by_starvation(&self) -> Result<Choice, &'static str> {
         let response = self.workload.contracts.starvation_max.ok_or(
-            "nobody measured how long this drive starves requests like these, and `rtio` does \
-             nothing against it: measure `starvation` with them, give starvation_ns_max in the \
-             drive file, or name `rtio-limit`",
+            "this drive's starvation of requests like these was not measured, and `rtio` does \
+             not limit it: measure `starvation` with them, give starvation_ns_max in the \
+             drive file, or use `rtio-limit`",
         )?;
         let depth = self.measured_depth(self.workload.contracts.starvation_depth);
         let best_effort_depth = depth.checked_sub(self.requests).ok_or(
-            "the tasks can release more requests together than were on the drive when its \
-             starvation bound was measured: measure `starvation` with a larger --depth",
+            "the tasks can release more requests together than were on the drive during the \
+             measurement of its starvation bound: measure `starvation` with a larger --depth",
         )?;
         let assumption = format!(
-            "the bound rests on the drive's starvation bound: no request stays on the drive for \
+            "the bound rests on the drive's starvation bound: no request stays on the drive \
              longer than {response}, whatever else is sent{}",
             self.limited_to(depth)
         );
@@ -136,24 +135,23 @@ impl<'a> Question<'a> {
         Ok(self.choice(best_effort_depth, promise, vec![assumption]))
     }
 
-    /// `rtio-drain`, beside as much best effort as is admissible.
+    /// Returns the choice for `rtio-drain`, with the largest admissible best-effort depth.
     pub(crate) fn by_drain(&self) -> Result<Choice, &'static str> {
         self.drained_beside(|_, _, most| most)
     }
 
-    /// `rtio-limit`, beside as much best effort as costs no proof.
+    /// Returns the choice for `rtio-limit`, with the largest best-effort depth that costs no proof.
     pub(crate) fn by_limited_drain(&self) -> Result<Choice, &'static str> {
         self.drained_beside(Self::most_that_costs_no_proof)
     }
 
-    /// `rtio-drain` and `rtio-limit`, with the depth of best effort that `depth` picks from 0
-    /// to the most that is admissible.
+    /// Returns the choice for `rtio-drain` or `rtio-limit`. `depth` picks the best-effort depth
+    /// from 0 to the largest admissible one.
     ///
     /// # Bound
-    /// [`response_in_rounds`] with `D(s) = drain(q_b + s)`. After a round of s real-time
-    /// requests, which tops best effort up to q_b, at most q_b + s requests are on the drive
-    /// and nothing more is sent until its real-time requests are back: drain(q_b + s) says
-    /// when they are at the latest.
+    /// [`response_in_rounds`] with `D(s) = drain(q_b + s)`. After a round of s real-time requests,
+    /// which tops up best effort to q_b, at most q_b + s requests are on the drive. Nothing more is
+    /// sent until the real-time requests complete, which takes at most drain(q_b + s).
     ///
     /// # Assumptions
     /// q_b + n is within the drive's depth and the table. Without best effort q_b = 0.
@@ -163,14 +161,14 @@ impl<'a> Question<'a> {
     ) -> Result<Choice, &'static str> {
         let drain = self.workload.contracts.drain.as_ref().ok_or(
             "the drive has no drain times for these requests: measure them with `tidegate \
-             profile`, or give drain_ns_max where the drive stands in the workload file",
+             profile`, or write drain_ns_max into an inline drive",
         )?;
         let together = self.workload.depth.min(drain.batch_max());
         let most = match together.checked_sub(self.requests) {
             _ if self.tasks.is_empty() => self.workload.depth,
             None => {
                 return Err("the tasks can release more requests together than the drive's \
-                            drain times speak of: measure them to its full depth");
+                            drain times cover: measure them to its full depth");
             }
             Some(_) if self.workload.best_effort.is_empty() => 0,
             Some(most) => most,
@@ -183,14 +181,14 @@ impl<'a> Question<'a> {
         let requests = best_effort_depth + self.requests;
         let assumption = format!(
             "the bound rests on the drive's drain times: with up to {requests} on the drive and \
-             nothing more sent, all are back within {}",
+             nothing more sent, all complete within {}",
             drain.time_max(requests)
         );
         Ok(self.choice(best_effort_depth, promise, vec![assumption]))
     }
 
-    /// The largest depth of best effort up to `most` that costs no proof; 0 where nothing is
-    /// proven with none, for then there is no room to give away. Bounds grow with the depth.
+    /// Returns the largest best-effort depth up to `most` that costs no proof. Returns 0 if nothing
+    /// is proven without best effort, because there is then no slack. Bounds grow with the depth.
     fn most_that_costs_no_proof(&self, drain: &BatchTable, most: u32) -> u32 {
         let proven_count = |depth| {
             let bounds = self.drained(drain, depth).bounds();
@@ -219,39 +217,38 @@ impl<'a> Question<'a> {
         self.in_rounds(|requests| drain.time_max(best_effort_depth + requests))
     }
 
-    /// `rtio-priority`.
+    /// Returns the choice for `rtio-priority`.
     ///
     /// # Bound
-    /// [`response_in_rounds`] with `D(s) = priority(s)`: what s requests with the drive's
-    /// priority, sent together to a drive without others of their kind, need at most while
-    /// the drive is kept full.
+    /// [`response_in_rounds`] with `D(s) = priority(s)`: the longest time that s requests with the
+    /// drive's priority need, sent together to a drive without others of their kind, while the
+    /// drive is kept full.
     ///
     /// # Assumptions
     /// n is within the table. Best effort is at most D - n deep, where D <= K requests were on the
-    /// drive when the table was measured.
+    /// drive during the table's measurement.
     pub(crate) fn by_priority(&self) -> Result<Choice, &'static str> {
         let priority = self.workload.contracts.priority.as_ref().ok_or(
             "the drive has no times for requests with its own priority: measure them with \
-             `tidegate profile`, or give priority_ns_max where the drive stands in the workload \
-             file",
+             `tidegate profile`, or write priority_ns_max into an inline drive",
         )?;
         if self.requests > priority.batch_max() {
             return Err("the tasks can release more requests together than the drive's times \
-                        with priority speak of: measure them for more requests");
+                        with priority cover: measure them for more requests");
         }
         let tag = self.workload.parameters.rtio_priority.tag.name();
         let promise = self.in_rounds(|requests| priority.time_max(requests));
         let depth = self.measured_depth(self.workload.contracts.priority_depth);
         let best_effort_depth = depth.checked_sub(self.requests).ok_or(
-            "the tasks can release more requests together than were on the drive when its times \
-             with priority were measured: measure `priority` with a larger --depth",
+            "the tasks can release more requests together than were on the drive during the \
+             measurement of its times with priority: measure `priority` with a larger --depth",
         )?;
         if self.tasks.is_empty() {
             return Ok(self.choice(best_effort_depth, promise, Vec::new()));
         }
         let mut assumptions = vec![format!(
             "the bound rests on the drive's own priority: {} sent together with the tag `{tag}`, \
-             while none like them is on the drive, are back within {}, whatever else is sent{}",
+             while none like them is on the drive, complete within {}, whatever else is sent{}",
             self.requests,
             priority.time_max(self.requests),
             self.limited_to(depth)
@@ -260,20 +257,20 @@ impl<'a> Question<'a> {
         Ok(self.choice(best_effort_depth, promise, assumptions))
     }
 
-    /// D: how many requests may be on the drive for a contract that was `measured` with so many to
-    /// say anything. Nothing is asked of it without tasks.
+    /// Returns D: the most requests on the drive for which a contract holds that was `measured` at
+    /// a depth. Without tasks the contract is not used.
     fn measured_depth(&self, measured: Option<u32>) -> u32 {
         let depth = self.workload.depth;
         if self.tasks.is_empty() { depth } else { measured.map_or(depth, |it| it.min(depth)) }
     }
 
-    /// What is to be said of a depth below that of the drive.
+    /// Returns the clause about a depth below the drive's, or an empty string.
     fn limited_to(&self, depth: u32) -> String {
         if depth == self.workload.depth {
             return String::new();
         }
         format!(
-            ", with at most {depth} on it as when that was measured: it accepts {}",
+            ", with at most {depth} on it as in the measurement; it accepts {}",
             self.workload.depth
         )
     }
@@ -299,8 +296,8 @@ impl<'a> Question<'a> {
     ) -> Choice {
         if promise == Promise::PileUp {
             assumptions.push(
-                "no bound holds: a task may release again before its last job is complete for \
-                 certain, requests may pile up, and what the drive keeps says nothing of that"
+                "no bound holds: a task may release again before its last job is certain to be \
+                 complete, requests may pile up, and the drive's contract does not cover that"
                     .to_owned(),
             );
         }
@@ -313,12 +310,12 @@ impl<'a> Question<'a> {
     }
 }
 
-/// What every task is promised.
+/// The promise to every task.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Promise {
     /// A response that is within every period.
     Bound(Duration),
-    /// Nothing: a job may be released before the one before it is complete.
+    /// Nothing: a job may be released before the previous one is complete.
     PileUp,
 }
 
@@ -335,21 +332,21 @@ impl Promise {
     }
 }
 
-/// What is to be said of a drive whose profile shows that it does not honour the priority.
+/// Returns the warning for a drive whose profile shows that it does not honour the priority.
 ///
-/// A drive that honours it finishes what it is serving and serves the request next: two
-/// services, each b(1) at most. One that is blind to it treats the request like any other, and
-/// those spend K / throughput on the drive on average, whatever the order (Little's law): the
-/// time of a full queue, of which the measured maximum is no less. So a maximum above two
-/// services says that others were served before it, and one below cannot be told from honour,
-/// as on a drive that holds one or two requests.
+/// A drive that honours it finishes the request in service and serves the priority request next:
+/// two services of at most b(1) each. A drive that ignores it treats the request like any other. By
+/// Little's law requests then spend K / throughput on the drive on average, whatever the order: the
+/// time of a full queue, and the measured maximum is no less. So a maximum above two services shows
+/// that others were served first. A maximum below does not distinguish the two, as on a drive that
+/// holds one or two requests.
 fn dishonour(single: Duration, service_max: Duration) -> Option<String> {
     let two_services = service_max.checked_mul(2)?;
     (single > two_services).then(|| {
         format!(
             "the drive's profile shows that it does not honour the priority: a request with it \
-             took up to {single}, while the one being served and itself take at most \
-             {two_services}; the bound is that of the profile all the same"
+             took up to {single}, while the request in service and itself take at most \
+             {two_services}; the bound is still the profile's"
         )
     })
 }

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! `rtio-slots`: nothing is promised; how much best effort its rule lets on the drive.
+//! Computes the best-effort depth of `rtio-slots`, which promises nothing.
 
 use tidegate_model::Workload;
 
 use crate::drain::Drain;
 
-/// The largest be with `drain(be + n) <= ` the shortest relative deadline.
+/// Returns the largest be with `drain(be + n) <= ` the shortest relative deadline.
 pub(crate) fn best_effort_depth(workload: &Workload) -> u32 {
     let Some(deadline_min) = workload.tasks.iter().map(|task| task.deadline).min() else {
         return workload.depth;

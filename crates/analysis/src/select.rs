@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Which theorem speaks of a policy: from a name to bounds, and to how much of best effort they
-//! leave room for. The policy's row names the theorem; a policy whose row names none gets no
-//! bound. The analyses are in files of their own; here they get their inputs.
+//! Selects the theorem of a policy: from its name to bounds and to the best effort that they allow.
+//! The policy's row of facts names the theorem; a policy whose row names none gets no bound. The
+//! analyses are in separate files; this file gives them their inputs.
 
 use tidegate_model::{
     BatchChoice, Duration, Intensity, PolicyName, Theorem, UnprovedDepth, Workload,
@@ -19,8 +19,8 @@ use crate::{
     gated_drain, rtio, rtio_slots,
 };
 
-/// The bounds of these tasks under a policy, with its parameters chosen; or why nothing can be
-/// promised, a sentence without its full stop.
+/// Returns the bounds of these tasks under a policy with its parameters chosen. The error says why
+/// nothing can be promised, as a sentence without its full stop.
 pub(crate) fn choose(
     workload: &Workload,
     policy: PolicyName,
@@ -49,7 +49,7 @@ pub(crate) fn choose(
     })
 }
 
-/// How much best effort a policy of which nothing can be promised keeps on the drive.
+/// Returns the best-effort depth of a policy without promise.
 pub(crate) fn depth_without_bound(workload: &Workload, policy: PolicyName) -> u32 {
     match policy.facts().unproved_depth {
         UnprovedDepth::Drive => workload.depth,
@@ -58,8 +58,8 @@ pub(crate) fn depth_without_bound(workload: &Workload, policy: PolicyName) -> u3
     }
 }
 
-/// Whether `policy` proves these tasks on the workload's drive beside its best effort;
-/// `sources` says which task of the workload each of them is like.
+/// Whether `policy` proves these tasks on the workload's drive beside its best effort. `sources`
+/// gives for each task the index of the workload's task that it copies.
 pub(crate) fn is_provable(
     workload: &Workload,
     policy: PolicyName,
@@ -88,7 +88,7 @@ pub(crate) fn is_provable(
         Theorem::DualQueueEdf => is_in_batches(Order::Due),
         Theorem::DualQueue => cost_limited::is_provable(workload, tasks, sources)
             .unwrap_or_else(|| is_in_batches(Order::Release)),
-        // Proven deadlines exclude the overload in which batches would grow.
+        // Proven deadlines exclude the overload in which batches grow.
         Theorem::ElasticDualQueue => is_in_batches(Order::Release),
         Theorem::GatedDrain => gated_drain::is_provable(workload, tasks),
         Theorem::Fifo
@@ -108,7 +108,7 @@ fn of_dqf(workload: &Workload, tasks: &[SporadicTask]) -> Choice {
     question(workload, tasks, mixed.as_ref(), workload.batch, Order::Release).choose()
 }
 
-/// z and beta as the open question that they are.
+/// Returns the choice of z and beta to make.
 pub(crate) fn question<'a>(
     workload: &'a Workload,
     tasks: &'a [SporadicTask],
@@ -121,7 +121,7 @@ pub(crate) fn question<'a>(
     Question { tasks, table: &workload.table, order, batch, is_shared, mixed, budget }
 }
 
-/// All tasks of a workload with their own costs, where requests differ.
+/// Returns all tasks of a workload with their own costs, if requests differ.
 pub(crate) fn mixed(workload: &Workload, tasks: &[SporadicTask]) -> Option<MixedSystem> {
     let all: Vec<usize> = (0..tasks.len()).collect();
     heterogeneous::system_of(workload, &all, tasks)
@@ -132,13 +132,13 @@ pub(crate) fn is_shared(workload: &Workload) -> bool {
     !workload.best_effort.is_empty()
 }
 
-/// The tasks with one request on the device at a time.
+/// Returns the tasks on a device that serves one request at a time.
 pub(crate) fn single(workload: &Workload, tasks: &[SporadicTask]) -> System {
     let table = workload.table.clone();
     System { tasks: tasks.to_vec(), table, batch_max: 1, best_effort_fill: 0 }
 }
 
-/// All bounds of one-at-a-time FIFO: without best effort it is dual-queue FIFO with z = 1.
+/// Returns all bounds of one-at-a-time FIFO: without best effort it is dual-queue FIFO with z = 1.
 fn fifo_bounds(workload: &Workload, tasks: &[SporadicTask]) -> Vec<Bounds> {
     let system = single(workload, tasks);
     let tight = fifo::responses_with_best_effort(&system, &best_effort_ahead(workload));
@@ -151,7 +151,7 @@ fn fifo_bounds(workload: &Workload, tasks: &[SporadicTask]) -> Vec<Bounds> {
     zip_bounds(tasks.len(), [shared.clone(), shared.clone(), shared, tight])
 }
 
-/// What the dynamic active subset promises; nothing where positions are not known.
+/// Returns the choice for the dynamic active subset; nothing is promised if positions are unknown.
 fn by_active_subset(workload: &Workload, tasks: &[SporadicTask]) -> Result<Choice, &'static str> {
     if !workload.contracts.are_positions_known {
         return Err(das::UNKNOWN);
@@ -162,7 +162,7 @@ fn by_active_subset(workload: &Workload, tasks: &[SporadicTask]) -> Result<Choic
     })
 }
 
-/// The bound of the dynamic active subset.
+/// Returns the bound of the dynamic active subset.
 fn das_bounds(workload: &Workload, tasks: &[SporadicTask]) -> Vec<Bounds> {
     let tight = das::responses(&single(workload, tasks));
     let verdicts =
@@ -170,17 +170,17 @@ fn das_bounds(workload: &Workload, tasks: &[SporadicTask]) -> Vec<Bounds> {
     verdicts.collect()
 }
 
-/// What of best effort may stand ahead of a task in the one queue of `fifo`.
+/// Returns the best effort that may be ahead of a task in the one queue of `fifo`.
 pub(crate) fn best_effort_ahead(workload: &Workload) -> BestEffortAhead {
     let mut ahead = BestEffortAhead::default();
     for load in &workload.best_effort {
         match load.intensity {
-            // One that is paced has no more ahead of a task than its buffers hold.
+            // A paced load has no more ahead of a task than its buffers hold.
             Intensity::Outstanding(outstanding) | Intensity::Paced { outstanding, .. } => {
                 ahead.outstanding += u64::from(outstanding);
             }
             Intensity::Rate(rate) => {
-                // Rounded down, so more load than there is; never a gap of nothing.
+                // Rounded down, which overestimates the load; a gap is never 0.
                 let period = rate.transfer_time_floor(load.size).max(Duration::from_ns(1));
                 ahead.open_loops.push(SporadicTask { period, requests: 1, deadline: period });
             }

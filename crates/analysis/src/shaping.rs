@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! What traffic shaping above a policy, and buffers inside a task, do to its bounds.
+//! The effect on bounds of traffic shaping above a policy, and of buffers inside a task.
 //!
-//! A shaper lets hard and soft real time pass at once and holds best effort back, so a bound
-//! stands that does not ask when best effort comes. It falls where shaping changes what the
-//! proof counted: see [`objection`].
+//! A shaper passes hard and soft real time immediately and delays best effort, so a bound that does
+//! not depend on the arrival of best effort still holds. A bound fails if shaping changes the
+//! requests that its proof counted: see [`objection`].
 
 use tidegate_model::parameters::Shaping;
 use tidegate_model::{
@@ -12,7 +12,7 @@ use tidegate_model::{
 
 use crate::bounds::Bounds;
 
-/// The shapers round a policy.
+/// Returns the shapers around a policy.
 fn shapers(workload: &Workload) -> impl Iterator<Item = Shaping> {
     let parameters = &workload.parameters;
     workload.regulators.iter().filter_map(|regulator| match regulator {
@@ -23,15 +23,15 @@ fn shapers(workload: &Workload) -> impl Iterator<Item = Shaping> {
     })
 }
 
-/// A policy that decides by deadlines spends all the time that they leave. A task with m
-/// buffers keeps its rhythm only within m periods: with a longer deadline it may be served so
-/// late that its next jobs come closer to each other than a period, which breaks its contract
-/// and with it the bounds of the others.
+/// The refusal of deadlines beyond a task's buffers. A policy that decides by deadlines uses all
+/// the time before them. A task with m buffers keeps its period only for responses within m
+/// periods. With a longer deadline it may be served so late that its next jobs are closer together
+/// than a period, which breaks its contract and the bounds of the other tasks.
 const BUFFERS: &str = "a task has a deadline longer than its `outstanding` jobs cover (jobs x period), and a \
-     policy that decides by deadlines would let it fall behind its rhythm; shorten the deadline, or \
+     policy that decides by deadlines would let it fall behind its period; shorten the deadline, or \
      give it more `outstanding`";
 
-/// Whether deadlines decide how long a task may wait under the policy, and bounds follow from it.
+/// Whether deadlines decide a task's wait under the policy, and the policy has a bound.
 fn is_bounded_by_deadlines(facts: &PolicyFacts) -> bool {
     let is_decided = match facts.deadlines {
         Deadlines::Decide => true,
@@ -40,16 +40,16 @@ fn is_bounded_by_deadlines(facts: &PolicyFacts) -> bool {
     is_decided && facts.theorem.is_ok()
 }
 
-/// Why no bound of this policy holds behind the shapers of the workload, a sentence without its
-/// full stop.
+/// Returns the reason for which no bound of this policy holds behind the workload's shapers, a
+/// sentence without its full stop.
 ///
-/// - Streams that are found among best effort become real time that no proof counted.
-/// - Interactive tasks that wait for tokens are released closer to each other behind the bucket
-///   than their contract says.
-/// - So are the requests of an open loop: they gather while the rate is low and come together
-///   when it rises. The proof of `fifo` counts them, the others do not.
+/// - Streams that are detected among best effort become real time that no proof counted.
+/// - Interactive tasks that wait for tokens are released closer together behind the bucket than
+///   their contract says.
+/// - The same holds for the requests of an open loop: they gather while the rate is low and arrive
+///   together when it rises. The proof of `fifo` counts them, the others do not.
 ///
-/// And why none holds for tasks with buffers, whatever shapes: see [`BUFFERS`].
+/// Without shapers, the reason for which none holds for tasks with buffers: see [`BUFFERS`].
 pub(crate) fn objection(workload: &Workload, policy: PolicyName) -> Option<&'static str> {
     let is_beyond_buffers = |task: &Task| response_limit(task) < task.deadline;
     let facts = policy.facts();
@@ -64,17 +64,17 @@ pub(crate) fn objection(workload: &Workload, policy: PolicyName) -> Option<&'sta
         if shaping.is_detecting {
             Some(
                 "periodic streams that `detect` finds among best effort count as real time, \
-                 and no proof knows them beforehand",
+                 and no proof knows them in advance",
             )
         } else if shaping.interactive_rate.is_some() && has_interactive {
             Some(
-                "`interactive_rate` holds interactive tasks back, and then their jobs come \
-                 closer to each other than a period",
+                "`interactive_rate` delays interactive tasks, and then their jobs are \
+                 closer together than a period",
             )
         } else if has_open_loop && is_fifo {
             Some(
-                "best effort that comes at a rate of its own gathers while it is shaped and \
-                 may then come all at once, and under `fifo` it stands ahead of real time",
+                "open-loop best effort gathers while it is shaped and may then arrive all \
+                 at once, and under `fifo` it is ahead of real time",
             )
         } else {
             None
@@ -82,35 +82,35 @@ pub(crate) fn objection(workload: &Workload, policy: PolicyName) -> Option<&'sta
     })
 }
 
-/// What a reader must know of the shapers of the workload, a sentence without its full stop.
+/// Returns the note about the workload's shapers, a sentence without its full stop.
 pub(crate) fn note(workload: &Workload) -> Option<String> {
     shapers(workload).next().map(|_| {
-        "best effort is shaped above the policy: it only comes later, and the bounds are those \
-         without shaping"
+        "best effort is shaped above the policy: shaping only delays it, and the bounds are \
+         those without shaping"
             .to_owned()
     })
 }
 
-/// The longest response by which a task keeps both its deadline and its rhythm: a task with m
-/// buffers that waits longer than m periods for a job releases the next ones late, and closer
-/// to each other than a period.
+/// Returns the longest response with which a task keeps both its deadline and its period. A task
+/// with m buffers that waits longer than m periods for a job releases the next ones late, and
+/// closer together than a period.
 pub(crate) fn response_limit(task: &Task) -> Duration {
     let buffered = task.outstanding_max.and_then(|jobs| task.period.checked_mul(u64::from(jobs)));
     buffered.map_or(task.deadline, |buffered| task.deadline.min(buffered))
 }
 
-/// The bounds as long as every task with buffers keeps its rhythm, else none.
+/// Returns the bounds if every task with buffers keeps its period, otherwise none.
 ///
 /// # Bound
-/// The first job that had to wait would have m jobs before it under way, the oldest for m
-/// periods: until then all tasks were sporadic, so its bound, m p at most, excludes it.
+/// The first job that had to wait would have m pending jobs before it, the oldest for m periods.
+/// Until then all tasks were sporadic, so its bound of at most m p excludes this.
 pub(crate) fn while_in_rhythm(tasks: &[Task], bounds: Vec<Bounds>) -> Vec<Bounds> {
     let least = bounds.iter().map(|bounds| bounds.least().map(|(bound, _)| bound));
     let is_kept = are_in_rhythm(tasks, &least.collect::<Vec<_>>());
     if is_kept { bounds } else { vec![Bounds::default(); bounds.len()] }
 }
 
-/// Whether responses within these bounds let every task with buffers keep its rhythm.
+/// Whether responses within these bounds let every task with buffers keep its period.
 pub(crate) fn are_in_rhythm(tasks: &[Task], bounds: &[Option<Duration>]) -> bool {
     tasks.iter().zip(bounds).all(|(task, bound)| {
         task.outstanding_max.is_none() || bound.is_some_and(|bound| bound <= response_limit(task))

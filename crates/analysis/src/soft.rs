@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Soft guarantees of dual-queue FIFO: a shorter bound that a job exceeds with at most a
-//! stated probability, from a table b_q that each batch exceeds with probability at most epsilon.
+//! Soft guarantees of dual-queue FIFO: a shorter bound that a job exceeds with at most a stated
+//! probability, from a table b_q that each batch exceeds with probability at most epsilon.
 //!
-//! A job can only be late if a batch among those it depends on was longer than b_q. Which
-//! these are depends on the batches themselves: a long batch is more likely than a short one to
-//! be in flight when a job comes, so "its two batches, 2 epsilon" is WRONG (a device that serves
-//! a batch in no time, and one in a thousand in a second, is found busy half of the time).
-//! What is counted are the jobs that may have led such a batch: they are known beforehand.
+//! A job can be late only if a batch among those it depends on was longer than b_q. These batches
+//! depend on the batch times themselves: a long batch is more likely than a short one to be in
+//! flight at a job's release. So "its two batches, 2 epsilon" is WRONG: a device that serves most
+//! batches in no time, and one in a thousand in a second, is found busy half of the time. The proof
+//! therefore counts the jobs that may have led such a batch, which are known in advance.
 
 use tidegate_model::{BatchTable, Duration, Theorem, Workload};
 
@@ -18,7 +18,7 @@ use crate::{Assessment, System};
 /// One, in parts per billion.
 const WHOLE_PPB: u128 = 1_000_000_000;
 
-/// What most jobs keep.
+/// A promise that most jobs meet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SoftPromise {
     /// The response time.
@@ -27,38 +27,37 @@ pub struct SoftPromise {
     pub miss_ppb_max: u64,
 }
 
-/// The soft promise to every task under the z and beta of `assessment`, from a table that a
-/// batch exceeds with a probability of at most `exceedance_ppb`; `None` where nothing can be
-/// promised.
+/// Returns the soft promise to every task under the z and beta of `assessment`. A batch exceeds
+/// `table` with a probability of at most `exceedance_ppb`. `None` if nothing can be promised.
 ///
 /// # Bound
-/// `P(response > R_q) <= min(1, M epsilon)`. A batch is led by its oldest real-time request, and
-/// a job leads at most `ceil(e_i / z)` batches: requests released together stand together, and a
-/// batch that is not full leaves none behind. M is the sum of that over the jobs that may
+/// `P(response > R_q) <= min(1, M epsilon)`. The oldest real-time request of a batch leads it. A
+/// job leads at most `ceil(e_i / z)` batches: requests released together are adjacent in the queue,
+/// and a batch that is not full leaves none behind. M is the sum of that over the jobs that may
 /// have led a batch on which the job in question depends.
-/// - Every hard bound R_i below its period: no task has two jobs pending, whatever the batches
-///   take within the hard table. A job then depends on the batch in flight at its release and
-///   the L that follow: `R_q = max over y of bt(y) + (L - 1) b_q(z) + bt(last)`, as A_k of Theorem
-///   1 (for E <= z the two batches of Theorem 2). Their leaders were released at most R_i
+/// - If every hard bound R_i is below its period, no task has two jobs pending, whatever the
+///   batches take within the hard table. A job then depends on the batch in flight at its release
+///   and the L that follow: `R_q = max over y of bt(y) + (L - 1) b_q(z) + bt(last)`, as A_k of
+///   Theorem 1 (for E <= z the two batches of Theorem 2). Their leaders were released at most R_i
 ///   before the job: one job of each task, `M = sum ceil(e_i / z)`.
-/// - Otherwise, with a hard busy-interval bound H: `R_q = b(s) + L b_q(z)`, Lemma 9.2.4
-///   as [`dqf::busy_interval`] has it. The window of the lemma began less than H
-///   before the job, and the batch in flight then was led by a job at most R older, R the largest
-///   hard bound: `M = sum (floor((H + R) / p_i) + 1) ceil(e_i / z)`.
+/// - Otherwise, with a hard busy-interval bound H: `R_q = b(s) + L b_q(z)`, Lemma 9.2.4 as in
+///   [`dqf::busy_interval`]. The lemma's window began less than H before the job. A job at most R
+///   older led the batch in flight then, R being the largest hard bound:
+///   `M = sum (floor((H + R) / p_i) + 1) ceil(e_i / z)`.
 ///
-/// A batch of best effort alone has no leader whose release is known beforehand; it is
-/// charged by the hard table: `bt(0) = b(beta)`, all others b_q.
+/// A batch of best effort alone has no leader whose release is known in advance. The hard table
+/// charges it: `bt(0) = b(beta)`, all others b_q.
 ///
 /// # Source
-/// Own derivation, `docs/theory/soft-bounds.md` section 13; the idea is the dissertation's, section 10.3.
-/// Proof of the count: for a request u fixed beforehand, "u leads a batch and that batch is longer
-/// than b_q" has probability at most epsilon, since the batch is formed before its time is
-/// known; the union bound needs no independence.
+/// Own derivation, `docs/theory/soft-bounds.md` section 13; the idea is the dissertation's,
+/// section 10.3. Proof of the count: for a request u fixed in advance, "u leads a batch and that
+/// batch is longer than b_q" has probability at most epsilon, because the batch is formed before
+/// its time is known; the union bound needs no independence.
 ///
 /// # Assumptions
 /// The drive keeps its hard table. Given all that came before, a batch exceeds b_q with a
-/// probability of at most epsilon, as the measured ones did. Releases do not depend on how long
-/// batches take: where a task waits for its own jobs (`outstanding`) nothing is promised.
+/// probability of at most epsilon, as the measured ones did. Releases do not depend on batch times:
+/// a task that waits for its own jobs (`outstanding`) gets no promise.
 ///
 /// # Complexity
 /// As [`dqf::busy_interval`], or O(E log n).
@@ -93,10 +92,10 @@ pub fn soft_promise(
     })
 }
 
-/// R_q in ns and M.
+/// Returns R_q in ns, and M.
 fn promise(soft: &System, hard: &System, responses: &[Duration]) -> Option<(u64, u128)> {
     let demand = Demand::new(&soft.tasks);
-    // What a batch of best effort alone may take.
+    // The longest time of a batch of best effort alone.
     let alone_ns = hard.batch_time_ns(0);
     let mut pairs = responses.iter().zip(&soft.tasks);
     if pairs.all(|(&response, task)| response < task.period) {
@@ -114,7 +113,7 @@ fn promise(soft: &System, hard: &System, responses: &[Duration]) -> Option<(u64,
     (response_ns <= HORIZON_NS).then_some((response_ns, leaders))
 }
 
-/// A_k of Theorem 1 with a batch of best effort alone at `alone_ns`, for any task.
+/// Returns A_k of Theorem 1 for any task; a batch of best effort alone takes `alone_ns`.
 fn by_backlog(soft: &System, demand: &Demand, alone_ns: u64) -> Option<u64> {
     let (sum, batch_max) = (demand.requests_sum(), u64::from(soft.batch_max));
     let time_ns = |real_time: u64| match real_time {
@@ -141,7 +140,7 @@ fn by_backlog(soft: &System, demand: &Demand, alone_ns: u64) -> Option<u64> {
     responses?.into_iter().max().filter(|&ns| ns <= HORIZON_NS)
 }
 
-/// M: how many batches the jobs may lead of which a task of period p has `jobs(p)`.
+/// Returns M: the number of batches that jobs may lead if a task of period p has `jobs(p)` of them.
 fn leaders(system: &System, jobs: impl Fn(u64) -> u64) -> u128 {
     let of_task = |task: &crate::SporadicTask| {
         let each = task.requests.div_ceil(system.batch_max);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! A simulated drive that is attached, and served by this process.
+//! A simulated drive that this process has attached and serves.
 
 use std::fs::{File, TryLockError};
 use std::io;
@@ -24,29 +24,29 @@ use crate::server::Server;
 use crate::simulate;
 use crate::statistics::Statistics;
 
-/// How long the kernel may take to end what is unmounted.
+/// The longest time that the kernel may take to end an unmounted file system.
 const END_MAX: Duration = Duration::from_secs(2);
 
-/// What to attach.
+/// The parameters of an attachment.
 #[derive(Debug, Clone)]
 pub struct AttachParams<'a> {
-    /// The drive.
+    /// The drive file.
     pub drive: &'a DriveFile,
-    /// What it is called while it is attached; none: as the drive, with a number where that is
+    /// The attachment's name; `None`: the drive's name, with a number appended if that name is
     /// taken.
     pub name: Option<&'a str>,
-    /// How much of the drive is the disk, from its first sector; none: all of it.
+    /// The disk's size, counted from the drive's first sector; `None`: the whole drive.
     pub size: Option<Bytes>,
-    /// The file that keeps the data; none: memory, which takes room for what is written.
+    /// The file that keeps the data; `None`: memory, which is used only for written data.
     pub store: Option<&'a Path>,
-    /// Where this process says what it saw, for the record.
+    /// The file to which this process writes its log, for the record.
     pub log: Option<&'a Path>,
-    /// Where records are: [`crate::record::ROOT`], unless a test has its own.
+    /// The directory of the records: [`crate::record::ROOT`], except in tests.
     pub root: &'a Path,
 }
 
-/// See the module's text. One that is dropped goes on until the process ends;
-/// [`Attachment::detach`] takes it away.
+/// An attached drive. If it is dropped, the drive is still served until the process ends;
+/// [`Attachment::detach`] detaches it.
 #[derive(Debug)]
 pub struct Attachment {
     place: Place,
@@ -71,57 +71,58 @@ impl Attachment {
         let place = claim(params, &record)?;
         let set_up = set_up(params.drive, size, store, &place, &mut record);
         if set_up.is_err() {
-            // What went wrong first is what is told.
+            // The first error is the one that is reported.
             let _ = clean_up(&place);
         }
         set_up
     }
 
-    /// The block device.
+    /// Returns the path of the block device.
     pub fn device(&self) -> &Path {
         &self.device
     }
 
-    /// What it is called.
+    /// Returns the attachment's name.
     pub fn name(&self) -> String {
         self.place.name()
     }
 
-    /// How large it is.
+    /// Returns the disk's size.
     pub fn size(&self) -> Bytes {
         self.size
     }
 
-    /// K: how many requests the drive takes at once.
+    /// Returns K, the number of requests that the drive accepts at once.
     pub fn depth(&self) -> u32 {
         self.depth
     }
 
-    /// What the host granted to the thread that has the drive.
+    /// Returns the real-time settings that the host granted to the drive's thread.
     pub fn granted(&self) -> RealTime {
         self.server.granted
     }
 
-    /// Whether it still answers: not when somebody unmounted it, or a thread failed.
+    /// Returns whether the drive is still served: false if it was unmounted or a thread failed.
     pub fn is_served(&self) -> bool {
         !self.server.is_finished() && !self.session.guard.is_finished()
     }
 
-    /// Who has the device.
+    /// Returns the users of the device.
     pub fn holders(&self) -> Holders {
         detach::holders(&self.place)
     }
 
-    /// Takes it away, after everything is answered; gives what was seen, unless a thread failed.
+    /// Detaches the drive after all outstanding requests are complete. Returns the statistics;
+    /// `None` if a thread failed.
     ///
     /// # Errors
-    /// [`DetachError`]; `tidegate drive detach` may still help.
+    /// [`DetachError`]; `tidegate drive detach` may still succeed.
     pub fn detach(self) -> Result<Option<Statistics>, DetachError> {
-        // While it is still served: the kernel writes what it has not written yet.
+        // Before the service ends, because the kernel first writes its dirty data.
         clean_up(&self.place)?;
         let is_over = wait(END_MAX, || self.session.guard.is_finished());
         if is_over {
-            // What it says at its end is that there is no such file system any more.
+            // The session's error only says that the file system is no longer mounted.
             let _ = self.session.join();
         }
         self.inbox.close();
@@ -129,7 +130,7 @@ impl Attachment {
     }
 }
 
-/// What cannot work, before anything is touched.
+/// Checks that the host can attach drives, before anything is changed.
 fn check_host() -> Result<(), AttachError> {
     if !rustix::process::geteuid().is_root() {
         return Err(AttachError::NotRoot);
@@ -139,7 +140,7 @@ fn check_host() -> Result<(), AttachError> {
     open("/dev/loop-control").map_err(|source| AttachError::NoLoop { source })
 }
 
-/// The store, ours alone.
+/// Opens the store and locks it for this process.
 fn open_store(path: Option<&Path>, size: Bytes) -> Result<File, AttachError> {
     let Some(path) = path else {
         return memory_file(size).map_err(host("make a store in memory"));
@@ -164,7 +165,7 @@ fn claim(params: &AttachParams<'_>, record: &Record) -> Result<Place, AttachErro
     })
 }
 
-/// A drive's name as that of a folder.
+/// Makes a folder name of a drive's name.
 fn file_name(name: &str) -> String {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
     let name: String = name.chars().map(|c| if is_plain(c) { c } else { '-' }).collect();
@@ -201,7 +202,7 @@ fn set_up(
     Ok(Attachment { place: place.clone(), device, size, depth, inbox, server, session })
 }
 
-/// Root mounts by itself; `fusermount3` is needed for nothing here.
+/// The mount options. Root mounts directly, so `fusermount3` is not needed.
 fn options() -> Config {
     let mut config = Config::default();
     config.mount_options = vec![

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Takes an attached drive away again, whatever became of the process that serves it.
+//! Detaches an attached drive, in any state of the process that serves it.
 //!
 //! ```text
-//!   asked   somebody holds the device --> refused, by name
-//!           it is served --> SIGTERM, and its process cleans up
-//!   forced  SIGKILL: the kernel fails whatever is outstanding or comes later
-//!   then    the loop device, the mount, the folder, as far as they are still there
+//!   normal  the device has users --> refused, with their names
+//!           the drive is served --> SIGTERM, and its process cleans up
+//!   forced  SIGKILL: the kernel fails outstanding and later requests
+//!   then    removes the loop device, the mount and the folder, as far as they exist
 //! ```
 
 use std::io;
@@ -21,41 +21,41 @@ use crate::error::{DetachError, Holders};
 use crate::loop_device;
 use crate::record::{Place, Record};
 
-/// How long a process may take to answer what is outstanding and end.
+/// The longest time that a process may take to complete outstanding requests and end.
 const END_MAX: Duration = Duration::from_secs(20);
 
-/// How long the kernel may take to let go of a device that nobody has open.
+/// The longest time that the kernel may take to release a device that no process has open.
 const RELEASE_MAX: Duration = Duration::from_secs(2);
 
-/// How long a look at a device takes.
+/// The longest time for which a brief user, such as a search for a free device, has a device open.
 const LOOK_MAX: Duration = Duration::from_millis(500);
 
-/// How often something is looked at that is waited for.
+/// The interval between two checks of a condition that is waited for.
 const LOOK_EVERY: Duration = Duration::from_millis(10);
 
-/// The loop devices of a drive: usually one, none of an attempt that was cut short.
+/// Returns a drive's loop devices: usually one, none if attaching was interrupted.
 pub fn devices(place: &Place) -> Vec<PathBuf> {
     let mut devices = loop_device::over(&place.file());
-    // Where somebody unmounted the file below a device, the kernel knows no way to it any more.
+    // If the file below a device was unmounted, the kernel no longer knows a path to it.
     let lost = place.record().and_then(|record| record.device);
     devices.extend(lost.filter(|device| loop_device::is_over_lost(device)));
     devices
 }
 
-/// Who has the drive.
+/// Returns the users of the drive.
 pub fn holders(place: &Place) -> Holders {
     let devices = devices(place);
     let used = devices.iter().find_map(|device| in_use::of_device_or_elsewhere(device));
     let openers = devices.iter().flat_map(|device| in_use::openers(device));
-    // What is open here was open where this was started from, which counts itself.
+    // A device that is open in this process was opened by its parent, which is counted itself.
     let openers: Vec<_> = openers.filter(|opener| opener.pid != std::process::id()).collect();
-    // Whoever has it open here is who has it for itself: nobody is to be sought elsewhere.
+    // If a visible process has the device open, that process made the claim.
     let used = used.filter(|used| *used != Use::Elsewhere || openers.is_empty());
     Holders { used, openers }
 }
 
-/// The same without those who only have a short look: whoever searches for a free loop device
-/// opens all of them, and whoever asks as we do has it for a moment.
+/// Returns the users of the drive, without processes that open it only briefly: a search for a free
+/// loop device opens all of them, and a check like this one claims the device for a moment.
 fn lasting_holders(place: &Place) -> Holders {
     let mut found = holders(place);
     wait(LOOK_MAX, || {
@@ -65,11 +65,11 @@ fn lasting_holders(place: &Place) -> Holders {
     found
 }
 
-/// Takes the drive away. Gives the devices that stay, without a drive, until whoever has them
-/// open lets go: none unless `is_forced`.
+/// Detaches the drive. Returns the devices that remain, without a drive, until their users close
+/// them: none unless `is_forced`.
 ///
 /// # Errors
-/// [`DetachError`]; then it is as it was, or may be tried again.
+/// [`DetachError`]; then the drive is still attached, or the call may be repeated.
 pub fn detach(place: &Place, is_forced: bool) -> Result<Vec<PathBuf>, DetachError> {
     if !rustix::process::geteuid().is_root() {
         return Err(DetachError::NotRoot);
@@ -84,7 +84,7 @@ pub fn detach(place: &Place, is_forced: bool) -> Result<Vec<PathBuf>, DetachErro
     clean_up(place)
 }
 
-/// Ends the process that serves the drive, and waits for that.
+/// Ends the process that serves the drive, and waits until it has ended.
 fn end(place: &Place, record: &Record, signal: Signal) -> Result<(), DetachError> {
     let pid = i32::try_from(record.pid).ok().and_then(Pid::from_raw);
     let pid = pid.expect("a process that runs has a number");
@@ -98,7 +98,7 @@ fn end(place: &Place, record: &Record, signal: Signal) -> Result<(), DetachError
     Err(DetachError::StillServed { name: place.name(), pid: record.pid })
 }
 
-/// Removes what there is of it. Done twice it is as good as done once.
+/// Removes all parts that exist. Calling it twice has the same effect as calling it once.
 pub(crate) fn clean_up(place: &Place) -> Result<Vec<PathBuf>, DetachError> {
     for device in devices(place) {
         loop_device::remove(&device).map_err(host(format!("detach {}", device.display())))?;
@@ -111,13 +111,14 @@ pub(crate) fn clean_up(place: &Place) -> Result<Vec<PathBuf>, DetachError> {
     Ok(held)
 }
 
-/// Also one that does not answer, is busy, or was mounted more than once.
+/// Unmounts everything there, including a file system that does not respond, is busy, or was
+/// mounted more than once.
 fn unmount_all(place: &Place) -> Result<(), DetachError> {
     let mount = place.mount();
     loop {
         match unmount(&mount, UnmountFlags::DETACH | UnmountFlags::NOFOLLOW) {
             Ok(()) => (),
-            // Nothing is mounted there, or there is no such folder.
+            // Nothing is mounted there, or the folder does not exist.
             Err(Errno::INVAL | Errno::NOENT) => return Ok(()),
             Err(error) => {
                 return Err(host(format!("unmount {}", mount.display()))(error.into()));
@@ -126,7 +127,7 @@ fn unmount_all(place: &Place) -> Result<(), DetachError> {
     }
 }
 
-/// Looks until it is so, or the time is over; gives whether it is.
+/// Repeats a check until it is true or `at_most` has passed; returns whether it is true.
 pub(crate) fn wait(at_most: Duration, mut is_so: impl FnMut() -> bool) -> bool {
     let begun = Instant::now();
     loop {

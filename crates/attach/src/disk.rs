@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! A disk: a drive's timing, a store's data, and answers to whoever asked.
+//! A simulated disk: a drive's timing, a store's data, and the replies to requests.
 //!
-//! Data move at the instant at which the drive is done with a request, in the order in which it
-//! is done: a flush that comes back covers every write that was answered before it was asked for.
+//! The data of a request moves at the instant at which the drive completes it, in the order of
+//! completions. So a completed flush covers every write that completed before the flush arrived.
 
 use std::fs::File;
 use std::io;
@@ -13,13 +13,13 @@ use tidegate_model::{Bytes, Class, Lba, Op, Outcome, Request, RequestId, Time};
 
 use crate::statistics::Statistics;
 
-/// Whoever waits for an answer.
+/// The handle for the reply to a request.
 pub(crate) trait Reply {
-    /// What was read; nothing of a write or a flush.
+    /// Sends the reply: the data of a read, empty for a write or a flush.
     fn answer(self, result: io::Result<&[u8]>);
 }
 
-/// What is asked of a disk.
+/// A request to a disk.
 #[derive(Debug)]
 pub(crate) enum Ask {
     Read { start: Lba, size: Bytes },
@@ -27,13 +27,13 @@ pub(crate) enum Ask {
     Flush,
 }
 
-/// A drive with a store behind it.
+/// A drive, its queue and its store.
 pub(crate) struct Disk<R> {
     queue: DriveQueue<(Vec<u8>, R)>,
     asked_count: u64,
     store: File,
     statistics: Statistics,
-    /// What is read goes through it.
+    /// The buffer for reads.
     scratch: Vec<u8>,
 }
 
@@ -44,7 +44,7 @@ impl<R: Reply> Disk<R> {
         Self { queue, asked_count: 0, store, statistics, scratch }
     }
 
-    /// Somebody asks, at that instant.
+    /// Accepts a request that arrived at `at`.
     pub(crate) fn accept(&mut self, at: Time, ask: Ask, reply: R) {
         self.asked_count += 1;
         let id = RequestId(self.asked_count);
@@ -67,7 +67,8 @@ impl<R: Reply> Disk<R> {
         self.statistics.arrived(self.queue.outstanding_count(), self.queue.waiting_count());
     }
 
-    /// The drive comes as far as `now`; what it is done with is answered, and `clock` says when.
+    /// Advances the drive to `now` and replies to the requests that it completed; `clock` gives the
+    /// time of each reply.
     pub(crate) fn advance(&mut self, now: Time, clock: impl Fn() -> Time) {
         self.queue.advance(now);
         while let Some(done) = self.queue.take_done() {
@@ -99,12 +100,12 @@ impl<R: Reply> Disk<R> {
         }
     }
 
-    /// When to advance next; none while nothing is outstanding.
+    /// Returns the instant at which to advance next; `None` if no request is outstanding.
     pub(crate) fn next_event(&self) -> Option<Time> {
         self.queue.next_event()
     }
 
-    /// What was seen so far.
+    /// Returns the statistics so far.
     pub(crate) fn statistics(&self) -> &Statistics {
         &self.statistics
     }

@@ -9,94 +9,94 @@ use tidegate_device::OpenError;
 use tidegate_device::in_use::{Opener, Use};
 use tidegate_model::Bytes;
 
-/// Why a drive cannot be attached. Nothing is left behind.
+/// Why a drive cannot be attached. Then nothing is left behind.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum AttachError {
-    /// Somebody who may not.
-    #[error("only root may make block devices: run it with sudo")]
+    /// The caller is not root.
+    #[error("only root can create block devices: run the command with sudo")]
     NotRoot,
-    /// No FUSE.
+    /// FUSE is not available.
     #[error(
         "cannot open /dev/fuse ({source}): load the module (`modprobe fuse`), or give the container the device"
     )]
     NoFuse {
-        /// Why.
+        /// The system's error.
         source: io::Error,
     },
-    /// No loop devices.
+    /// Loop devices are not available.
     #[error(
         "cannot open /dev/loop-control ({source}): load the module (`modprobe loop`), or give the container the device"
     )]
     NoLoop {
-        /// Why.
+        /// The system's error.
         source: io::Error,
     },
-    /// No `losetup`.
+    /// `losetup` is not installed.
     #[error("cannot run losetup ({source}): install util-linux (Debian: `apt-get install mount`)")]
     LosetupMissing {
-        /// Why.
+        /// The system's error.
         source: io::Error,
     },
-    /// No loop device for us.
-    #[error("no loop device: {reason}; `losetup --list` shows those in use")]
+    /// No loop device could be attached.
+    #[error("cannot attach a loop device: {reason}; `losetup --list` shows those in use")]
     LoopRefused {
-        /// What `losetup` said.
+        /// The message of `losetup`.
         reason: String,
     },
-    /// The page cache would answer.
-    #[error("{} has no direct I/O here, so the page cache would answer instead of the drive", device.display())]
+    /// The loop device would use the page cache.
+    #[error("{} does not support direct I/O here, so the page cache would serve requests instead of the drive", device.display())]
     NotDirect {
-        /// The device, which is gone again.
+        /// The device, which was detached again.
         device: PathBuf,
     },
-    /// Somebody made the device read-only, and it stays so.
-    #[error("{} is read-only from whoever had it before: run `blockdev --setrw {}`", device.display(), device.display())]
+    /// The device's previous user made it read-only, and this could not be changed.
+    #[error("{} was left read-only by its previous user: run `blockdev --setrw {}`", device.display(), device.display())]
     ReadOnly {
         /// The device.
         device: PathBuf,
     },
-    /// The kernel does not let us.
+    /// The kernel refused a queue setting.
     #[error("cannot set {} to {value}: {source}", path.display())]
     Setting {
-        /// Which attribute.
+        /// The attribute's path.
         path: PathBuf,
-        /// What it was to be.
+        /// The refused value.
         value: String,
-        /// Why not.
+        /// The system's error.
         source: io::Error,
     },
-    /// The size is none for a disk.
-    #[error("a disk of {size} is not whole sectors of 512 B, or empty")]
+    /// The size is not valid for a disk.
+    #[error("a disk cannot have a size of {size}: give a multiple of 512 B above 0")]
     NotSectors {
-        /// What was asked for.
+        /// The requested size.
         size: Bytes,
     },
-    /// More than there is.
-    #[error("`{drive}` holds {capacity}, which is less than {size}: ask for no more than it holds")]
+    /// The disk would be larger than its drive.
+    #[error("`{drive}` holds {capacity}, less than {size}: give a size up to {capacity}")]
     TooLarge {
-        /// The drive.
+        /// The drive's name.
         drive: String,
-        /// What it holds.
+        /// The drive's capacity.
         capacity: Bytes,
-        /// What was asked for.
+        /// The requested size.
         size: Bytes,
     },
-    /// The name belongs to another one.
+    /// The name is taken.
     #[error(
-        "`{name}` is attached already, or was not cleaned up: `tidegate drive detach {name}` does, or give another name"
+        "`{name}` is attached already, or was not cleaned up: run `tidegate drive detach {name}`, or give another name"
     )]
     NameTaken {
         /// The name.
         name: String,
     },
-    /// Two drives would write to one store.
+    /// Another process uses the store.
     #[error(
-        "the store {} is in use by another attached drive, or by a service: stop that one, or name another file",
+        "the store {} is in use by another attached drive or by a service: stop it, or name another file",
         path.display()
     )]
     StoreInUse {
-        /// Which.
+        /// The store's path.
         path: PathBuf,
     },
     /// The store cannot be used.
@@ -105,23 +105,23 @@ pub enum AttachError {
     /// The drive cannot be simulated.
     #[error(transparent)]
     Drive(#[from] tidegate_drive::BuildError),
-    /// The machine refused something else.
+    /// The host refused another operation.
     #[error("cannot {what}: {source}")]
     Host {
-        /// What was tried.
+        /// The operation.
         what: String,
-        /// Why.
+        /// The system's error.
         source: io::Error,
     },
 }
 
-/// Makes a host's refusal of what was tried.
+/// Makes the error of a host operation that failed.
 pub(crate) fn host(what: impl Into<String>) -> impl FnOnce(io::Error) -> AttachError {
     let what = what.into();
     move |source| AttachError::Host { what, source }
 }
 
-/// Who must let go of a device before it may be detached.
+/// The users of a device, who must close it before it may be detached.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Holders {
     /// A mount, swap, or another device.
@@ -131,7 +131,7 @@ pub struct Holders {
 }
 
 impl Holders {
-    /// Whether nobody has it.
+    /// Returns whether the device has no users.
     pub fn is_empty(&self) -> bool {
         self.used.is_none() && self.openers.is_empty()
     }
@@ -149,18 +149,20 @@ impl fmt::Display for Holders {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum DetachError {
-    /// Somebody who may not.
-    #[error("only root may take block devices away: run it with sudo")]
+    /// The caller is not root.
+    #[error("only root can remove block devices: run the command with sudo")]
     NotRoot,
-    /// Somebody uses it.
-    #[error("`{name}` is in use: {holders}; `--force` pulls it out, as one pulls out a disk")]
+    /// The device has users.
+    #[error(
+        "`{name}` is in use: {holders}; close it, or detach it with `--force`, which fails their requests"
+    )]
     InUse {
         /// The drive's name.
         name: String,
-        /// By whom.
+        /// The device's users.
         holders: Holders,
     },
-    /// The process that serves it goes on.
+    /// The process that serves the drive does not end.
     #[error("process {pid}, which serves `{name}`, does not end; `--force` ends it")]
     StillServed {
         /// The drive's name.
@@ -168,12 +170,12 @@ pub enum DetachError {
         /// The process.
         pid: u32,
     },
-    /// The machine refused something.
+    /// The host refused an operation.
     #[error("cannot {what}: {source}")]
     Host {
-        /// What was tried.
+        /// The operation.
         what: String,
-        /// Why.
+        /// The system's error.
         source: io::Error,
     },
 }

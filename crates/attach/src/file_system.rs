@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! A file system of one file, which is the disk.
+//! A file system with one file, which is the disk.
 //!
-//! Its reads and writes are not answered here: the kernel's request is handed to the thread that
-//! has the drive, together with the handle that answers it, and the next one is read. The kernel
-//! caches nothing of it and may have as many requests under way as it likes.
+//! It does not complete reads and writes itself. It passes the kernel's request and its reply
+//! handle to the drive's thread, then reads the next request. The kernel caches none of the file's
+//! data and may have any number of requests in flight.
 
 use std::cell::Cell;
 use std::ffi::OsStr;
@@ -22,21 +22,22 @@ use tidegate_platform::realtime;
 use crate::disk::{Ask, Reply};
 use crate::inbox::Inbox;
 
-/// The name of the file.
+/// The file's name.
 pub(crate) const FILE_NAME: &str = "disk";
 
-/// The largest request that the kernel passes on in one piece: 256 pages.
+/// The largest request that the kernel sends in one piece: 256 pages.
 pub(crate) const REQUEST_MAX: Bytes = Bytes::from_kib(1024);
 
-/// Requests that the kernel may have under way here: more than a loop device has tags (128).
+/// The number of requests that the kernel may have in flight here: more than a loop device's tags
+/// (128).
 const BACKGROUND_MAX: u16 = 512;
 
 const FILE: INodeNo = INodeNo(2);
 
-/// Nothing about the file ever changes.
+/// The time for which the kernel may cache the file's attributes, which never change.
 const EVER: Duration = Duration::from_hours(1);
 
-/// Who waits in the kernel.
+/// The kernel's handle for the reply to a request.
 #[derive(Debug)]
 pub(crate) enum Waiter {
     Read(ReplyData),
@@ -66,19 +67,19 @@ impl Reply for Waiter {
 }
 
 thread_local! {
-    /// Whether this thread, one of fuser's, asked for real-time scheduling.
+    /// Whether this thread, one of fuser's, has requested real-time scheduling.
     static IS_REAL_TIME: Cell<bool> = const { Cell::new(false) };
 }
 
-/// What is read late arrives late: the thread that reads is as urgent as the one that answers.
+/// Makes this thread as urgent as the drive's thread: a request that is read late arrives late.
 fn be_urgent() {
     if !IS_REAL_TIME.replace(true) {
-        // What is refused to it is refused to the other one, which says so.
+        // If the host refuses this thread, it refuses the drive's thread too, which reports it.
         let _ = realtime::request(realtime::PRIORITY);
     }
 }
 
-/// See the module's text.
+/// The file system with the disk file; passes requests to the drive's thread.
 #[derive(Debug)]
 pub(crate) struct DiskFileSystem {
     size: Bytes,
@@ -86,7 +87,7 @@ pub(crate) struct DiskFileSystem {
 }
 
 impl DiskFileSystem {
-    /// A file of that size.
+    /// Makes a file system whose file has that size.
     pub(crate) fn new(size: Bytes, inbox: Arc<Inbox<Waiter>>) -> Self {
         Self { size, inbox }
     }
@@ -98,7 +99,8 @@ impl DiskFileSystem {
         }
     }
 
-    /// The sector at an offset, for `length` bytes within the disk; whole sectors only.
+    /// Returns the sector at an offset. Refuses requests that are empty, not whole sectors, or not
+    /// within the disk.
     fn place(&self, offset: u64, length: u64) -> Result<Lba, Errno> {
         let is_whole =
             offset.is_multiple_of(Lba::SECTOR_BYTES) && length.is_multiple_of(Lba::SECTOR_BYTES);
@@ -171,8 +173,8 @@ impl Filesystem for DiskFileSystem {
     }
 
     fn open(&self, _request: &Request, _inode: INodeNo, _flags: OpenFlags, reply: ReplyOpen) {
-        // Nothing goes through the page cache, no write waits for another, and closing does not
-        // ask for anything.
+        // The data bypasses the page cache, writes do not wait for each other, and closing sends no
+        // flush.
         let flags = FopenFlags::FOPEN_DIRECT_IO
             | FopenFlags::FOPEN_PARALLEL_DIRECT_WRITES
             | FopenFlags::FOPEN_NOFLUSH;
@@ -190,7 +192,7 @@ impl Filesystem for DiskFileSystem {
         _owner: Option<LockOwner>,
         reply: ReplyData,
     ) {
-        // A read ends at the end of the disk.
+        // A read is cut at the end of the disk.
         let length = u64::from(size).min(self.size.get().saturating_sub(offset));
         if length == 0 {
             return reply.data(&[]);
@@ -236,5 +238,5 @@ impl Filesystem for DiskFileSystem {
         self.put(Ask::Flush, Waiter::Flush(reply));
     }
 
-    // `fallocate` is not there: the drives have no discard, and the kernel learns that from ENOSYS.
+    // `fallocate` is not implemented: the drives have no discard, and ENOSYS tells the kernel so.
 }

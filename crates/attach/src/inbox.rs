@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! How requests of the kernel reach the thread that has the drive.
+//! Passes the kernel's requests to the drive's thread.
 //!
-//! A request is stamped with its arrival under the lock, and the clock is read under it when the
-//! requests are taken: no stamp lies before what the drive was told last.
+//! A request gets its arrival time under the lock, and the thread reads the clock under the lock
+//! when it takes the requests. So no arrival time is before the time that the drive was last
+//! advanced to.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -12,17 +13,17 @@ use tidegate_platform::Clock;
 
 use crate::disk::Ask;
 
-/// A request, its arrival, and who waits for the answer.
+/// A request: its arrival time, the request itself, and the handle for its reply.
 pub(crate) type Arrival<R> = (Time, Ask, R);
 
 #[derive(Debug)]
 struct Waiting<R> {
     arrivals: Vec<Arrival<R>>,
-    /// Nothing more comes, or nobody takes it.
+    /// No more requests are accepted.
     is_closed: bool,
 }
 
-/// What arrived and was not taken.
+/// The requests that arrived and were not taken.
 #[derive(Debug)]
 pub(crate) struct Inbox<R> {
     waiting: Mutex<Waiting<R>>,
@@ -36,7 +37,7 @@ impl<R> Inbox<R> {
         Self { waiting: Mutex::new(waiting), clock, waker }
     }
 
-    /// Takes a request. Where nobody answers any more it is given back.
+    /// Accepts a request. Returns its reply handle if the inbox is closed.
     pub(crate) fn put(&self, ask: Ask, reply: R) -> Result<(), R> {
         {
             let mut waiting = self.lock();
@@ -50,22 +51,22 @@ impl<R> Inbox<R> {
         Ok(())
     }
 
-    /// Moves everything that arrived into `taken`, in order of arrival, and tells what time it is
-    /// and whether more may come.
+    /// Moves all requests into `taken`, in order of arrival. Returns the current time, and whether
+    /// more requests may arrive.
     pub(crate) fn take(&self, taken: &mut Vec<Arrival<R>>) -> (Time, bool) {
         let mut waiting = self.lock();
         taken.append(&mut waiting.arrivals);
         (self.clock.now(), !waiting.is_closed)
     }
 
-    /// Nothing more is taken.
+    /// Closes the inbox to new requests.
     pub(crate) fn close(&self) {
         self.lock().is_closed = true;
         self.waker.wake();
     }
 
     fn lock(&self) -> MutexGuard<'_, Waiting<R>> {
-        // Whoever panicked with it left a list that is as good as before.
+        // A panic under the lock leaves a valid list.
         self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

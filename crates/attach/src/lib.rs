@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! A simulated drive as a block device of this machine, in real time.
+//! Attaches a simulated drive as a block device of this machine, in real time.
 //!
 //! ```text
 //!   a program, a file system            /dev/loopN, with direct I/O
 //!   the kernel's scheduler                   |  up to K requests at once
 //!   FUSE, nothing cached                mount/disk
-//!   the thread that reads requests           |  each stamped as it comes
-//!   the thread that has the drive       tidegate_drive::Drive, and a store for the data
+//!   the thread that reads requests           |  stamps each arrival
+//!   the drive's thread                  tidegate_drive::Drive, and a store for the data
 //! ```
-//! Every request that the kernel would send to a disk reaches the drive's model, which says when
-//! and in which order they are done; the kernel's request waits until then.
+//! Every request that the kernel would send to a disk reaches the drive's model, which determines
+//! the completion times and their order; the kernel's request waits until then.
 //!
-//! Decision 0014 says why this way. Root only.
+//! Decision 0014 has the reasons. Only root can attach drives.
 
 mod attachment;
 mod detach;

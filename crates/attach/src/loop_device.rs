@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Loop devices, by `losetup` and sysfs.
+//! Makes, configures and removes loop devices, with `losetup` and sysfs.
 //!
-//! `losetup` is on every machine that can mount (util-linux), finds a free device without a race
-//! and sets direct I/O in the same call to the kernel; our own would be unsafe code for three
-//! `ioctl`s. What it did is checked here, not believed.
+//! Every machine that can mount has `losetup` (util-linux). It finds a free device without a race
+//! and sets direct I/O in the same system call; an own implementation would need unsafe code for
+//! three `ioctl`s. This module checks the result of `losetup`.
 
 use std::fs;
 use std::io;
@@ -15,24 +15,24 @@ use tidegate_model::Bytes;
 use crate::error::AttachError;
 use crate::file_system::FILE_NAME;
 
-/// The fewest requests that the kernel lets a queue be limited to.
+/// The smallest queue limit (`nr_requests`) that the kernel accepts.
 const TAGS_MIN: u32 = 4;
 
-/// The most, unless the module was told otherwise.
+/// The default queue limit of the `loop` module.
 const TAGS_USUAL: u32 = 128;
 
-/// How a loop device is to look like the drive below it.
+/// The queue settings that make a loop device look like the drive below it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Looks {
-    /// Whether schedulers are to take it for a disk that turns.
+    /// Whether the kernel's schedulers must treat it as a rotating disk.
     pub(crate) is_rotational: bool,
-    /// K: how many requests the drive accepts at once.
+    /// K, the number of requests that the drive accepts at once.
     pub(crate) depth: u32,
     /// The largest request.
     pub(crate) request_max: Bytes,
 }
 
-/// Makes a loop device over the file, with direct I/O.
+/// Creates a loop device over the file, with direct I/O.
 pub(crate) fn make(file: &Path) -> Result<PathBuf, AttachError> {
     let mut command = Command::new("losetup");
     command.args(["--find", "--show", "--direct-io=on"]).arg(file);
@@ -42,7 +42,7 @@ pub(crate) fn make(file: &Path) -> Result<PathBuf, AttachError> {
     if !output.status.success() || device.as_os_str().is_empty() {
         return Err(AttachError::LoopRefused { reason: said(&output.stderr) });
     }
-    // Where direct I/O is not to be had, `losetup` warns and goes on.
+    // If direct I/O is not possible, `losetup` only prints a warning.
     match attribute(&device, "loop/dio") {
         Some(dio) if dio == "1" => Ok(device),
         _ => {
@@ -52,19 +52,20 @@ pub(crate) fn make(file: &Path) -> Result<PathBuf, AttachError> {
     }
 }
 
-/// Gives the queue of the device the looks of the drive. Its settings outlive what it was attached
-/// to before, so all are set.
+/// Sets the device's queue to the drive's values. Queue settings survive a detach, so all of them
+/// are set.
 pub(crate) fn dress(device: &Path, looks: Looks) -> Result<(), AttachError> {
     let set = |name: &str, value: String| set(device, name, &value);
-    // Without a scheduler `nr_requests` limits what is on the device, also under one that is
-    // chosen later: requests that the drive cannot take stay where the scheduler sees them.
+    // Without a scheduler, `nr_requests` limits the requests in flight, and also under a scheduler
+    // that is chosen later: requests beyond the drive's depth stay queued where the scheduler sees
+    // them.
     set("scheduler", "none".to_owned())?;
     set("nr_requests", looks.depth.clamp(TAGS_MIN, tags_max()).to_string())?;
     set("rotational", u32::from(looks.is_rotational).to_string())?;
     set("max_sectors_kb", (looks.request_max.get() >> 10).max(4).to_string())?;
     // The drives have no discard.
     set("discard_max_bytes", "0".to_owned())?;
-    // Whoever had the device before may have left it read-only (`blockdev --setro`).
+    // The device's previous user may have left it read-only (`blockdev --setro`).
     if attribute(device, "ro").is_some_and(|ro| ro == "1") {
         let _ = Command::new("blockdev").arg("--setrw").arg(device).status();
     }
@@ -74,7 +75,7 @@ pub(crate) fn dress(device: &Path, looks: Looks) -> Result<(), AttachError> {
     }
 }
 
-/// Gives the queue back what the next one who attaches something expects, as far as it may be set.
+/// Restores the queue's default settings for the device's next user, as far as they can be set.
 fn undress(device: &Path) {
     let discard = attribute(device, "queue/discard_max_hw_bytes");
     let settings = [
@@ -85,7 +86,7 @@ fn undress(device: &Path) {
     ];
     for (name, value) in settings {
         if let Some(value) = value {
-            // What stays is a limit, and no fault.
+            // A setting that cannot be restored only limits the next user.
             let _ = set(device, name, &value);
         }
     }
@@ -97,15 +98,15 @@ fn set(device: &Path, name: &str, value: &str) -> Result<(), AttachError> {
     fs::write(&path, &value).map_err(|source| AttachError::Setting { path, value, source })
 }
 
-/// How many requests a loop device takes at once.
+/// Returns the number of requests that a loop device accepts at once.
 fn tags_max() -> u32 {
     let text = fs::read_to_string("/sys/module/loop/parameters/hw_queue_depth").ok();
     let told = text.and_then(|text| text.trim().parse().ok());
     told.unwrap_or(TAGS_USUAL).max(TAGS_MIN)
 }
 
-/// Detaches the device: at once, or as soon as nobody has it open any more. One that is not
-/// attached is as good as detached.
+/// Detaches the device, immediately or as soon as no process has it open. Succeeds if the device is
+/// not attached.
 pub(crate) fn remove(device: &Path) -> io::Result<()> {
     if backing_file(device).is_none() {
         return Ok(());
@@ -119,7 +120,7 @@ pub(crate) fn remove(device: &Path) -> io::Result<()> {
     Err(io::Error::other(reason))
 }
 
-/// The devices over that file, whether or not it still answers.
+/// Returns the devices over that file, also if the file is no longer served.
 pub(crate) fn over(file: &Path) -> Vec<PathBuf> {
     let Ok(entries) = fs::read_dir("/sys/block") else { return Vec::new() };
     let device = |entry: fs::DirEntry| Path::new("/dev").join(entry.file_name());
@@ -129,12 +130,13 @@ pub(crate) fn over(file: &Path) -> Vec<PathBuf> {
     devices
 }
 
-/// Whether the device is attached to that file.
+/// Returns whether the device is attached to that file.
 pub(crate) fn is_over(device: &Path, file: &Path) -> bool {
     backing_file(device).is_some_and(|backing| backing == file)
 }
 
-/// Whether the device is attached to a disk of ours to which no path leads any more.
+/// Returns whether the device is attached to an attached drive's file to which no path leads any
+/// more.
 pub(crate) fn is_over_lost(device: &Path) -> bool {
     let lost = Path::new("/").join(FILE_NAME);
     is_over(device, &lost) && !lost.exists()

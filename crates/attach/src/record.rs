@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! What is attached, on disk: a folder for each drive, so that whatever happened to the process
-//! that serves it, another one can clean up.
+//! Records of attached drives: one folder on disk per drive, so that another process can clean up
+//! in any state of the process that serves the drive.
 //!
 //! ```text
-//!   /run/tidegate/attached/NAME/record.toml   who serves what
+//!   /run/tidegate/attached/NAME/record.toml   the process and its drive
 //!                               mount/disk    the file below the loop device
 //! ```
-//! A folder appears whole, with its record, under a name that nobody has: two at once cannot
-//! both have it.
+//! A folder appears complete with its record, by a rename to a free name: two processes cannot both
+//! get the same name.
 
 use std::fs;
 use std::io::{self, Write as _};
@@ -17,37 +17,38 @@ use serde::{Deserialize, Serialize};
 
 use crate::file_system::FILE_NAME;
 
-/// Where records are.
+/// The directory of the records.
 pub const ROOT: &str = "/run/tidegate/attached";
 
 const RECORD: &str = "record.toml";
 
-/// Folders that are being made, and not yet anybody's.
+/// The name prefix of folders that are not complete yet.
 const UNFINISHED: &str = ".new-";
 
-/// Names that are tried when one is taken.
+/// The number of names that are tried if a name is taken.
 const NAMES_TRIED_MAX: u32 = 1000;
 
-/// Who serves what.
+/// The process that serves a drive, and the drive's details.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Record {
-    /// The process that serves it.
+    /// The number of the process that serves the drive.
     pub pid: u32,
-    /// When that process started, in ticks since the machine did: numbers are used again.
+    /// That process's start time, in clock ticks since the machine started: process numbers are
+    /// reused.
     pub started_ticks: u64,
-    /// The drive.
+    /// The drive's name.
     pub drive: String,
-    /// How large the disk is.
+    /// The disk's size in bytes.
     pub size_bytes: u64,
-    /// The loop device, as soon as it may be used.
+    /// The loop device, once it is ready.
     pub device: Option<PathBuf>,
-    /// Where that process says what it saw, if it has no terminal.
+    /// The file to which that process writes its log, if it has no terminal.
     pub log: Option<PathBuf>,
 }
 
 impl Record {
-    /// A record of the calling process.
+    /// Makes a record for the calling process.
     pub(crate) fn of_this_process(drive: &str, size_bytes: u64, log: Option<&Path>) -> Self {
         let pid = std::process::id();
         let started_ticks = started_ticks(pid).unwrap_or(0);
@@ -55,20 +56,20 @@ impl Record {
         Self { pid, started_ticks, drive, size_bytes, device: None, log }
     }
 
-    /// Whether the process that serves it still runs.
+    /// Returns whether the process that serves the drive is still running.
     pub fn is_served(&self) -> bool {
         started_ticks(self.pid) == Some(self.started_ticks)
     }
 }
 
-/// The folder of one drive.
+/// An attached drive's folder.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Place {
     folder: PathBuf,
 }
 
 impl Place {
-    /// Makes a folder of that name, or, unless `is_exact`, of that name with a number.
+    /// Creates a folder with that name or, unless `is_exact`, with that name and a number.
     pub(crate) fn claim(
         root: &Path,
         name: &str,
@@ -83,7 +84,7 @@ impl Place {
         let names = std::iter::once(name.to_owned()).chain(numbered);
         for name in names.take(if is_exact { 1 } else { NAMES_TRIED_MAX as usize }) {
             let folder = root.join(name);
-            // A folder with something in it is never replaced by this.
+            // A rename never replaces a folder that is not empty.
             match fs::rename(made.path(), &folder) {
                 Ok(()) => return Ok(Self { folder }),
                 Err(error) if is_taken(&error) => (),
@@ -93,10 +94,10 @@ impl Place {
         Err(io::ErrorKind::AlreadyExists.into())
     }
 
-    /// Every folder below `root`, by name.
+    /// Returns all folders below `root`, sorted by name; none if `root` does not exist.
     ///
     /// # Errors
-    /// When it cannot be read. A root that is not there has none.
+    /// If `root` cannot be read.
     pub fn all(root: &Path) -> io::Result<Vec<Self>> {
         let entries = match fs::read_dir(root) {
             Ok(entries) => entries,
@@ -115,17 +116,17 @@ impl Place {
         Ok(places)
     }
 
-    /// What people call it.
+    /// Returns the attachment's name.
     pub fn name(&self) -> String {
         self.folder.file_name().unwrap_or_default().to_string_lossy().into_owned()
     }
 
-    /// What stands in its record; none where that cannot be read.
+    /// Returns the record; `None` if it cannot be read.
     pub fn record(&self) -> Option<Record> {
         toml::from_str(&fs::read_to_string(self.folder.join(RECORD)).ok()?).ok()
     }
 
-    /// Replaces the record, whole or not at all.
+    /// Replaces the record atomically.
     pub(crate) fn write(&self, record: &Record) -> io::Result<()> {
         let text = toml::to_string(record).map_err(io::Error::other)?;
         let mut file = tempfile::NamedTempFile::new_in(&self.folder)?;
@@ -134,18 +135,18 @@ impl Place {
         Ok(())
     }
 
-    /// Where the file system is mounted.
+    /// Returns the directory at which the file system is mounted.
     pub(crate) fn mount(&self) -> PathBuf {
         self.folder.join("mount")
     }
 
-    /// The file that is the disk.
+    /// Returns the path of the file that is the disk.
     pub(crate) fn file(&self) -> PathBuf {
         self.mount().join(FILE_NAME)
     }
 
-    /// Removes the folder, unless a file system is mounted in it: nothing but the record and an
-    /// empty folder is ever deleted.
+    /// Removes the folder unless a file system is mounted in it. Deletes only the record and empty
+    /// folders.
     pub(crate) fn remove(&self) -> io::Result<()> {
         let is_there = |result: io::Result<()>| match result {
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
@@ -166,10 +167,10 @@ fn is_taken(error: &io::Error) -> bool {
     )
 }
 
-/// When a process started; none if there is none of that number, or only what is left of one.
+/// Returns a process's start time in clock ticks; `None` if it does not exist or is a zombie.
 fn started_ticks(pid: u32) -> Option<u64> {
     let text = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
-    // Its name stands in parentheses and may have blanks and parentheses itself.
+    // The process's name is in parentheses and may itself contain spaces and parentheses.
     let (_, rest) = text.rsplit_once(") ")?;
     let mut fields = rest.split(' ');
     let state = fields.next()?;
@@ -220,7 +221,8 @@ mod tests {
         assert_eq!(Place::all(&root.path().join("none")).expect("nothing"), []);
     }
 
-    /// Goal: neither a number that is used again nor a process that waits to be buried counts.
+    /// Goal: a process with a reused number or a zombie does not count. Method: change the start
+    /// time, then kill a child process.
     #[test]
     fn served_means_by_this_very_process() {
         let record = Record::of_this_process("some drive", 4096, None);
@@ -236,7 +238,7 @@ mod tests {
         while of_child.is_served() {
             std::thread::yield_now();
         }
-        // It is dead and nobody asked for its exit code yet.
+        // The process is dead, but its exit code has not been read yet.
         child.wait().expect("it is ours");
         assert!(!of_child.is_served());
     }

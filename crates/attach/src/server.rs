@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The thread that has the drive: takes what arrives, answers what is done, in real time.
+//! The drive's thread: accepts arriving requests and completes finished ones, in real time.
 
 use std::io;
 use std::sync::Arc;
@@ -15,33 +15,33 @@ use crate::disk::{Disk, Reply};
 use crate::inbox::{Arrival, Inbox};
 use crate::statistics::Statistics;
 
-/// The longest time for which the thread sleeps without anything to do.
+/// The longest time that the thread sleeps if no request is in flight.
 const SLEEP_MAX: Duration = Duration::from_ms(60_000);
 
-/// The running thread.
+/// The running drive thread.
 #[derive(Debug)]
 pub(crate) struct Server {
     thread: JoinHandle<Statistics>,
-    /// What the host granted it.
+    /// The real-time settings that the host granted to the thread.
     pub(crate) granted: RealTime,
 }
 
-/// Whatever ends the thread, nobody waits for it any longer.
+/// Closes the inbox when the thread ends for any reason, so that no request waits for it.
 struct Closing<'a, R>(&'a Inbox<R>);
 
 impl<R> Drop for Closing<'_, R> {
     fn drop(&mut self) {
         self.0.close();
-        // A reply that is dropped is an error to whoever waits.
+        // Dropping a reply sends an error to its requester.
         self.0.take(&mut Vec::new());
     }
 }
 
 impl Server {
-    /// Begins to serve what arrives in `inbox`, until it is closed and all is answered.
+    /// Starts to serve the requests in `inbox`, until it is closed and all requests are complete.
     ///
     /// # Errors
-    /// When no thread is to be had.
+    /// If no thread can be started.
     pub(crate) fn start<R: Reply + Send + 'static>(
         mut disk: Disk<R>,
         inbox: Arc<Inbox<R>>,
@@ -51,7 +51,7 @@ impl Server {
         let (ready, granted) = sync_channel(1);
         let serve = move || {
             let _closing = Closing(&inbox);
-            // Whoever starts the thread waits for it.
+            // `start` waits for this message.
             let _ = ready.send(realtime::request(realtime::PRIORITY));
             serve(&mut disk, &inbox, clock, &waker);
             disk.statistics().clone()
@@ -61,12 +61,12 @@ impl Server {
         Ok(Self { thread, granted })
     }
 
-    /// Whether the thread ended.
+    /// Returns whether the thread has ended.
     pub(crate) fn is_finished(&self) -> bool {
         self.thread.is_finished()
     }
 
-    /// What was seen, when the thread ends; none if it failed.
+    /// Waits for the thread's end and returns its statistics; `None` if it failed.
     pub(crate) fn join(self) -> Option<Statistics> {
         self.thread.join().ok()
     }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The simulated drive of a drive file, for whatever requests may come.
+//! Makes the simulated drive of a drive file, for requests of any kind.
 
 use tidegate_drive::{AnyRequests, Drive, for_any_requests};
 use tidegate_model::{Bytes, DriveFile, DriveKind};
@@ -8,11 +8,11 @@ use crate::error::AttachError;
 use crate::file_system::REQUEST_MAX;
 use crate::loop_device::Looks;
 
-/// The seed of everything random in a drive: two drives of one file are alike.
+/// The seed of a drive's random numbers: two drives of one file behave identically.
 const SEED: u64 = 1;
 
-/// Makes the drive of a drive file, and says how it looks to the kernel, which splits larger
-/// requests than the drive has times for.
+/// Makes the drive of a drive file, and its queue settings for the kernel. The kernel splits
+/// requests that are larger than the drive has times for.
 pub(crate) fn simulate(file: &DriveFile) -> Result<(Box<dyn Drive + Send>, Looks), AttachError> {
     let AnyRequests { drive, kind, depth, request_max } = for_any_requests(file, SEED)?;
     let is_rotational = kind != DriveKind::Ssd;
@@ -20,7 +20,7 @@ pub(crate) fn simulate(file: &DriveFile) -> Result<(Box<dyn Drive + Send>, Looks
     Ok((drive, Looks { is_rotational, depth, request_max }))
 }
 
-/// How large the disk is: what was asked for, and no more than the drive holds.
+/// Returns the disk's size: the requested one, at most the drive's capacity.
 pub(crate) fn size(file: &DriveFile, asked: Option<Bytes>) -> Result<Bytes, AttachError> {
     let size = asked.or(file.capacity()).unwrap_or(SIZE_DEFAULT);
     if size.get() == 0 || !size.get().is_multiple_of(tidegate_model::Lba::SECTOR_BYTES) {
@@ -34,7 +34,7 @@ pub(crate) fn size(file: &DriveFile, asked: Option<Bytes>) -> Result<Bytes, Atta
     }
 }
 
-/// How large a drive is that does not say so.
+/// The size of a drive whose file does not state it.
 const SIZE_DEFAULT: Bytes = Bytes::from_kib(64 << 20);
 
 #[cfg(test)]
@@ -53,7 +53,8 @@ mod tests {
         }
     }
 
-    /// Larger requests than were measured never reach a drive of tables.
+    /// Goal: a drive with batch tables gets no request larger than its tables cover. Method: a file
+    /// with two sizes.
     #[test]
     fn a_drive_of_tables_gets_nothing_that_was_not_measured() {
         let text = "name = \"t\"\nkind = \"pseudo\"\ndepth = 4\n\
@@ -63,7 +64,7 @@ mod tests {
         let file = DriveFile::parse(text).expect("a drive file");
         let (mut drive, looks) = simulate(&file).expect("it has tables");
         assert_eq!((looks.request_max, looks.depth), (Bytes::from_kib(64), 2));
-        // One alone takes the longest of a single read or write of the largest size.
+        // A single request takes at most the longest single read or write of the largest size.
         let plain = Request::plain(RequestId(1), Class::BestEffort, Bytes::from_kib(64));
         drive.submit(Time::ZERO, &[plain]);
         assert!(drive.next_event() <= Some(Time::from_ns(2_000_000)));

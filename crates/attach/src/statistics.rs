@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! What an attached drive saw.
+//! The statistics of an attached drive.
 
 use std::fmt;
 
@@ -9,23 +9,24 @@ use tidegate_model::{Bytes, Duration, Op, Request, Time};
 /// Counts and extremes since a drive was attached.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Statistics {
-    /// Reads that were answered.
+    /// The number of completed reads.
     pub reads: u64,
-    /// How much they read.
+    /// The number of bytes read.
     pub read_bytes: u64,
-    /// Writes that were answered.
+    /// The number of completed writes.
     pub writes: u64,
-    /// How much they wrote.
+    /// The number of bytes written.
     pub written_bytes: u64,
-    /// Flushes that were answered.
+    /// The number of completed flushes.
     pub flushes: u64,
-    /// The longest from arrival until the drive was done, the wait for room on it included.
+    /// The longest time from a request's arrival until the drive completed it, including the wait
+    /// for room on the drive.
     pub response_highest: Duration,
-    /// The longest from then until the answer was given: what the host added.
+    /// The longest time from the drive's completion to the reply: the host's lateness.
     pub lateness_highest: Duration,
-    /// The most requests that had arrived and were not done.
+    /// The largest number of outstanding requests.
     pub outstanding_highest: usize,
-    /// The most of them that the drive had no room for.
+    /// The largest number of requests that waited for room on the drive.
     pub waiting_highest: usize,
 }
 
@@ -52,7 +53,7 @@ impl Statistics {
     }
 }
 
-/// Lines with labels, for people.
+/// Prints labelled lines for people.
 impl fmt::Display for Statistics {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let size = |bytes: u64| Bytes::new(bytes).to_string();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //
-// A recorder in C: writes a frame each period into an export with a contract, for some seconds,
-// and admits a second export while it runs. Ends with 1 when a frame came after its deadline.
+// A recorder in C: writes one frame per period into an export with a contract, for some seconds,
+// and admits a second export meanwhile. Exits with 1 if a frame was complete after its deadline.
 //
 //   cargo build --release -p tidegate-capi
 //   cc -std=c11 -I crates/capi/include -o recorder crates/capi/examples/recorder.c
@@ -22,7 +22,7 @@ static int failed(const char *what, int32_t error) {
     return 2;
 }
 
-// One frame each period; 0: all in time, 1: some late, 2: failed.
+// Writes one frame per period. Returns 0 if all met the deadline, 1 if some were late, 2 on error.
 static int record(struct tidegate_export *camera, double seconds) {
     struct tidegate_export_facts facts;
     int32_t error = tidegate_export_describe(camera, &facts);
@@ -30,7 +30,7 @@ static int record(struct tidegate_export *camera, double seconds) {
         return failed("describe", error);
     }
     if (facts.period_ns == 0) {
-        fprintf(stderr, "recorder: name an export with a contract\n");
+        fprintf(stderr, "recorder: the export has no contract; name one that has\n");
         return 2;
     }
     unsigned char *frame = malloc(facts.request_bytes_max);
@@ -87,7 +87,7 @@ int main(int argc, char **argv) {
     if (error != 0) {
         return failed(argv[1], error);
     }
-    // While it runs: best effort for whoever comes along. Refusals are answers too.
+    // Admits a best-effort export while the engine runs. A refusal is also a valid answer.
     char *answer;
     error = tidegate_ask(engine,
                          "{\"do\":\"admit\",\"export\":{\"name\":\"visitor\",\"size\":\"1MiB\","

@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //
-// Tidegate for programs in C: block exports with response-time contracts, without a server.
+// Tidegate for C programs: block exports with response-time contracts, without a server.
 //
-//   tidegate_open("recorder.serve.toml", 0, &engine);      proved, or refused
+//   tidegate_open("recorder.serve.toml", 0, &engine);      proves the contracts, or fails
 //   tidegate_export_find(engine, "camera", &camera);
 //   tidegate_submit_write(camera, frame, size, offset, TIDEGATE_DURABLE, &pending);
 //   tidegate_await(pending, NULL, 0, &answer);              answer.response_ns
 //   tidegate_ask(engine, "{\"do\":\"status\"}", &text);       also admit and remove
 //   tidegate_close(engine);
 //
-// Calls that return an int32_t return 0, or a negative errno; then tidegate_error() says why in
-// words. All of them may be used by several threads at once but where they say otherwise.
-// examples/recorder.c is a whole program. Made by a test from the library's comments.
+// Calls that return int32_t return 0 on success and a negative errno on failure; tidegate_error()
+// then describes the failure. Several threads may call any function at once, except where its
+// comment says otherwise. examples/recorder.c is a complete program. A test generates this file
+// from the library's comments.
 
 #ifndef TIDEGATE_H
 #define TIDEGATE_H
@@ -20,53 +21,57 @@
 #include <stddef.h>
 #include <stdint.h>
 
-// Serve what is not proved too, as best effort.
+// Serve exports whose contract is not proved too, as best effort.
 #define TIDEGATE_FORCE 1
 
-// Its client missed a deadline.
+// The export's client missed a deadline.
 #define TIDEGATE_DEADLINE_MISSED 1
 
-// Its stream came to its end.
+// The export's stream ended.
 #define TIDEGATE_STREAM_ENDED 2
 
-// On the medium before it is answered.
+// The write is on the medium before the call completes.
 #define TIDEGATE_DURABLE 1
 
-// A store with its exports at work. May be used by several threads at once.
+// A store and its exports in service. Several threads may use it at once.
 struct tidegate_engine;
 
-// A client's access to one export. May be used by several threads at once.
+// A client's access to one export. Several threads may use it at once.
 struct tidegate_export;
 
-// What was submitted and not awaited.
+// A request that was submitted and not awaited.
 struct tidegate_pending;
 
-// What was agreed about an export.
+// The size, alignment and contract of an export.
 struct tidegate_export_facts {
-  // How much it holds.
+  // The export's size in bytes.
   uint64_t size_bytes;
-  // Every offset and length is a multiple of this.
+  // Every offset and length must be a multiple of this number of bytes.
   uint64_t alignment_bytes;
-  // The largest request that is not cut; each part of a larger one counts as one.
+  // The largest request, in bytes, that is not split; each part of a larger one counts as a
+  // request.
   uint64_t request_bytes_max;
-  // Requests in each period that the contract allows; 0: best effort.
+  // Requests that the contract allows per period; 0: best effort.
   uint64_t requests;
-  // The contract's period; 0: best effort.
+  // The contract's period in nanoseconds; 0: best effort.
   uint64_t period_ns;
-  // Its deadline, from when the contract allows a request; 0: best effort.
+  // The contract's deadline in nanoseconds, from the time when the contract allows the request;
+  // 0: best effort.
   uint64_t deadline_ns;
-  // What was proved: the longest response, from when the contract allows a request; 0: nothing.
+  // The proved bound on the response time in nanoseconds, from the time when the contract allows
+  // the request; 0: no bound is proved.
   uint64_t bound_ns;
-  // Whether it is only read.
+  // Whether the export is read-only.
   bool is_read_only;
 };
 
-// How a call was served.
+// The response time of a completed call, and whether the contract covers it.
 struct tidegate_answer {
-  // From when the contract allowed it, without one from arrival, to the answer; what a bound
-  // speaks of.
+  // The response time in nanoseconds: from the time when the contract allowed the request
+  // (without a contract: from its arrival) to its completion. The proved bound limits this
+  // value.
   uint64_t response_ns;
-  // Whether the contract allowed all of it when it came.
+  // Whether the contract allowed the whole request when it arrived.
   bool is_within_contract;
 };
 
@@ -74,75 +79,76 @@ struct tidegate_answer {
 extern "C" {
 #endif // __cplusplus
 
-// Reads a serve file (as `tidegate serve` does), proves what it promises, and begins to serve it
-// to this program. Keys about sockets are not used. `flags`: 0 or TIDEGATE_FORCE.
+// Reads a serve file (as `tidegate serve` does), proves its contracts, and starts to serve its
+// exports to this program. Keys about sockets are ignored. `flags`: 0 or TIDEGATE_FORCE.
 //
-// -EINVAL where the file is faulty or does not prove what it promises; -ENOENT, -EACCES or another
-// error of the system where it cannot be read; -EIO where the store cannot be used.
+// Returns -EINVAL if the file is faulty or a contract is not proved; -ENOENT, -EACCES or another
+// system error if the file cannot be read; -EIO if the store cannot be used.
 //
-// Safety: `file` is a string, `engine` a place for the answer.
+// Safety: `file` is a string; `engine` points to a variable for the result.
 int32_t tidegate_open(const char *file, uint32_t flags, struct tidegate_engine **engine);
 
-// Answers everything that was asked, then ends. Exports that were found stay valid until they are
-// freed, and answer -ESHUTDOWN. NULL is nothing.
+// Completes all submitted requests, then ends the engine. Exports that were found stay valid until
+// they are freed; their calls return -ESHUTDOWN. NULL is ignored.
 //
-// Safety: An engine that was opened and not closed, used by no other thread any more; or NULL.
+// Safety: `engine` was opened and not closed, and no other thread uses it any more; or it is NULL.
 int32_t tidegate_close(struct tidegate_engine *engine);
 
-// Asks what the control socket of a server answers: one JSON object there, one back, with
-// "status", "statistics", "check", "admit", "remove", "missed" and "ended" as docs/reference/control-socket.md has
-// them; "stop" is refused: that is `tidegate_close`.
-// The answer says in "ok" whether it was done; free it with `tidegate_free_text`.
-// Where the call fails, it is NULL.
+// Sends one JSON object, a request of a server's control socket, and gives the reply, also a JSON
+// object. The requests are "status", "statistics", "check", "admit", "remove", "missed" and
+// "ended" (docs/reference/control-socket.md); "stop" is refused: use `tidegate_close`. The reply's
+// "ok" says whether the request succeeded; free the reply with `tidegate_free_text`. If the call
+// fails, `answer` is set to NULL.
 //
-// Safety: `request` is a string, `answer` a place for the answer.
+// Safety: `request` is a string; `answer` points to a variable for the result.
 int32_t tidegate_ask(const struct tidegate_engine *engine, const char *request, char **answer);
 
-// The export of that name; free it with `tidegate_export_free`. -ENOENT where there is none.
+// Finds the export of that name; free it with `tidegate_export_free`. Returns -ENOENT if there is
+// none.
 //
-// Safety: `name` is a string, `found` a place for the answer.
+// Safety: `name` is a string; `found` points to a variable for the result.
 int32_t tidegate_export_find(const struct tidegate_engine *engine,
                              const char *name,
                              struct tidegate_export **found);
 
-// Frees what `tidegate_export_find` gave. NULL is nothing.
+// Frees an export that `tidegate_export_find` returned. NULL is ignored.
 //
-// Safety: An export that was found and not freed, used by no other thread any more; or NULL.
+// Safety: `export` was found and not freed, and no other thread uses it any more; or it is NULL.
 void tidegate_export_free(struct tidegate_export *export_);
 
-// What was agreed about it when it was found.
+// Gives the export's size, alignment and contract as they were when the export was found.
 //
-// Safety: `facts` is a place for the answer.
+// Safety: `facts` points to a variable for the result.
 int32_t tidegate_export_describe(const struct tidegate_export *export_,
                                  struct tidegate_export_facts *facts);
 
-// Says something about the service that the export got: TIDEGATE_DEADLINE_MISSED or
-// TIDEGATE_STREAM_ENDED. Only policies that notices steer act on it.
+// Tells the service how the export's client is served: TIDEGATE_DEADLINE_MISSED or
+// TIDEGATE_STREAM_ENDED. Only policies that react to notices use it.
 //
 // Safety: `export` was found and not freed.
 int32_t tidegate_notice(const struct tidegate_export *export_, uint32_t notice);
 
-// Why the last call of this thread that failed did, in words. Valid until the next call of
-// this thread fails; empty if none did.
+// Describes why this thread's last failed call failed. The text is valid until another call of
+// this thread fails; it is empty if none has failed.
 const char *tidegate_error(void);
 
-// The version of the library, such as "0.1.0".
+// Returns the library's version, such as "0.1.0".
 const char *tidegate_version(void);
 
-// Frees a text that this library gave out. NULL is nothing.
+// Frees a text that this library gave out. NULL is ignored.
 //
-// Safety: A text of `tidegate_ask` that was not freed, or NULL.
+// Safety: `text` is from `tidegate_ask` and was not freed, or it is NULL.
 void tidegate_free_text(char *text);
 
-// Fills `data` with `length` bytes from `offset` on, and waits for them.
+// Reads `length` bytes from `offset` on into `data`; blocks until the read is complete.
 //
-// Safety: `data` holds `length` bytes.
+// Safety: `data` has room for `length` bytes.
 int32_t tidegate_read(const struct tidegate_export *export_,
                       void *data,
                       size_t length,
                       uint64_t offset);
 
-// Writes `length` bytes from `offset` on, and waits until they are written. `flags`: 0 or
+// Writes `length` bytes from `offset` on; blocks until the write is complete. `flags`: 0 or
 // TIDEGATE_DURABLE.
 //
 // Safety: `bytes` holds `length` bytes.
@@ -152,8 +158,8 @@ int32_t tidegate_write(const struct tidegate_export *export_,
                        uint64_t offset,
                        uint32_t flags);
 
-// Writes `length` zeroes from `offset` on, at the cost of any other write. `flags`: 0 or
-// TIDEGATE_DURABLE.
+// Writes `length` zeroes from `offset` on, at the cost of any other write; blocks until the write
+// is complete. `flags`: 0 or TIDEGATE_DURABLE.
 //
 // Safety: `export` was found and not freed.
 int32_t tidegate_zero(const struct tidegate_export *export_,
@@ -161,23 +167,24 @@ int32_t tidegate_zero(const struct tidegate_export *export_,
                       uint64_t offset,
                       uint32_t flags);
 
-// Makes everything durable that was answered before, of any export, and waits for it.
+// Makes all writes of all exports durable that were complete before this call; blocks until they
+// are.
 //
 // Safety: `export` was found and not freed.
 int32_t tidegate_flush(const struct tidegate_export *export_);
 
-// Begins to read `length` bytes from `offset` on: `tidegate_await` fills in the data.
+// Submits a read of `length` bytes from `offset` on; `tidegate_await` delivers the data.
 //
-// Safety: `pending` is a place for the answer.
+// Safety: `pending` points to a variable for the result.
 int32_t tidegate_submit_read(const struct tidegate_export *export_,
                              size_t length,
                              uint64_t offset,
                              struct tidegate_pending **pending);
 
-// Begins to write `length` bytes from `offset` on. They are copied: the memory may be used again
-// as soon as this returns. `flags`: 0 or TIDEGATE_DURABLE.
+// Submits a write of `length` bytes from `offset` on. The bytes are copied, so the caller may
+// reuse the memory as soon as this function returns. `flags`: 0 or TIDEGATE_DURABLE.
 //
-// Safety: `bytes` holds `length` bytes, `pending` is a place for the answer.
+// Safety: `bytes` holds `length` bytes; `pending` points to a variable for the result.
 int32_t tidegate_submit_write(const struct tidegate_export *export_,
                               const void *bytes,
                               size_t length,
@@ -185,22 +192,23 @@ int32_t tidegate_submit_write(const struct tidegate_export *export_,
                               uint32_t flags,
                               struct tidegate_pending **pending);
 
-// Begins to make everything durable that was answered before, of any export.
+// Submits a flush, which makes all writes of all exports durable that were complete before this
+// call.
 //
-// Safety: `pending` is a place for the answer.
+// Safety: `pending` points to a variable for the result.
 int32_t tidegate_submit_flush(const struct tidegate_export *export_,
                               struct tidegate_pending **pending);
 
-// 1: `tidegate_await` returns at once; 0: it would block.
+// Returns 1 if `tidegate_await` would return immediately, 0 if it would block.
 //
 // Safety: `pending` was submitted and not awaited.
 int32_t tidegate_is_answered(const struct tidegate_pending *pending);
 
-// Blocks until it is answered, and frees it, whatever comes of it. A read fills `data`, which
-// holds the `length` bytes that were asked for; for others both are NULL and 0. `answer` may be
-// NULL.
+// Blocks until the request is complete, then frees `pending`, also on failure. A read copies its
+// data to `data`; `length` must be the submitted length. For other requests, pass NULL and 0.
+// `answer` may be NULL.
 //
-// Safety: `pending` was submitted and not awaited; `data` holds `length` bytes.
+// Safety: `pending` was submitted and not awaited; `data` has room for `length` bytes.
 int32_t tidegate_await(struct tidegate_pending *pending,
                        void *data,
                        size_t length,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! An engine: a store, its exports, and the thread that carries out what is asked of them.
+//! An engine: a store, its exports, and the thread that executes their requests.
 
 #![expect(unsafe_code, reason = "callers are written in C")]
 
@@ -13,23 +13,23 @@ use tidegate_engine::service::{Service, View};
 
 use crate::fault::{Fault, given, given_out, guarded, place, taken, text};
 
-/// Serve what is not proved too, as best effort.
+/// Serve exports whose contract is not proved too, as best effort.
 pub const TIDEGATE_FORCE: u32 = 1;
 
-/// A store with its exports at work. May be used by several threads at once.
+/// A store and its exports in service. Several threads may use it at once.
 pub struct Engine {
     pub(crate) service: Service,
     view: View,
 }
 
-/// Reads a serve file (as `tidegate serve` does), proves what it promises, and begins to serve it
-/// to this program. Keys about sockets are not used. `flags`: 0 or TIDEGATE_FORCE.
+/// Reads a serve file (as `tidegate serve` does), proves its contracts, and starts to serve its
+/// exports to this program. Keys about sockets are ignored. `flags`: 0 or TIDEGATE_FORCE.
 ///
-/// -EINVAL where the file is faulty or does not prove what it promises; -ENOENT, -EACCES or another
-/// error of the system where it cannot be read; -EIO where the store cannot be used.
+/// Returns -EINVAL if the file is faulty or a contract is not proved; -ENOENT, -EACCES or another
+/// system error if the file cannot be read; -EIO if the store cannot be used.
 ///
 /// # Safety
-/// `file` is a string, `engine` a place for the answer.
+/// `file` is a string; `engine` points to a variable for the result.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tidegate_open(
     file: *const c_char,
@@ -41,7 +41,10 @@ pub unsafe extern "C" fn tidegate_open(
         let (file, engine) = unsafe { (text(file, "file")?, place(engine, "engine")?) };
         *engine = ptr::null_mut();
         if flags & !TIDEGATE_FORCE != 0 {
-            return Err(Fault::new(libc::EINVAL, format!("flags {flags:#x}: there is 1, force")));
+            return Err(Fault::new(
+                libc::EINVAL,
+                format!("flags {flags:#x}: only 1 (TIDEGATE_FORCE) is known"),
+            ));
         }
         let open = || Prepared::read(Path::new(file))?.open(flags & TIDEGATE_FORCE != 0);
         let service = open().map_err(|error| refusal(&error))?;
@@ -60,11 +63,11 @@ fn refusal(error: &ServeError) -> Fault {
     Fault::new(errno, error.to_string())
 }
 
-/// Answers everything that was asked, then ends. Exports that were found stay valid until they are
-/// freed, and answer -ESHUTDOWN. NULL is nothing.
+/// Completes all submitted requests, then ends the engine. Exports that were found stay valid until
+/// they are freed; their calls return -ESHUTDOWN. NULL is ignored.
 ///
 /// # Safety
-/// An engine that was opened and not closed, used by no other thread any more; or NULL.
+/// `engine` was opened and not closed, and no other thread uses it any more; or it is NULL.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tidegate_close(engine: *mut Engine) -> i32 {
     guarded(|| {
@@ -75,14 +78,14 @@ pub unsafe extern "C" fn tidegate_close(engine: *mut Engine) -> i32 {
     })
 }
 
-/// Asks what the control socket of a server answers: one JSON object there, one back, with
-/// "status", "statistics", "check", "admit", "remove", "missed" and "ended" as docs/reference/control-socket.md has
-/// them; "stop" is refused: that is `tidegate_close`.
-/// The answer says in "ok" whether it was done; free it with `tidegate_free_text`.
-/// Where the call fails, it is NULL.
+/// Sends one JSON object, a request of a server's control socket, and gives the reply, also a JSON
+/// object. The requests are "status", "statistics", "check", "admit", "remove", "missed" and
+/// "ended" (docs/reference/control-socket.md); "stop" is refused: use `tidegate_close`. The reply's
+/// "ok" says whether the request succeeded; free the reply with `tidegate_free_text`. If the call
+/// fails, `answer` is set to NULL.
 ///
 /// # Safety
-/// `request` is a string, `answer` a place for the answer.
+/// `request` is a string; `answer` points to a variable for the result.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tidegate_ask(
     engine: *const Engine,

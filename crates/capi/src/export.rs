@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! One export: what was agreed, and what its client says of its service.
+//! One export: its contract, and its client's notices about the service.
 
 #![expect(unsafe_code, reason = "callers are written in C")]
 
@@ -11,38 +11,42 @@ use tidegate_engine::service::{Duration, NoticeKind};
 use crate::engine::Engine;
 use crate::fault::{Fault, given, guarded, place, taken, text};
 
-/// A client's access to one export. May be used by several threads at once.
+/// A client's access to one export. Several threads may use it at once.
 pub struct Export {
     pub(crate) inner: tidegate_engine::service::Export,
     bound_ns: u64,
 }
 
-/// What was agreed about an export.
+/// The size, alignment and contract of an export.
 #[repr(C)]
 #[derive(Debug, Clone, Copy, Default)]
 pub struct ExportFacts {
-    /// How much it holds.
+    /// The export's size in bytes.
     pub size_bytes: u64,
-    /// Every offset and length is a multiple of this.
+    /// Every offset and length must be a multiple of this number of bytes.
     pub alignment_bytes: u64,
-    /// The largest request that is not cut; each part of a larger one counts as one.
+    /// The largest request, in bytes, that is not split; each part of a larger one counts as a
+    /// request.
     pub request_bytes_max: u64,
-    /// Requests in each period that the contract allows; 0: best effort.
+    /// Requests that the contract allows per period; 0: best effort.
     pub requests: u64,
-    /// The contract's period; 0: best effort.
+    /// The contract's period in nanoseconds; 0: best effort.
     pub period_ns: u64,
-    /// Its deadline, from when the contract allows a request; 0: best effort.
+    /// The contract's deadline in nanoseconds, from the time when the contract allows the request;
+    /// 0: best effort.
     pub deadline_ns: u64,
-    /// What was proved: the longest response, from when the contract allows a request; 0: nothing.
+    /// The proved bound on the response time in nanoseconds, from the time when the contract allows
+    /// the request; 0: no bound is proved.
     pub bound_ns: u64,
-    /// Whether it is only read.
+    /// Whether the export is read-only.
     pub is_read_only: bool,
 }
 
-/// The export of that name; free it with `tidegate_export_free`. -ENOENT where there is none.
+/// Finds the export of that name; free it with `tidegate_export_free`. Returns -ENOENT if there is
+/// none.
 ///
 /// # Safety
-/// `name` is a string, `found` a place for the answer.
+/// `name` is a string; `found` points to a variable for the result.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tidegate_export_find(
     engine: *const Engine,
@@ -65,10 +69,10 @@ pub unsafe extern "C" fn tidegate_export_find(
     })
 }
 
-/// Frees what `tidegate_export_find` gave. NULL is nothing.
+/// Frees an export that `tidegate_export_find` returned. NULL is ignored.
 ///
 /// # Safety
-/// An export that was found and not freed, used by no other thread any more; or NULL.
+/// `export` was found and not freed, and no other thread uses it any more; or it is NULL.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tidegate_export_free(export: *mut Export) {
     guarded(|| {
@@ -78,10 +82,10 @@ pub unsafe extern "C" fn tidegate_export_free(export: *mut Export) {
     });
 }
 
-/// What was agreed about it when it was found.
+/// Gives the export's size, alignment and contract as they were when the export was found.
 ///
 /// # Safety
-/// `facts` is a place for the answer.
+/// `facts` points to a variable for the result.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tidegate_export_describe(
     export: *const Export,
@@ -108,14 +112,14 @@ pub unsafe extern "C" fn tidegate_export_describe(
     })
 }
 
-/// Its client missed a deadline.
+/// The export's client missed a deadline.
 pub const TIDEGATE_DEADLINE_MISSED: u32 = 1;
 
-/// Its stream came to its end.
+/// The export's stream ended.
 pub const TIDEGATE_STREAM_ENDED: u32 = 2;
 
-/// Says something about the service that the export got: TIDEGATE_DEADLINE_MISSED or
-/// TIDEGATE_STREAM_ENDED. Only policies that notices steer act on it.
+/// Tells the service how the export's client is served: TIDEGATE_DEADLINE_MISSED or
+/// TIDEGATE_STREAM_ENDED. Only policies that react to notices use it.
 ///
 /// # Safety
 /// `export` was found and not freed.
@@ -127,7 +131,12 @@ pub unsafe extern "C" fn tidegate_notice(export: *const Export, notice: u32) -> 
         let kind = match notice {
             TIDEGATE_DEADLINE_MISSED => NoticeKind::DeadlineMissed,
             TIDEGATE_STREAM_ENDED => NoticeKind::StreamEnded,
-            _ => return Err(Fault::new(libc::EINVAL, format!("there is no notice {notice}"))),
+            _ => {
+                return Err(Fault::new(
+                    libc::EINVAL,
+                    format!("unknown notice {notice}: use 1 (missed) or 2 (ended)"),
+                ));
+            }
         };
         export.inner.notice(kind);
         Ok(())

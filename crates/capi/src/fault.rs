@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! How failure crosses the border: a number as the kernel has them, and words for a person.
+//! Errors as C callers get them: a negative errno and a text.
 
 #![expect(unsafe_code, reason = "callers are written in C")]
 
@@ -10,7 +10,7 @@ use std::ptr;
 
 use tidegate_engine::service::CallError;
 
-/// Why a call failed.
+/// An error: its number and its text.
 pub(crate) struct Fault {
     errno: i32,
     text: String,
@@ -32,9 +32,11 @@ thread_local! {
     static LAST: RefCell<CString> = RefCell::default();
 }
 
-/// Runs a call: 0, or a negative number and words for it. No panic leaves it.
+/// Runs a call and returns 0, or a negative errno after storing the text. Catches panics.
 pub(crate) fn guarded(act: impl FnOnce() -> Result<(), Fault>) -> i32 {
-    let panicked = |_| Err(Fault::new(libc::EIO, "a fault in tidegate: see what it wrote"));
+    let panicked = |_| {
+        Err(Fault::new(libc::EIO, "internal error in tidegate; standard error has the details"))
+    };
     match catch_unwind(AssertUnwindSafe(act)).unwrap_or_else(panicked) {
         Ok(()) => 0,
         Err(Fault { errno, text }) => {
@@ -45,28 +47,28 @@ pub(crate) fn guarded(act: impl FnOnce() -> Result<(), Fault>) -> i32 {
     }
 }
 
-/// What is behind a pointer of the caller.
+/// Returns the value behind a pointer of the caller.
 ///
 /// # Safety
-/// Null, or what this library gave out and did not take back.
+/// `pointer` is null, or this library gave it out and has not taken it back.
 pub(crate) unsafe fn given<'a, T>(pointer: *const T, what: &str) -> Result<&'a T, Fault> {
     // SAFETY: the caller's promise.
     unsafe { pointer.as_ref() }.ok_or_else(|| null(what))
 }
 
-/// Where the caller wants something.
+/// Returns the caller's variable for a result.
 ///
 /// # Safety
-/// Null, or a place that may be written.
+/// `pointer` is null, or the caller's variable may be written.
 pub(crate) unsafe fn place<'a, T>(pointer: *mut T, what: &str) -> Result<&'a mut T, Fault> {
     // SAFETY: the caller's promise.
     unsafe { pointer.as_mut() }.ok_or_else(|| null(what))
 }
 
-/// A text of the caller.
+/// Returns the caller's string.
 ///
 /// # Safety
-/// Null, or a string that ends with 0.
+/// `pointer` is null, or it is a string that ends with 0.
 pub(crate) unsafe fn text<'a>(pointer: *const c_char, what: &str) -> Result<&'a str, Fault> {
     if pointer.is_null() {
         return Err(null(what));
@@ -80,41 +82,41 @@ pub(crate) fn null(what: &str) -> Fault {
     Fault::new(libc::EINVAL, format!("{what} is NULL"))
 }
 
-/// Takes back what was given out.
+/// Takes back a value that was given out.
 ///
 /// # Safety
-/// Null, or a pointer that this library made of a box and that was not taken back.
+/// `pointer` is null, or this library made it from a box and has not taken it back.
 pub(crate) unsafe fn taken<T>(pointer: *mut T) -> Option<Box<T>> {
     // SAFETY: the caller's promise.
     (!pointer.is_null()).then(|| unsafe { Box::from_raw(pointer) })
 }
 
-/// Why the last call of this thread that failed did, in words. Valid until the next call of
-/// this thread fails; empty if none did.
+/// Describes why this thread's last failed call failed. The text is valid until another call of
+/// this thread fails; it is empty if none has failed.
 #[unsafe(no_mangle)]
 pub extern "C" fn tidegate_error() -> *const c_char {
     LAST.with_borrow(|last| last.as_ptr())
 }
 
-/// The version of the library, such as "0.1.0".
+/// Returns the library's version, such as "0.1.0".
 #[unsafe(no_mangle)]
 pub extern "C" fn tidegate_version() -> *const c_char {
     concat!(env!("CARGO_PKG_VERSION"), "\0").as_ptr().cast()
 }
 
-/// Frees a text that this library gave out. NULL is nothing.
+/// Frees a text that this library gave out. NULL is ignored.
 ///
 /// # Safety
-/// A text of `tidegate_ask` that was not freed, or NULL.
+/// `text` is from `tidegate_ask` and was not freed, or it is NULL.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tidegate_free_text(text: *mut c_char) {
     if !text.is_null() {
-        // SAFETY: the caller's promise; `given_out` made it.
+        // SAFETY: the caller's promise; `given_out` made the text.
         drop(unsafe { CString::from_raw(text) });
     }
 }
 
-/// A text for the caller to keep.
+/// Gives a text to the caller, who must free it.
 pub(crate) fn given_out(text: String) -> *mut c_char {
     CString::new(text).map_or(ptr::null_mut(), CString::into_raw)
 }

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The engine for programs in C: open, admit, submit, await, notice.
+//! The engine for C programs: open, admit, submit, await, notice.
 //!
-//! Its manual is the header, `include/tidegate.h`, which is made from the comments here:
-//! `TIDEGATE_BLESS=1 cargo test -p tidegate-capi --test header` makes it anew.
+//! The header `include/tidegate.h` is its manual. It is generated from the comments here:
+//! `TIDEGATE_BLESS=1 cargo test -p tidegate-capi --test header` regenerates it.
 //!
 //! ```text
-//!   engine    open, close, ask: what the control socket answers, as JSON
+//!   engine    open, close, ask: requests of the control socket, as JSON
 //!   export    find, free, describe, notice
 //!   transfer  read, write, zero, flush; submit, await
-//!   fault     what the last call of this thread failed from
+//!   fault     why this thread's last failed call failed
 //! ```
 
 mod engine;
@@ -21,7 +21,7 @@ pub use crate::export::*;
 pub use crate::fault::*;
 pub use crate::transfer::*;
 
-/// Memory without a lock between threads: the service's thread must not wait for one of a client's
-/// that stopped in the middle of an allocation.
+/// An allocator without a lock between threads: the service's thread must not wait for a client's
+/// thread that was preempted in the middle of an allocation.
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;

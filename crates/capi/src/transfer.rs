@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Data there and back: calls that block, and calls that are submitted and awaited.
+//! Data transfer: calls that block, and calls that are submitted and awaited.
 
 #![expect(unsafe_code, reason = "callers are written in C")]
 
@@ -12,25 +12,26 @@ use tidegate_engine::service::{Answered, PendingRead};
 use crate::export::Export;
 use crate::fault::{Fault, given, guarded, null, place, taken};
 
-/// On the medium before it is answered.
+/// The write is on the medium before the call completes.
 pub const TIDEGATE_DURABLE: u32 = 1;
 
-/// What was submitted and not awaited.
+/// A request that was submitted and not awaited.
 pub enum Pending {
-    /// A read, and how long it is.
+    /// A read, and its length in bytes.
     Read(PendingRead, usize),
     /// A write or a flush.
     Other(tidegate_engine::service::Pending),
 }
 
-/// How a call was served.
+/// The response time of a completed call, and whether the contract covers it.
 #[repr(C)]
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Answer {
-    /// From when the contract allowed it, without one from arrival, to the answer; what a bound
-    /// speaks of.
+    /// The response time in nanoseconds: from the time when the contract allowed the request
+    /// (without a contract: from its arrival) to its completion. The proved bound limits this
+    /// value.
     pub response_ns: u64,
-    /// Whether the contract allowed all of it when it came.
+    /// Whether the contract allowed the whole request when it arrived.
     pub is_within_contract: bool,
 }
 
@@ -43,10 +44,10 @@ impl From<Answered> for Answer {
     }
 }
 
-/// Data of the caller.
+/// Returns the caller's data.
 ///
 /// # Safety
-/// `length` bytes that may be read, or NULL.
+/// `length` bytes may be read from `data`, or it is NULL.
 unsafe fn data<'a>(data: *const c_void, length: usize) -> Result<&'a [u8], Fault> {
     match length {
         0 => Ok(&[]),
@@ -56,16 +57,16 @@ unsafe fn data<'a>(data: *const c_void, length: usize) -> Result<&'a [u8], Fault
     }
 }
 
-/// Memory of the caller.
+/// Returns the caller's memory.
 ///
 /// # Safety
-/// `length` bytes that may be written and that nobody else uses meanwhile, or NULL.
+/// `length` bytes at `data` may be written and no other thread uses them meanwhile, or it is NULL.
 unsafe fn memory<'a>(data: *mut c_void, length: usize) -> Result<&'a mut [u8], Fault> {
     match length {
         0 => Ok(&mut []),
         _ if data.is_null() => Err(null("data")),
-        // SAFETY: the caller's promise; a program in C gives initialised memory or does not look
-        // at it before it is filled, and so do we.
+        // SAFETY: the caller's promise. A C program passes initialised memory or does not read it
+        // before it is filled; this library does not read it either.
         _ => Ok(unsafe { slice::from_raw_parts_mut(data.cast(), length) }),
     }
 }
@@ -74,14 +75,17 @@ fn is_durable(flags: u32) -> Result<bool, Fault> {
     match flags {
         0 => Ok(false),
         TIDEGATE_DURABLE => Ok(true),
-        _ => Err(Fault::new(libc::EINVAL, format!("flags {flags:#x}: there is 1, durable"))),
+        _ => Err(Fault::new(
+            libc::EINVAL,
+            format!("flags {flags:#x}: only 1 (TIDEGATE_DURABLE) is known"),
+        )),
     }
 }
 
-/// Fills `data` with `length` bytes from `offset` on, and waits for them.
+/// Reads `length` bytes from `offset` on into `data`; blocks until the read is complete.
 ///
 /// # Safety
-/// `data` holds `length` bytes.
+/// `data` has room for `length` bytes.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tidegate_read(
     export: *const Export,
@@ -97,7 +101,7 @@ pub unsafe extern "C" fn tidegate_read(
     })
 }
 
-/// Writes `length` bytes from `offset` on, and waits until they are written. `flags`: 0 or
+/// Writes `length` bytes from `offset` on; blocks until the write is complete. `flags`: 0 or
 /// TIDEGATE_DURABLE.
 ///
 /// # Safety
@@ -118,8 +122,8 @@ pub unsafe extern "C" fn tidegate_write(
     })
 }
 
-/// Writes `length` zeroes from `offset` on, at the cost of any other write. `flags`: 0 or
-/// TIDEGATE_DURABLE.
+/// Writes `length` zeroes from `offset` on, at the cost of any other write; blocks until the write
+/// is complete. `flags`: 0 or TIDEGATE_DURABLE.
 ///
 /// # Safety
 /// `export` was found and not freed.
@@ -138,7 +142,8 @@ pub unsafe extern "C" fn tidegate_zero(
     })
 }
 
-/// Makes everything durable that was answered before, of any export, and waits for it.
+/// Makes all writes of all exports durable that were complete before this call; blocks until they
+/// are.
 ///
 /// # Safety
 /// `export` was found and not freed.
@@ -151,10 +156,10 @@ pub unsafe extern "C" fn tidegate_flush(export: *const Export) -> i32 {
     })
 }
 
-/// Begins to read `length` bytes from `offset` on: `tidegate_await` fills in the data.
+/// Submits a read of `length` bytes from `offset` on; `tidegate_await` delivers the data.
 ///
 /// # Safety
-/// `pending` is a place for the answer.
+/// `pending` points to a variable for the result.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tidegate_submit_read(
     export: *const Export,
@@ -172,11 +177,11 @@ pub unsafe extern "C" fn tidegate_submit_read(
     })
 }
 
-/// Begins to write `length` bytes from `offset` on. They are copied: the memory may be used again
-/// as soon as this returns. `flags`: 0 or TIDEGATE_DURABLE.
+/// Submits a write of `length` bytes from `offset` on. The bytes are copied, so the caller may
+/// reuse the memory as soon as this function returns. `flags`: 0 or TIDEGATE_DURABLE.
 ///
 /// # Safety
-/// `bytes` holds `length` bytes, `pending` is a place for the answer.
+/// `bytes` holds `length` bytes; `pending` points to a variable for the result.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tidegate_submit_write(
     export: *const Export,
@@ -197,10 +202,11 @@ pub unsafe extern "C" fn tidegate_submit_write(
     })
 }
 
-/// Begins to make everything durable that was answered before, of any export.
+/// Submits a flush, which makes all writes of all exports durable that were complete before this
+/// call.
 ///
 /// # Safety
-/// `pending` is a place for the answer.
+/// `pending` points to a variable for the result.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tidegate_submit_flush(
     export: *const Export,
@@ -214,7 +220,7 @@ pub unsafe extern "C" fn tidegate_submit_flush(
     })
 }
 
-/// 1: `tidegate_await` returns at once; 0: it would block.
+/// Returns 1 if `tidegate_await` would return immediately, 0 if it would block.
 ///
 /// # Safety
 /// `pending` was submitted and not awaited.
@@ -232,12 +238,12 @@ pub unsafe extern "C" fn tidegate_is_answered(pending: *const Pending) -> i32 {
     if failed == 0 { i32::from(is_answered) } else { failed }
 }
 
-/// Blocks until it is answered, and frees it, whatever comes of it. A read fills `data`, which
-/// holds the `length` bytes that were asked for; for others both are NULL and 0. `answer` may be
-/// NULL.
+/// Blocks until the request is complete, then frees `pending`, also on failure. A read copies its
+/// data to `data`; `length` must be the submitted length. For other requests, pass NULL and 0.
+/// `answer` may be NULL.
 ///
 /// # Safety
-/// `pending` was submitted and not awaited; `data` holds `length` bytes.
+/// `pending` was submitted and not awaited; `data` has room for `length` bytes.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tidegate_await(
     pending: *mut Pending,
@@ -254,7 +260,7 @@ pub unsafe extern "C" fn tidegate_await(
                 read.wait(unsafe { memory(data, length)? })?
             }
             Pending::Read(_, asked) => {
-                let text = format!("{asked} bytes were asked for, and there is room for {length}");
+                let text = format!("a read of {asked} bytes was submitted; length is {length}");
                 return Err(Fault::new(libc::EINVAL, text));
             }
             Pending::Other(other) => other.wait()?,

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The library as a program in C meets it: compiled with its header, linked, and run.
+//! Goal: C programs can use the library. Method: compile programs with the header, link and run
+//! them.
 //!
-//! Needs a C compiler, which Rust itself links with; the test says so and passes without one.
+//! Needs a C compiler, which Rust also needs to link; without one the test prints so and passes.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
-/// A drive whose batches take a millisecond.
+/// A drive file: each batch takes 1 ms.
 const DRIVE: &str = r#"
 name = "disk"
 kind = "pseudo"
@@ -22,7 +23,7 @@ size = "16KiB"
 ns_max = [1000000, 1000000, 1000000, 1000000]
 "#;
 
-/// Late only on a host that stops for ten seconds.
+/// A serve file; its deadline of 10 s is missed only if the host stops for that long.
 const SERVE: &str = r#"
 simulate = "disk.drive.toml"
 size_max = "16KiB"
@@ -38,13 +39,13 @@ size = "64MiB"
 best_effort = true
 "#;
 
-/// The static library that belongs to this test: built before it, where it is.
+/// Returns the path of the static library that cargo built for this test, next to the test program.
 fn library() -> PathBuf {
     let program = std::env::current_exe().unwrap();
     program.with_file_name("libtidegate.a")
 }
 
-/// Compiles a program and gives where it is; none where there is no compiler.
+/// Compiles a program and returns its path; `None` if there is no compiler.
 fn compile(folder: &Path, source: &Path) -> Option<PathBuf> {
     if Command::new("cc").arg("--version").output().is_err() {
         println!("skipped: cc is not installed");

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The header is what the library is: made from its text, and committed for those who have no Rust.
+//! Goal: the committed header matches the library, for users without Rust. Method: generate the
+//! header from the library's source and compare.
 
 use std::path::Path;
 
@@ -16,5 +17,8 @@ fn the_header_is_the_library_s() {
         std::fs::write(&path, &made).unwrap();
     }
     let committed = std::fs::read_to_string(&path).unwrap_or_default();
-    assert_eq!(committed, made, "TIDEGATE_BLESS=1 cargo test -p tidegate-capi makes it anew");
+    assert_eq!(
+        committed, made,
+        "regenerate: TIDEGATE_BLESS=1 cargo test -p tidegate-capi --test header"
+    );
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// Every call of the library at least once; says nothing and ends with 0 where all is well.
+// Calls every function of the library at least once; prints nothing and exits with 0 on success.
 
 #include <errno.h>
 #include <stdio.h>
@@ -40,7 +40,7 @@ int main(void) {
     CHECK(facts.requests == 1 && facts.period_ns == 50000000 && facts.bound_ns > 1000000);
     CHECK(!facts.is_read_only && facts.request_bytes_max == 16 << 10);
 
-    // Several parts, there and back; then zeroes over some of them.
+    // Writes and reads several parts, then zeroes some of them.
     for (size_t at = 0; at < SIZE; at++) {
         out[at] = (unsigned char)(at * 7 + at / 512);
     }
@@ -52,10 +52,10 @@ int main(void) {
     CHECK(tidegate_read(rest, in, SIZE, 4096) == 0);
     memset(out, 0, 20 << 10);
     CHECK(memcmp(out, in, SIZE) == 0);
-    // More than is on its way at once.
+    // More zeroes than can be in flight at once.
     CHECK(tidegate_zero(rest, 20 << 20, 0, TIDEGATE_DURABLE) == 0);
 
-    // Submitted: what was written is copied at once, and read in its order.
+    // Submitted requests: written bytes are copied at submission, and requests stay in order.
     struct tidegate_pending *write, *read, *flush;
     struct tidegate_answer answer;
     memset(out, 5, 4096);
@@ -72,7 +72,7 @@ int main(void) {
     CHECK(tidegate_submit_read(rest, 4096, 0, &read) == 0);
     CHECK(tidegate_await(read, in, 512, NULL) == -EINVAL);
 
-    // What cannot be done is said, and nothing is touched.
+    // Invalid calls fail and change nothing.
     CHECK(tidegate_read(rest, in, 512, 64 << 20) == -ENOSPC);
     CHECK(tidegate_read(rest, in, 100, 0) == -EINVAL);
     CHECK(strstr(tidegate_error(), "multiples of") != NULL);

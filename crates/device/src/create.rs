@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Makes a new file that can stand for a device: full of random data, no holes.
+//! Makes a new file that can be measured in place of a device: full of random data, without holes.
 //!
-//! An existing file is never touched, room is left on the file system, and a file that
-//! could not be finished is removed.
+//! It never touches an existing file, leaves free space on the file system, and removes a file that
+//! it could not finish.
 
 use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
@@ -20,75 +20,75 @@ use crate::buffers::Buffers;
 use crate::open_error::OpenError;
 use crate::target::{Access, Target, real_file_system};
 
-/// How much is written at once.
+/// The number of bytes per write.
 const CHUNK_BYTES: usize = 1 << 20;
 
-/// Sizes are multiples of this, so that any file system can write them directly.
+/// File sizes must be a multiple of this, so that every file system accepts direct writes.
 const SIZE_STEP: Bytes = Bytes::from_kib(4);
 
-/// The most that is left free for others; on small file systems a twentieth.
+/// The largest reserve of free bytes; the reserve is a twentieth of a small file system.
 const RESERVE_MAX: u64 = 1 << 30;
 
-/// Why a file could not be made.
+/// Why a file could not be created.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum CreateError {
-    /// There is something of that name.
+    /// The path exists.
     #[error("{} exists and is not overwritten: choose another name, or leave `--create` out", path.display())]
     Exists {
         /// The path.
         path: PathBuf,
     },
-    /// A size that no file here can have.
-    #[error("a file of {size}: ask for a multiple of {SIZE_STEP}, at least {SIZE_STEP}")]
+    /// The size is zero or not a multiple of 4 KiB.
+    #[error("cannot create a file of {size}: give a multiple of {SIZE_STEP}, at least {SIZE_STEP}")]
     SizeOdd {
-        /// What was asked for.
+        /// The requested size.
         size: Bytes,
     },
-    /// Not enough room.
+    /// The file system has too little free space.
     #[error(
         "{} has {} free, and {size} with a reserve of {} do not fit: ask for a smaller size, or choose another disk",
         directory.display(), rounded_down(*free), rounded_down(*reserve)
     )]
     NoRoom {
-        /// Where the file was to be.
+        /// The directory of the new file.
         directory: PathBuf,
-        /// What is free.
+        /// The free space.
         free: Bytes,
-        /// What was asked for.
+        /// The requested size.
         size: Bytes,
-        /// What is to stay free.
+        /// The reserve that must stay free.
         reserve: Bytes,
     },
-    /// The user ended it; the partial file is gone.
+    /// The user cancelled; the partial file was removed.
     #[error("stopped after {written} of {size}; the partial file was removed")]
     Cancelled {
-        /// What was written.
+        /// The size that was written.
         written: Bytes,
-        /// What was asked for.
+        /// The requested size.
         size: Bytes,
     },
-    /// The system refused a step; the partial file is gone.
+    /// The system refused an operation; the partial file was removed.
     #[error("cannot {step} {}: {source}", path.display())]
     Refused {
-        /// What was tried.
+        /// The operation, as a verb.
         step: &'static str,
         /// The path.
         path: PathBuf,
-        /// What the system answered.
+        /// The system's error.
         source: Errno,
     },
-    /// The file was made and is no target; it is gone again.
+    /// The file was created but cannot be a target; it was removed.
     #[error(transparent)]
     Unusable(#[from] OpenError),
 }
 
 impl Target {
-    /// Makes a file of `size` with random data at `path` and opens it. `progress` is told
-    /// how much is written; the work stops soon after `cancelled` becomes true.
+    /// Creates a file of `size` with random data at `path` and opens it. Calls `progress` with the
+    /// size written so far; stops soon after `cancelled` becomes true.
     ///
     /// # Errors
-    /// [`CreateError`]; no file is left then, and none that existed is changed.
+    /// [`CreateError`]; then no file is left, and no existing file is changed.
     pub fn create(
         path: &Path,
         size: Bytes,
@@ -105,7 +105,7 @@ impl Target {
         let (file, partial) = Partial::create(path)?;
         fill(path, &file, size, progress, cancelled)?;
         make_durable(path, &file, directory)?;
-        // Whether anybody else has it open is asked next.
+        // `open` checks whether another process has the file open, so close it first.
         drop(file);
         let target = Self::open(path, access)?;
         partial.keep();
@@ -120,7 +120,7 @@ struct Partial<'a> {
 }
 
 impl<'a> Partial<'a> {
-    /// A new file for direct I/O; never one that exists.
+    /// Creates a new file for direct I/O; fails if the path exists.
     fn create(path: &'a Path) -> Result<(OwnedFd, Self), CreateError> {
         let flags = OFlags::RDWR | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC;
         let file = open(path, flags, Mode::RUSR | Mode::WUSR).map_err(|source| match source {
@@ -128,7 +128,8 @@ impl<'a> Partial<'a> {
             source => refused("create", path)(source),
         })?;
         let partial = Self { path, is_kept: false };
-        // Not on opening: that would fail with the file made and nobody knowing by whom.
+        // The flag is set after opening: if `open` refused it, the file would exist and no value
+        // would own it.
         fcntl_setfl(&file, OFlags::DIRECT).map_err(refused("write directly to", path))?;
         Ok((file, partial))
     }
@@ -141,7 +142,7 @@ impl<'a> Partial<'a> {
 impl Drop for Partial<'_> {
     fn drop(&mut self) {
         if !self.is_kept {
-            // Nothing more can be done about a file that cannot be removed.
+            // If the removal fails, nothing more can be done.
             let _ = unlink(self.path);
         }
     }
@@ -165,7 +166,7 @@ fn check_room(directory: &Path, size: Bytes) -> Result<(), CreateError> {
     Ok(())
 }
 
-/// Writes random data directly, so that the page cache stays out of it.
+/// Writes random data with direct I/O, so that the page cache does not hold it.
 fn fill(
     path: &Path,
     file: &OwnedFd,
@@ -173,7 +174,8 @@ fn fill(
     mut progress: impl FnMut(Bytes),
     cancelled: &AtomicBool,
 ) -> Result<(), CreateError> {
-    // Reserved at once, a file has few pieces; a file system that cannot writes all the same.
+    // Reserving the space first makes the file less fragmented; a file system without this support
+    // can still be written.
     let _ = fallocate(file, FallocateFlags::empty(), 0, size.get());
     let mut buffer = Buffers::new(1, CHUNK_BYTES).map_err(refused("find memory for", path))?;
     let mut random = Pcg64Mcg::seed_from_u64(size.get());
@@ -191,7 +193,7 @@ fn fill(
     Ok(())
 }
 
-/// Writes a chunk, or the part of it that goes; how much that was.
+/// Writes a chunk or a part of it; returns the number of bytes written.
 fn write_chunk(path: &Path, file: &OwnedFd, chunk: &[u8], offset: u64) -> Result<u64, CreateError> {
     match pwrite(file, chunk, offset) {
         Ok(0) => Err(refused("write to", path)(Errno::NOSPC)),
@@ -209,7 +211,7 @@ fn make_durable(path: &Path, file: &OwnedFd, directory: &Path) -> Result<(), Cre
     fsync(open_directory).map_err(refused("sync", directory))
 }
 
-/// A size for people, in GiB or MiB with one decimal.
+/// Formats a size for people: in GiB or MiB, rounded down to one decimal.
 fn rounded_down(size: Bytes) -> String {
     let (unit, suffix) = if size.get() >= 1 << 30 { (1 << 30, "GiB") } else { (1 << 20, "MiB") };
     let (whole, rest) = (size.get() / unit, size.get() % unit);

@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! An io_uring executor that moves data of clients: reads, writes and flushes of one target.
+//! An io_uring executor that moves clients' data: reads, writes and flushes of one target.
 //!
-//! Like [`crate::Ring`], a batch goes to the kernel with one system call, the same in which the
-//! thread begins to wait. Unlike it, each request brings its own memory and gets it back, and
-//! the thread can be woken by others while it waits.
+//! As with [`crate::Ring`], one system call submits a batch and begins the wait. Unlike there, each
+//! request brings its own memory and gets it back, and other threads can wake the waiting thread.
 //!
 //! ```text
 //!   free --push--> pushed --wait--> in flight --reap--> free
 //!                            |          ^
-//!                            +-- wake --+   a poll of the waker is always under way: by its
-//!                                           edges, so the event is never read
+//!                            +-- wake --+   a poll of the waker is always in flight,
+//!                                           edge-triggered, so the event is not read
 //! ```
 
 use std::os::fd::AsRawFd;
@@ -26,44 +25,44 @@ use crate::target::Target;
 use crate::uring::{TARGET, length_u32};
 use crate::waker::Waker;
 
-/// The name of the waker's poll.
+/// The identifier of the waker's poll.
 const WAKE: u64 = u64::MAX;
 
-/// How long the ring waits before it asks again a kernel that had no memory.
+/// The time before a retry when the kernel has no memory.
 const RETRY_DELAY: std::time::Duration = std::time::Duration::from_millis(1);
 
 /// A read or a write with its memory.
 #[derive(Debug)]
 pub struct Transfer {
-    /// Comes back with it; means nothing to the ring.
+    /// The caller's name for the request, returned with it.
     pub token: u64,
     /// Read or write.
     pub op: Op,
-    /// First sector.
+    /// The first sector.
     pub start: Lba,
-    /// How much: the first bytes of `data`.
+    /// The number of bytes, at the start of `data`.
     pub size: Bytes,
-    /// What is written, or where to what is read goes.
+    /// The data to write, or the buffer to read into.
     pub data: IoBuffer,
 }
 
-/// What came back.
+/// A completed request.
 #[derive(Debug)]
 pub struct Moved {
-    /// The token of the request.
+    /// The request's token.
     pub token: u64,
     /// The memory of a transfer; `None` for a flush and a trim.
     pub data: Option<IoBuffer>,
-    /// Whether the device did what was asked.
+    /// Whether the device executed the request.
     pub result: Result<(), IoError>,
 }
 
-/// The executor; see the module's text.
+/// An executor for requests that own their memory.
 pub struct DataRing {
     core: RingCore<Option<IoBuffer>>,
     waker: Waker,
     is_poll_armed: bool,
-    /// How long it looks before it blocks.
+    /// The time for which it polls before it blocks.
     busy_poll: Duration,
 }
 
@@ -71,36 +70,36 @@ impl DataRing {
     /// Makes a ring on `target` with room for `slots` requests, woken by `waker`.
     ///
     /// # Errors
-    /// [`RingError`] when the host has no io_uring or refuses a ring of this size.
+    /// [`RingError`] if the host has no io_uring or refuses a ring of this size.
     pub fn new(target: &Target, slots: u32, waker: Waker) -> Result<Self, RingError> {
         // One more entry for the poll of the waker.
         let core = RingCore::new(target, slots, 1)?;
         Ok(Self { core, waker, is_poll_armed: false, busy_poll: Duration::ZERO })
     }
 
-    /// Looks for completions and wake-ups for this long before it blocks: a look finds what comes
-    /// within it without the time that waking takes, and uses the processor meanwhile.
+    /// Makes it poll for completions and wake-ups for this long before it blocks. Polling avoids
+    /// the time to wake up, but uses the processor meanwhile.
     #[must_use]
     pub fn busy_polling(mut self, time: Duration) -> Self {
         self.busy_poll = time;
         self
     }
 
-    /// How many more requests can be pushed.
+    /// Returns the number of requests that can still be pushed.
     pub fn free_count(&self) -> u32 {
         self.core.free_count()
     }
 
-    /// How many requests were pushed and not reaped.
+    /// Returns the number of requests that were pushed and not reaped.
     pub fn in_flight_count(&self) -> u32 {
         self.core.in_flight_count()
     }
 
-    /// Puts a transfer into the next batch.
+    /// Adds a transfer to the next batch.
     ///
     /// # Panics
-    /// When no slot is free; when the transfer is not aligned, larger than its memory, or reaches
-    /// beyond the target; when it writes to a target opened read-only.
+    /// If no slot is free; if the transfer is not aligned, larger than its memory, or reaches
+    /// beyond the target; if it writes to a target opened read-only.
     pub fn push(&mut self, transfer: Transfer) {
         let Transfer { token, op, start, size, data } = transfer;
         self.core.check(op, start, size, data.capacity());
@@ -116,39 +115,39 @@ impl DataRing {
         self.core.hold(slot, Held { token, size, memory: Some(data) }, entry);
     }
 
-    /// Puts a flush into the next batch: when it is back, everything is on the medium that came
-    /// back before this was pushed.
+    /// Adds a flush to the next batch. When it is complete, all writes that were reaped before this
+    /// call are on the medium.
     ///
     /// # Panics
-    /// When no slot is free.
+    /// If no slot is free.
     pub fn push_flush(&mut self, token: u64) {
         self.core.push_flush(token, None);
     }
 
-    /// Puts a deallocation into the next batch: what these blocks held is no longer wanted. What the
-    /// device cannot do is not done, and is no fault: nobody relies on it.
+    /// Adds a deallocation to the next batch: the data of these blocks is no longer needed. If the
+    /// device cannot do it, nothing happens, because deallocation is only a hint.
     ///
     /// # Panics
-    /// When no slot is free; when the target was opened read-only.
+    /// If no slot is free; if the target was opened read-only.
     pub fn push_trim(&mut self, token: u64, start: Lba, size: Bytes) {
         self.core.push_trim(token, start, size, None);
     }
 
-    /// Gives all that was pushed to the kernel as one batch, then blocks until something came
-    /// back, the waker was woken, a signal came, or `timeout` is over.
+    /// Submits all pushed requests to the kernel as one batch, then blocks until a completion, a
+    /// wake-up, a signal, or the end of `timeout`.
     ///
     /// # Errors
-    /// [`RingError::Enter`] when the kernel takes nothing.
+    /// [`RingError::Enter`] if the kernel accepts nothing.
     pub fn wait(&mut self, timeout: Duration) -> Result<(), RingError> {
         self.arm_poll();
         let entered = self.submit_and_block(timeout);
-        // Only here, before the caller looks at what there is to do: later it would take away a
-        // wake-up for what came after that look.
+        // Acknowledge before the caller looks for work: later, it would lose the wake-up for work
+        // that arrived after the look.
         self.waker.acknowledge();
         match entered {
             Ok(()) | Err(Errno::TIME | Errno::INTR) => Ok(()),
             Err(Errno::AGAIN | Errno::BUSY) => {
-                // The kernel has no memory for a moment: that is no reason to end.
+                // The kernel temporarily has no memory, which is not fatal.
                 std::thread::sleep(RETRY_DELAY);
                 Ok(())
             }
@@ -160,7 +159,7 @@ impl DataRing {
         if !self.busy_poll.is_zero() {
             self.core.enter(0, Some(Duration::ZERO))?;
             if self.poll(self.busy_poll.min(timeout)) {
-                // The kernel delivers what it deferred only when it is entered.
+                // The kernel delivers deferred completions only when it is entered.
                 let is_deferred = self.core.has_deferred_work();
                 return if is_deferred { self.core.enter(0, Some(Duration::ZERO)) } else { Ok(()) };
             }
@@ -169,7 +168,7 @@ impl DataRing {
         self.core.enter(1, Some(timeout))
     }
 
-    /// Looks until something came back, the waker was woken, or `time` is over; whether there is
+    /// Polls until a completion, a wake-up, or the end of `time`; returns whether there is
     /// something to do.
     fn poll(&mut self, time: Duration) -> bool {
         let begun = std::time::Instant::now();
@@ -186,12 +185,12 @@ impl DataRing {
         }
     }
 
-    /// Takes all completions there are. Does not wait.
+    /// Takes all available completions without waiting.
     pub fn reap(&mut self, mut take: impl FnMut(Moved)) {
         let Self { core, is_poll_armed, .. } = self;
         core.reap(
             |_, Held { token, memory, .. }, result| take(Moved { token, data: memory, result }),
-            // The poll stays, and tells of each wake-up, unless the kernel says that it ended.
+            // The poll stays armed and reports each wake-up, unless the kernel says that it ended.
             |flags| *is_poll_armed = is_kept(flags),
         );
     }
@@ -207,7 +206,8 @@ impl DataRing {
 }
 
 impl Drop for DataRing {
-    /// A request whose device never answers keeps its memory: it is lost, not corrupted.
+    /// Leaks the memory of a request that the device never completes, because it may still write to
+    /// it.
     fn drop(&mut self) {
         self.core.close().for_each(|held| std::mem::forget(held.memory));
     }

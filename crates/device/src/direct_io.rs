@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Whether direct I/O on a file really passes by the page cache, found out by trying.
+//! Tests whether direct I/O on a file really bypasses the page cache.
 //!
-//! Some file systems accept the flag and read through the cache all the same (compressed
-//! btrfs, FUSE, overlays). So: drop the file from the cache, read some blocks directly,
-//! and look whether the kernel now holds them in memory.
+//! Some file systems accept the flag and read through the cache all the same (compressed btrfs,
+//! FUSE, overlays). The test drops the file from the cache, reads some blocks with direct I/O, and
+//! checks whether the kernel now holds them in memory.
 
 use std::os::fd::OwnedFd;
 
@@ -14,30 +14,30 @@ use tidegate_model::Bytes;
 
 use crate::buffers::Buffers;
 
-/// How much each probe reads, and where probes may start.
+/// The number of bytes that a probe reads; probes start at multiples of it.
 const PROBE_BYTES: u64 = 64 << 10;
 
-/// How many places are probed.
+/// The number of probes.
 const PROBES: u64 = 8;
 
-/// What became of blocks that were read directly.
+/// Where blocks were found after they were read with direct I/O.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Residency {
-    /// They were not kept in memory: direct I/O is real.
+    /// They are not in the page cache: direct I/O works.
     Bypassed,
-    /// They came into the page cache: direct I/O is pretended.
+    /// They came into the page cache: direct I/O only seems to work.
     Cached,
-    /// They were in memory all the time, before the read too.
+    /// They were in the page cache before the read too, although they were dropped from it.
     Stays,
     /// The kernel does not tell this user.
     Hidden,
 }
 
-/// Reads blocks of an open file of `size` directly and says what became of them.
+/// Reads blocks of an open file of `size` with direct I/O and returns where they were found.
 pub(crate) fn probe(file: &OwnedFd, size: Bytes) -> Result<Residency, Errno> {
     let length = PROBE_BYTES.min(size.get());
     let mut buffer = Buffers::new(1, length_of(length))?;
-    // The whole file: the kernel drops only folios that lie in the range entirely.
+    // Dropped as a whole file: the kernel drops only folios that lie entirely in the range.
     fadvise(file, 0, None, Advice::DontNeed)?;
     let mut bypassed = false;
     for start in places(size.get()) {
@@ -57,31 +57,31 @@ pub(crate) fn probe(file: &OwnedFd, size: Bytes) -> Result<Residency, Errno> {
     }
 }
 
-/// Starts of the probes, spread evenly.
+/// Returns the start offsets of the probes in bytes, spread evenly.
 fn places(size: u64) -> impl Iterator<Item = u64> {
     let blocks = (size / PROBE_BYTES).max(1);
     let probes = PROBES.min(blocks);
     (0..probes).map(move |probe| blocks * probe / probes * PROBE_BYTES)
 }
 
-/// Whether the kernel tells this user what is in memory: only to the owner and to root,
-/// everybody else is told that everything is.
+/// Returns whether the kernel tells this user which pages are in memory. It tells only the owner
+/// and root; for everybody else it reports all pages as resident.
 fn is_visible(file: &OwnedFd) -> Result<bool, Errno> {
     let user = rustix::process::geteuid();
     Ok(user.is_root() || user.as_raw() == fstat(file)?.st_uid)
 }
 
-/// Whether any page of a part of the file is in the page cache.
+/// Returns whether any page of a part of the file is in the page cache.
 #[expect(unsafe_code, reason = "mincore wants a mapping")]
 fn is_resident(file: &OwnedFd, start: u64, length: u64) -> Result<bool, Errno> {
     let length = length_of(length);
     let mut pages = vec![0_u8; length.div_ceil(rustix::param::page_size())];
-    // SAFETY: a new mapping at an address of the kernel's choice, never dereferenced: so
-    // neither this process nor a shrinking file can make a fault of it.
+    // SAFETY: a new mapping at an address that the kernel chooses; it is never dereferenced, so a
+    // file that shrinks causes no fault.
     let address = unsafe {
         mmap(std::ptr::null_mut(), length, ProtFlags::READ, MapFlags::SHARED, file, start)?
     };
-    // SAFETY: the range is the mapping just made, `pages` has one byte for each of its pages.
+    // SAFETY: the range is the mapping just made, and `pages` has one byte for each of its pages.
     let answer = unsafe { libc::mincore(address, length, pages.as_mut_ptr()) };
     let error = std::io::Error::last_os_error();
     // SAFETY: nothing refers to the mapping.

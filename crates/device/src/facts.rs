@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! What is known about a target and the device below it, for the record of a measurement.
+//! Facts about a target and the device below it, for the record of a measurement.
 //!
-//! From sysfs, so everything is optional: drivers differ, containers hide it. A partition
-//! and a file are described by the whole disk they lie on, because that disk serves them.
+//! They come from sysfs, so everything is optional: drivers differ, and containers hide sysfs. A
+//! partition or a file is described by the whole disk that holds it, because that disk serves it.
 
 use std::path::{Path, PathBuf};
 
@@ -13,65 +13,65 @@ use crate::in_use::device_below;
 use crate::layer::{self, Layer};
 use crate::sysfs::{DeviceNumber, SysfsDevice};
 
-/// What is known about a target.
+/// Facts about a target and the whole disk that serves it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct DeviceFacts {
-    /// As it was named.
+    /// The path as the user gave it.
     pub path: PathBuf,
-    /// The file system of a file; `None` for a block device.
+    /// The file system that holds a file; `None` for a block device.
     pub file_system: Option<String>,
-    /// The kernel's name of the whole disk: `sda`, `nvme0n1`.
+    /// The kernel's name for the whole disk: `sda`, `nvme0n1`.
     pub device: Option<String>,
-    /// The number of the whole disk.
+    /// The whole disk's device number.
     pub number: Option<DeviceNumber>,
-    /// Vendor and model, or the driver where the device does not say (virtio).
+    /// Vendor and model, or the driver's name if the device does not report them (virtio).
     pub model: Option<String>,
-    /// The kernel's driver of the device.
+    /// The name of the device's kernel driver.
     pub driver: Option<String>,
-    /// Firmware revision.
+    /// The firmware revision.
     pub firmware: Option<String>,
-    /// Whether the kernel takes it for a disk that rotates.
+    /// Whether the kernel treats the device as a rotating disk.
     pub rotational: Option<bool>,
-    /// The active scheduler of the kernel: `none`, `mq-deadline`, `kyber`, `bfq`.
+    /// The kernel's active I/O scheduler: `none`, `mq-deadline`, `kyber`, `bfq`.
     pub scheduler: Option<String>,
-    /// The largest request that goes to the device in one piece (`max_sectors_kb`).
+    /// The largest request that the kernel sends to the device unsplit (`max_sectors_kb`).
     pub request_size_max: Option<Bytes>,
-    /// Scattered pieces of memory that one request may have (`max_segments`).
+    /// The maximum number of scattered memory segments in a request (`max_segments`).
     pub segments_max: Option<u64>,
-    /// Requests that the kernel queues for the device (`nr_requests`).
+    /// The number of requests that the kernel queues for the device (`nr_requests`).
     pub requests_max: Option<u32>,
-    /// Requests that the device itself accepts at once, where it says so (`queue_depth`).
+    /// The number of requests that the device accepts at once, if it reports this (`queue_depth`).
     pub queue_depth: Option<u32>,
-    /// Whether the device is told of I/O priorities (NCQ priority, `ncq_prio_enable`); `None`
-    /// where its driver has no such switch.
+    /// Whether the driver passes I/O priorities to the device (NCQ priority, `ncq_prio_enable`);
+    /// `None` if the driver has no such switch.
     pub ncq_priority: Option<bool>,
-    /// What happens to a write when the device reports it complete.
+    /// Where a write is when the device reports it complete.
     pub write_cache: Option<WriteCache>,
-    /// The smallest unit that can be addressed.
+    /// The smallest addressable unit.
     pub logical_block_size: Option<Bytes>,
     /// The smallest unit that the medium writes at once.
     pub physical_block_size: Option<Bytes>,
-    /// The devices that this one is built on, nearest first.
+    /// The devices on which this one is built, nearest first.
     pub layers: Vec<String>,
-    /// What of it and of those below has rules of its own.
+    /// The layers, this device included, that split, reorder or delay requests.
     pub natures: Vec<Layer>,
-    /// Tells the device from others of its model without its serial number.
+    /// A hash that identifies the device among others of its model without its serial number.
     pub serial_hash: Option<String>,
-    /// Release of the running kernel.
+    /// The release of the running kernel.
     pub kernel: String,
 }
 
-/// What a device does with writes, as far as the kernel knows.
+/// Where completed writes are, as far as the kernel knows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum WriteCache {
-    /// A write that is complete may still be in a volatile cache.
+    /// A completed write may still be in a volatile cache.
     WriteBack,
-    /// A write that is complete is on the medium.
+    /// A completed write is on the medium.
     WriteThrough,
 }
 
 impl WriteCache {
-    /// The word of sysfs.
+    /// Returns the word that sysfs uses.
     pub const fn name(self) -> &'static str {
         match self {
             Self::WriteBack => "write back",
@@ -84,56 +84,56 @@ impl WriteCache {
     }
 }
 
-/// What a request is split by.
+/// How the kernel splits a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Splitting {
-    /// The least number of requests that the device gets for one.
+    /// The least number of requests that the device receives for it.
     pub pieces: u64,
-    /// The largest that goes in one piece.
+    /// The largest size that is sent unsplit.
     pub size_max: Bytes,
 }
 
-/// What a target was found to be.
+/// Whether a target is a file or a block device, and its device number.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Place {
-    /// A file; `number` is what its file system reports.
+pub(crate) enum TargetKind {
+    /// A file.
     File {
-        /// The name of the file system.
+        /// The file system's name.
         file_system: String,
-        /// Its device number.
+        /// The device number that the file system reports.
         number: DeviceNumber,
     },
     /// A block device.
     Device {
-        /// Its number.
+        /// Its device number.
         number: DeviceNumber,
     },
 }
 
 impl DeviceFacts {
-    /// How the kernel splits requests of `size` before the device sees them; `None` if it
-    /// does not, or if its limit is unknown.
+    /// Returns how the kernel splits requests of `size` before the device receives them; `None` if
+    /// it does not, or if its limit is unknown.
     ///
     /// # Assumptions
-    /// Only the limit on size counts here. A request in scattered memory is also split
-    /// where it has more than `segments_max` pieces, and one into a file where the file
-    /// changes its place on the device: how often depends on memory and on the file.
+    /// Only the limit on size counts here. The kernel also splits a request in scattered memory
+    /// that has more than `segments_max` segments, and a request to a file where the file is not
+    /// contiguous on the device; the number of such splits depends on memory and on the file.
     pub fn splits(&self, size: Bytes) -> Option<Splitting> {
         let size_max = self.request_size_max?;
         let pieces = size.get().div_ceil(size_max.get());
         (pieces > 1).then_some(Splitting { pieces, size_max })
     }
 
-    /// Whether the disk is one that a hypervisor provides: its host may answer from its own
+    /// Returns whether a hypervisor provides the disk: its host may serve requests from its own
     /// memory, and other machines use the same hardware.
     pub fn is_virtual(&self) -> bool {
         layer::is_of_hypervisor(self.driver.as_deref(), self.model.as_deref())
     }
 
-    pub(crate) fn read(path: &Path, place: Place) -> Self {
-        let (file_system, number) = match place {
-            Place::File { file_system, number } => (Some(file_system), device_below(number)),
-            Place::Device { number } => (None, Some(number)),
+    pub(crate) fn read(path: &Path, kind: TargetKind) -> Self {
+        let (file_system, number) = match kind {
+            TargetKind::File { file_system, number } => (Some(file_system), device_below(number)),
+            TargetKind::Device { number } => (None, Some(number)),
         };
         let device = number.and_then(SysfsDevice::find).map(|device| device.whole());
         let about = device.as_ref().map(Self::about).unwrap_or_default();
@@ -145,7 +145,7 @@ impl DeviceFacts {
         }
     }
 
-    /// What sysfs tells about a whole disk.
+    /// Returns what sysfs reports about a whole disk.
     fn about(device: &SysfsDevice) -> Self {
         let bytes = |name: &str| device.number_attribute(name).map(Bytes::new);
         let kib = |name: &str| device.number_attribute(name).map(Bytes::from_kib);
@@ -178,14 +178,14 @@ impl DeviceFacts {
     }
 }
 
-/// NVMe, SCSI and MMC each have a name of their own for it.
+/// Returns the firmware revision; NVMe, SCSI and MMC each have their own attribute for it.
 fn firmware_of(device: &SysfsDevice) -> Option<String> {
     ["device/firmware_rev", "device/rev", "device/fwrev"]
         .iter()
         .find_map(|name| device.attribute(name))
 }
 
-/// All devices below, depth first.
+/// Returns all devices below, depth first.
 fn below(device: &SysfsDevice) -> Vec<SysfsDevice> {
     let and_below = |slave: SysfsDevice| {
         let deeper = below(&slave.whole());
@@ -194,29 +194,29 @@ fn below(device: &SysfsDevice) -> Vec<SysfsDevice> {
     device.slaves().into_iter().chain(below_loop(device)).flat_map(and_below).collect()
 }
 
-/// NVMe and virtio, SCSI and its world-wide name.
+/// Returns the serial number (NVMe and virtio) or the world-wide name (SCSI).
 fn serial_of(device: &SysfsDevice) -> Option<String> {
     let names = ["device/serial", "serial", "device/vpd_pg80", "device/wwid", "wwid"];
     names.iter().find_map(|name| device.attribute(name))
 }
 
-/// So many bytes of the hash are kept: enough to tell the disks of the world apart.
+/// The number of bytes of the hash that are kept: enough to distinguish all disks in the world.
 const HASH_BYTES: usize = 8;
 
-/// The beginning of the SHA-256 of a serial number: drive files are shared, and a serial number
-/// opens warranty pages.
+/// Returns the beginning of the serial number's SHA-256. Drive files are shared, and a serial
+/// number gives access to warranty pages.
 pub fn hashed(serial: &str) -> String {
     let hash = Sha256::digest(serial.as_bytes());
     hash.iter().take(HASH_BYTES).fold(String::new(), |text, byte| format!("{text}{byte:02x}"))
 }
 
-/// The device that holds the file behind a loop device.
+/// Returns the device that holds the file behind a loop device.
 fn below_loop(device: &SysfsDevice) -> Option<SysfsDevice> {
     let status = rustix::fs::stat(device.attribute("loop/backing_file")?).ok()?;
     SysfsDevice::find(device_below(DeviceNumber::from_stat(status.st_dev))?)
 }
 
-/// The switch of libata for the priority of NCQ.
+/// libata's switch for NCQ priority, as a sysfs attribute.
 const NCQ_PRIORITY: &str = "device/ncq_prio_enable";
 
 #[cfg(test)]
@@ -243,7 +243,8 @@ mod tests {
         assert!(!DeviceFacts::default().is_virtual());
     }
 
-    /// A mapped device on a partition of a disk of a hypervisor, with a scheduler each.
+    /// The facts of a mapped device on two partitions of a hypervisor's disk, each with a
+    /// scheduler.
     #[test]
     fn what_lies_below_is_told_of_the_whole_disk_and_once() {
         let root = tempfile::tempdir().expect("a temporary directory");
@@ -274,7 +275,7 @@ mod tests {
                 ("sdz", Nature::Virtual),
                 ("sdz", Nature::Scheduler { name }),
             ],
-            "of the device itself the scheduler is told beside its natures"
+            "the device's own scheduler is in `scheduler`, not in `natures`"
         );
         assert_eq!(about.scheduler.as_deref(), Some("bfq"));
     }

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Which file system holds a file, and whether it keeps its data on a device.
+//! Finds which file system holds a file, and whether it keeps its data on a device.
 //!
-//! Judged by the type that `statfs` reports, because opening with direct I/O proves
-//! nothing: recent kernels accept the flag on tmpfs.
+//! It relies on the type that `statfs` reports. Opening with direct I/O proves nothing, because
+//! recent kernels accept the flag on tmpfs.
 
 use rustix::fs::{FsWord, StatFs};
 
 /// Where a file system keeps its data.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Storage {
-    /// On a block device of this machine, as far as we know.
+    /// On a block device of this machine, as far as is known.
     Device,
-    /// In memory only: nothing there is a measurement of a device.
+    /// In memory only: a measurement there does not measure a device.
     Memory,
     /// Behind a network or another program.
     Remote,
@@ -20,7 +20,7 @@ pub(crate) enum Storage {
 /// A file system type.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct FileSystem {
-    /// Its name as `mount` says it, or its number where we have no name for it.
+    /// Its name as `mount` prints it, or its number if the name is not known here.
     pub(crate) name: String,
     /// Where it keeps its data.
     pub(crate) storage: Storage,
@@ -61,7 +61,7 @@ const KNOWN: [(FsWord, &str, Storage); 30] = [
 ];
 
 impl FileSystem {
-    /// The file system that `statfs` described.
+    /// Returns the file system that `statfs` described.
     pub(crate) fn of(stat: &StatFs) -> Self {
         let known = KNOWN.iter().find(|(magic, ..)| *magic == stat.f_type);
         match known {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Who else uses a block device or a file: file systems, swap, devices built on it.
+//! Finds other users of a block device or a file: file systems, swap, devices built on it.
 //!
-//! Asked before anything is written. The kernel's exclusive open is asked as well, and it
-//! has the last word; the answers here carry the name that people need.
+//! Checked before anything is written. The kernel's exclusive open is also tried, and it decides;
+//! the checks here give the user's name, which people need.
 
 use std::ffi::OsString;
 use std::fmt;
@@ -17,18 +17,18 @@ use crate::lease::is_ours_alone;
 use crate::loops::{self, Behind, Identity};
 use crate::sysfs::{DeviceNumber, SysfsDevice};
 
-/// Who uses a device or file, with what to do about it.
+/// A user of a device or file; its text says what to do about it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Use {
     /// It, or a partition of it, is mounted.
     Mounted {
-        /// Where.
+        /// The mount point.
         mount_point: PathBuf,
     },
     /// It, or a partition of it, is swap.
     Swap {
-        /// The name under which it is.
+        /// The name in the kernel's list of swaps.
         name: PathBuf,
     },
     /// Another block device is built on it.
@@ -36,14 +36,14 @@ pub enum Use {
         /// The other device.
         holder: String,
     },
-    /// Another block device may be built on it: it cannot be asked.
+    /// Another block device may be built on it; that device's backing file cannot be determined.
     Undecided {
         /// The other device.
         holder: String,
     },
-    /// The kernel says so and not for whom.
+    /// The kernel reports it in use, and no user is known.
     Claimed,
-    /// The kernel says so, and nobody who is seen from here has it.
+    /// The kernel reports it in use, and no visible user is found.
     Elsewhere,
 }
 
@@ -63,48 +63,48 @@ impl fmt::Display for Use {
             }
             Self::Undecided { holder } => write!(
                 f,
-                "{holder} may be built on it: what is behind {holder} cannot be told from here, and \
-                 somebody may have this file open; run it as root where /dev/{holder} is, or \
+                "{holder} may be built on it: the file behind {holder} cannot be determined from here, and \
+                 another program may have this file open; run as root where /dev/{holder} exists, or run \
                  `losetup --detach /dev/{holder}` first"
             ),
             Self::Claimed => write!(
                 f,
-                "another program or file system has claimed it; `lsof` and `lsblk` tell which one"
+                "another program or file system has claimed it; `lsof` and `lsblk` show which one"
             ),
             Self::Elsewhere => write!(
                 f,
-                "somebody elsewhere holds it, most likely a mount in another mount namespace (a \
+                "a user that is not visible here holds it, most likely a mount in another mount namespace (a \
                  container); `lsns -t mnt` lists them; unmount it there first"
             ),
         }
     }
 }
 
-/// Who uses the block device at that path, one of its partitions, or the disk it is a part of;
-/// also none where there is no such device.
+/// Returns the user of the block device at that path, of one of its partitions, or of the disk that
+/// contains it; also `None` if the path is not a block device.
 pub fn of_device_at(path: &Path) -> Option<Use> {
     of_device(device_at(path)?)
 }
 
-/// The same, and where nobody is found the kernel is asked whether somebody has it for themselves: a
-/// mount in another mount namespace is seen nowhere else. The device is opened for that, for a moment.
-/// Whoever may not open it learns no more than before.
+/// Returns the same as [`of_device_at`]; if that finds no user, asks the kernel whether the device
+/// is claimed, because a mount in another mount namespace is visible in no other way. This opens
+/// the device briefly. A caller without permission to open it gets the result of [`of_device_at`].
 pub fn of_device_or_elsewhere(path: &Path) -> Option<Use> {
     of_device_at(path).or_else(|| is_claimed(path).then_some(Use::Elsewhere))
 }
 
 fn is_claimed(path: &Path) -> bool {
     let flags = OFlags::RDONLY | OFlags::EXCL | OFlags::NONBLOCK | OFlags::CLOEXEC;
-    // What `O_EXCL` means without `O_CREAT` is only defined for block devices.
+    // `O_EXCL` without `O_CREAT` is defined only for block devices.
     device_at(path).is_some() && open(path, flags, Mode::empty()).err() == Some(Errno::BUSY)
 }
 
 /// A process that has a device open.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Opener {
-    /// Its number.
+    /// The process's number.
     pub pid: u32,
-    /// What it calls itself.
+    /// The process's name, as it sets it.
     pub name: String,
 }
 
@@ -114,8 +114,8 @@ impl fmt::Display for Opener {
     }
 }
 
-/// The processes that have the block device at that path open, or a partition of it, as far as
-/// the caller may look.
+/// Returns the processes that have the block device at that path open, or a partition of it, as far
+/// as the caller has permission to see.
 pub fn openers(device: &Path) -> Vec<Opener> {
     let Ok(processes) = std::fs::read_dir("/proc") else { return Vec::new() };
     let pid = |name: OsString| name.to_str().and_then(|name| name.parse::<u32>().ok());
@@ -128,7 +128,7 @@ pub fn openers(device: &Path) -> Vec<Opener> {
 fn opener(pid: u32, device: &Path) -> Option<Opener> {
     let folder = Path::new("/proc").join(pid.to_string());
     let links = std::fs::read_dir(folder.join("fd")).ok()?;
-    // A link is read and not followed: what it leads to may not answer.
+    // The link is read, not followed: its target may block.
     let mut targets = links.flatten().filter_map(|link| std::fs::read_link(link.path()).ok());
     targets.any(|target| is_device_or_partition(&target, device)).then(|| {
         let name = std::fs::read_to_string(folder.join("comm")).unwrap_or_default();
@@ -136,14 +136,15 @@ fn opener(pid: u32, device: &Path) -> Option<Opener> {
     })
 }
 
-/// `/dev/loop1p2` is a partition of `/dev/loop1`, `/dev/loop12` is not.
+/// Returns whether the path is the device or its partition: `/dev/loop1p2` is a partition of
+/// `/dev/loop1`, `/dev/loop12` is not.
 fn is_device_or_partition(path: &Path, device: &Path) -> bool {
     let (path, device) = (path.as_os_str().as_bytes(), device.as_os_str().as_bytes());
     let rest = path.strip_prefix(device);
     rest.is_some_and(|rest| matches!(rest, [] | [b'p', b'0'..=b'9', ..]))
 }
 
-/// Who uses the block device, one of its partitions, or the disk it is a part of.
+/// Returns the user of the block device, of one of its partitions, or of the disk that contains it.
 pub(crate) fn of_device(number: DeviceNumber) -> Option<Use> {
     let family = family_of(number);
     if let Some(mount_point) = mounted(&mounts(), &family) {
@@ -163,14 +164,14 @@ pub(crate) fn of_device(number: DeviceNumber) -> Option<Use> {
     holder.or_else(looped).map(|holder| Use::Held { holder })
 }
 
-/// Who uses a regular file: swap or a loop device.
+/// Returns the user of a regular file: swap or a loop device.
 ///
-/// A loop device is known by the file behind it, whatever that is called by now and wherever it
-/// was attached. Where the device may not be opened its path in sysfs has to do, and where that
-/// leads nowhere (a name that was removed, another mount namespace, a folder that is closed) the
-/// kernel is asked whether anybody else has this file open: nobody, and it is not the loop device
-/// either. So loop devices of others are in nobody's way, and a file is refused only where it is in
-/// doubt.
+/// A loop device is identified by its backing file, regardless of the file's current name and of
+/// where the device was attached. If the device cannot be opened, its path in sysfs is used. If
+/// that path leads nowhere (a removed name, another mount namespace, a directory without access),
+/// the kernel is asked whether another process has this file open; if none has, the loop device has
+/// not either. So other users' loop devices do not block unrelated files, and a file is refused
+/// only if it is in doubt.
 pub fn of_file(file: impl AsFd) -> Option<Use> {
     let ours = Identity::of(&fstat(&file).ok()?);
     let is_ours = |name: &PathBuf| stat(name).is_ok_and(|status| Identity::of(&status) == ours);
@@ -189,15 +190,15 @@ pub fn of_file(file: impl AsFd) -> Option<Use> {
     Some(Use::Undecided { holder })
 }
 
-/// Where the device or a partition of it is mounted.
+/// Returns the mount point of the device or of a partition of it.
 pub(crate) fn mount_of(number: DeviceNumber) -> Option<PathBuf> {
     mounted(&mounts(), &family_of(number))
 }
 
-/// The device that holds the file system which reports `number` as its own.
+/// Returns the device that holds the file system that reports `number` as its own.
 ///
-/// Some file systems (btrfs, overlay) report a number without a device; their source in
-/// the list of mounts leads further.
+/// Some file systems (btrfs, overlay) report a number without a device; their source in the list of
+/// mounts names the device.
 pub(crate) fn device_below(number: DeviceNumber) -> Option<DeviceNumber> {
     if SysfsDevice::find(number).is_some() {
         return Some(number);
@@ -206,7 +207,7 @@ pub(crate) fn device_below(number: DeviceNumber) -> Option<DeviceNumber> {
     device_at(&mount.source)
 }
 
-/// The device, its partitions, and the whole disk it is a part of.
+/// Returns the device, its partitions, and the whole disk that contains it.
 fn family_of(number: DeviceNumber) -> Vec<DeviceNumber> {
     let Some(device) = SysfsDevice::find(number) else { return vec![number] };
     let partitions = device.partitions().into_iter().filter_map(|partition| partition.number());
@@ -230,7 +231,7 @@ fn mounts() -> Vec<Mount> {
     text.lines().filter_map(read_mount).collect()
 }
 
-/// `id parent major:minor root mount-point options [optional..] - type source options`
+/// Parses `id parent major:minor root mount-point options [optional..] - type source options`.
 fn read_mount(line: &str) -> Option<Mount> {
     let (head, tail) = line.split_once(" - ")?;
     let mut head = head.split(' ').skip(2);
@@ -240,8 +241,8 @@ fn read_mount(line: &str) -> Option<Mount> {
     Some(Mount { number, place, source })
 }
 
-/// Where one of the devices is mounted. Both the number and the source count: a file
-/// system on several devices has a number of its own.
+/// Returns where one of the devices is mounted. Compares both the number and the source, because a
+/// file system on several devices has its own number.
 fn mounted(mounts: &[Mount], family: &[DeviceNumber]) -> Option<PathBuf> {
     let is_on = |mount: &&Mount| {
         family.contains(&mount.number)
@@ -254,20 +255,20 @@ fn swap_on(is_ours: impl Fn(DeviceNumber) -> bool) -> Option<PathBuf> {
     swaps().into_iter().find(|name| device_at(name).is_some_and(&is_ours))
 }
 
-/// The names in the list of swaps.
+/// Returns the names in the list of swaps.
 fn swaps() -> Vec<PathBuf> {
     let text = std::fs::read_to_string("/proc/swaps").unwrap_or_default();
     text.lines().skip(1).filter_map(|line| line.split_whitespace().next()).map(unescape).collect()
 }
 
-/// The number of the block device at a path.
+/// Returns the number of the block device at a path.
 fn device_at(path: &Path) -> Option<DeviceNumber> {
     let status = path.is_absolute().then(|| stat(path).ok()).flatten()?;
     let kind = rustix::fs::FileType::from_raw_mode(status.st_mode);
     (kind == rustix::fs::FileType::BlockDevice).then(|| DeviceNumber::from_stat(status.st_rdev))
 }
 
-/// The kernel writes blanks and backslashes in paths as three octal digits.
+/// Decodes a path from the kernel, which writes spaces and backslashes as three octal digits.
 fn unescape(text: &str) -> PathBuf {
     let mut bytes = Vec::with_capacity(text.len());
     let mut rest = text.as_bytes();

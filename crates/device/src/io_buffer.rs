@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Memory that a client's data travels in: page-aligned, as direct I/O wants it, and owned.
+//! Owned memory for a client's data, page-aligned as direct I/O requires.
 //!
-//! It is moved, never shared: whoever holds it may look at it, and while the kernel fills or
-//! reads it nobody holds it but the ring.
+//! It is moved, never shared: its owner may read it, and while the kernel fills or reads it, the
+//! ring owns it.
 
 use std::alloc::{Layout, alloc_zeroed, dealloc, handle_alloc_error};
 use std::ptr::NonNull;
@@ -12,53 +12,54 @@ use tidegate_model::Bytes;
 use crate::buffers::PAGE_BYTES;
 use crate::uring::length;
 
-/// Page-aligned memory of whole pages, all zero at first.
+/// Page-aligned memory of whole pages, initially zero.
 ///
 /// # Invariants
-/// - `base` is an allocation of `length` bytes at `PAGE_BYTES`, initialised, of this value alone.
+/// - `base` is an initialised allocation of `length` bytes aligned to `PAGE_BYTES`, owned by this
+///   value alone.
 #[derive(Debug)]
 pub struct IoBuffer {
     base: NonNull<u8>,
     length: usize,
 }
 
-// SAFETY: the allocation belongs to the value alone, and no thread is special to it.
+// SAFETY: the allocation belongs to this value alone and is bound to no thread.
 #[expect(unsafe_code, reason = "owned memory may change threads")]
 unsafe impl Send for IoBuffer {}
 
 impl IoBuffer {
-    /// At least `size`, rounded up to whole pages, at least one.
+    /// Allocates at least `size` bytes, rounded up to whole pages, at least one page.
     ///
     /// # Panics
-    /// When `size` exceeds what can be addressed; like every allocation, it ends the process
-    /// when there is no memory.
+    /// If `size` exceeds the address space. Like every allocation, it ends the process if there is
+    /// no memory.
     pub fn new(size: Bytes) -> Self {
         let length = length(size).max(1).next_multiple_of(PAGE_BYTES);
         let layout = layout(length);
         Self { base: allocate(layout), length }
     }
 
-    /// How much it holds.
+    /// Returns its size.
     pub fn capacity(&self) -> Bytes {
         Bytes::new(self.length as u64)
     }
 
-    /// All of it.
+    /// Returns all of its bytes.
     #[expect(unsafe_code, reason = "a view of owned memory")]
     pub fn bytes(&self) -> &[u8] {
-        // SAFETY: the invariant; the kernel writes to it only while a ring owns the value, and
-        // then nobody can borrow it.
+        // SAFETY: the invariant; the kernel writes to it only while a ring owns the value, and then
+        // it cannot be borrowed.
         unsafe { std::slice::from_raw_parts(self.base.as_ptr(), self.length) }
     }
 
-    /// All of it, to be written.
+    /// Returns all of its bytes, writable.
     #[expect(unsafe_code, reason = "a view of owned memory")]
     pub fn bytes_mut(&mut self) -> &mut [u8] {
         // SAFETY: as for `bytes`; `&mut self` excludes every other view.
         unsafe { std::slice::from_raw_parts_mut(self.base.as_ptr(), self.length) }
     }
 
-    /// Where it starts, for the kernel.
+    /// Returns its start address, for the kernel.
     pub(crate) fn address(&self) -> *mut u8 {
         self.base.as_ptr()
     }
@@ -67,7 +68,7 @@ impl IoBuffer {
 impl Drop for IoBuffer {
     #[expect(unsafe_code, reason = "gives the memory back")]
     fn drop(&mut self) {
-        // SAFETY: allocated by `allocate` with this layout, and given back once.
+        // SAFETY: `allocate` allocated it with this layout, and it is freed once.
         unsafe { dealloc(self.base.as_ptr(), layout(self.length)) };
     }
 }
@@ -78,7 +79,7 @@ fn layout(length: usize) -> Layout {
 
 #[expect(unsafe_code, reason = "allocates aligned memory")]
 fn allocate(layout: Layout) -> NonNull<u8> {
-    // SAFETY: the layout is not empty: it holds a page at least.
+    // SAFETY: the layout is not empty, because it holds at least one page.
     let address = unsafe { alloc_zeroed(layout) };
     NonNull::new(address).unwrap_or_else(|| handle_alloc_error(layout))
 }

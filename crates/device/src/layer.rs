@@ -1,64 +1,63 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! What stands between us and a medium and has rules of its own: it splits requests, orders
-//! them, or holds them up, and nobody asked.
+//! Layers between the engine and the medium that split, reorder or delay requests on their own.
 
 use std::fmt;
 
 use crate::sysfs::SysfsDevice;
 
-/// A device that is not simply a disk.
+/// A device that is not a plain disk.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Layer {
     /// The kernel's name.
     pub device: String,
-    /// What it is.
+    /// Why it is not a plain disk.
     pub nature: Nature,
 }
 
-/// What a device is.
+/// The kind of a layer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Nature {
-    /// A file as a disk.
+    /// A file that is attached as a block device.
     Loop,
-    /// Several disks as one.
+    /// Several disks combined into one.
     Raid {
         /// `raid1`, `raid5`, `linear`.
         level: String,
     },
-    /// The device mapper.
+    /// A device of the device mapper.
     Mapped {
-        /// Who made it: `LVM`, `CRYPT`, `mpath`; empty where nobody says.
+        /// The subsystem that created it: `LVM`, `CRYPT`, `mpath`; empty if it is not recorded.
         by: String,
     },
-    /// Shingled or zoned: it must be written in order, or puts things in order by itself.
+    /// A shingled or zoned disk: writes must be sequential, or the disk reorders them itself.
     Zoned {
-        /// Whether it takes writes in any order and sorts them later.
+        /// Whether it accepts writes in any order and sorts them later.
         is_host_aware: bool,
     },
-    /// A disk that a hypervisor provides. Told of what lies below; of the device itself
-    /// [`DeviceFacts::is_virtual`](crate::DeviceFacts::is_virtual) says it.
+    /// A disk that a hypervisor provides. Listed only for disks below the device; for the device
+    /// itself see [`DeviceFacts::is_virtual`](crate::DeviceFacts::is_virtual).
     Virtual,
-    /// The kernel puts its requests in an order of its own. Told of what lies below; of the
-    /// device itself [`DeviceFacts::scheduler`](crate::DeviceFacts::scheduler) says it.
+    /// A kernel scheduler that reorders requests. Listed only for disks below the device; for the
+    /// device itself see [`DeviceFacts::scheduler`](crate::DeviceFacts::scheduler).
     Scheduler {
         /// `mq-deadline`, `bfq`, `kyber`.
         name: String,
     },
 }
 
-/// Marks of disks that a hypervisor provides, in the names of drivers and models.
+/// Parts of driver and model names that identify a hypervisor's disk.
 const VIRTUAL_MARKS: [&str; 7] =
     ["virtio", "vbd", "QEMU", "VBOX", "VMware", "Virtual", "Elastic Block Store"];
 
-/// Whether a driver or a model is one of a hypervisor.
+/// Returns whether a driver or a model is a hypervisor's.
 pub(crate) fn is_of_hypervisor(driver: Option<&str>, model: Option<&str>) -> bool {
     let is_marked = |name: &str| VIRTUAL_MARKS.iter().any(|mark| name.contains(mark));
     driver.into_iter().chain(model).any(is_marked)
 }
 
 impl Nature {
-    /// All that sysfs tells of a device.
+    /// Returns all kinds that sysfs reports for a device.
     pub(crate) fn all_of(device: &SysfsDevice) -> Vec<Self> {
         let is_loop = device.attribute("loop/backing_file").map(|_| Self::Loop);
         let raid = device.attribute("md/level").map(|level| Self::Raid { level });
@@ -72,7 +71,7 @@ impl Nature {
         [is_loop, raid, mapped, zoned].into_iter().flatten().collect()
     }
 
-    /// What sysfs tells besides of the disk under a device that lies below another.
+    /// Returns the further kinds of a disk that lies below another device.
     fn all_below(disk: &SysfsDevice) -> Vec<Self> {
         let is_virtual = is_of_hypervisor(disk.driver().as_deref(), disk.model().as_deref());
         let scheduler = disk.scheduler().filter(|name| name != "none");
@@ -82,7 +81,7 @@ impl Nature {
 }
 
 impl Layer {
-    /// What a device and all below it are, each said once.
+    /// Returns the layers of a device and of all devices below it, without repetition.
     pub(crate) fn all_of(device: &SysfsDevice, below: &[SysfsDevice]) -> Vec<Self> {
         let of = |device: &SysfsDevice, natures: Vec<Nature>| {
             let name = device.name();
@@ -109,31 +108,30 @@ impl fmt::Display for Layer {
         match &self.nature {
             Nature::Loop => write!(
                 f,
-                "{device} is a file as a disk: the file system below it may move, split and delay requests"
+                "{device} is a file attached as a disk: the file system below it may move, split and delay requests"
             ),
             Nature::Raid { level } => write!(
                 f,
-                "{device} is an array ({level}): it splits requests among its disks, and a repair of it delays them"
+                "{device} is an array ({level}): it splits requests among its disks, and a rebuild delays them"
             ),
-            Nature::Mapped { by } if by.is_empty() => write!(
-                f,
-                "{device} is made by the device mapper, which may split and delay requests"
-            ),
+            Nature::Mapped { by } if by.is_empty() => {
+                write!(f, "{device} is a device-mapper device, which may split and delay requests")
+            }
             Nature::Mapped { by } => write!(
                 f,
-                "{device} is made by the device mapper ({by}), which may split and delay requests"
+                "{device} is a device-mapper device ({by}), which may split and delay requests"
             ),
             Nature::Virtual => write!(
                 f,
-                "{device}, which lies below, is a disk of a hypervisor: its host may answer from memory, and other machines may use the same hardware"
+                "{device} below it is a hypervisor's disk: the host may serve requests from memory, and other machines may use the same hardware"
             ),
             Nature::Scheduler { name } => write!(
                 f,
-                "{device}, which lies below, has the kernel's scheduler {name}: it holds requests back and sends them in an order of its own"
+                "{device} below it uses the kernel's scheduler {name}, which delays and reorders requests"
             ),
             Nature::Zoned { is_host_aware: true } => write!(
                 f,
-                "{device} has zones and takes writes in any order: it sorts them later, for seconds, at a moment of its own"
+                "{device} has zones and accepts writes in any order: it sorts them later, for seconds, at an unknown time"
             ),
             Nature::Zoned { is_host_aware: false } => write!(
                 f,

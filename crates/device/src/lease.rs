@@ -1,22 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Whether anybody else has a file open, as the kernel counts it: under whatever name, from
-//! whatever mount namespace, loop devices among them.
+//! Tests whether another process has a file open. The kernel counts every open: under any name,
+//! from any mount namespace, also by loop devices.
 
 use std::os::fd::{AsFd, AsRawFd as _, BorrowedFd};
 
 use libc::{F_SETLEASE, F_UNLCK, F_WRLCK, SIGURG, c_int};
 
-/// Not in `libc` for every C library.
+/// Some C libraries' `libc` lacks this constant.
 const F_SETSIG: c_int = 10;
 
-/// Whether it is certain that nobody else has the file open. Only its owner and root may know, and
-/// not on every file system.
+/// Returns whether it is certain that no other process has the file open. Only the file's owner and
+/// root can find out, and only on some file systems.
 ///
-/// A lease to write is given to who is alone with a file. It is given back at once; whoever opens
-/// the file in between waits so long.
+/// The kernel grants a write lease only if no other process has the file open. The lease is
+/// released immediately; a process that opens the file in between waits until then.
 pub(crate) fn is_ours_alone(file: impl AsFd) -> bool {
     let file = file.as_fd();
-    // Who opens it in between makes the kernel send us a signal: by default one that kills.
+    // A process that opens the file in between makes the kernel send a signal; the default one
+    // would end this process.
     let is_given =
         control(file, F_SETSIG, SIGURG) && control(file, F_SETLEASE, c_int::from(F_WRLCK));
     is_given && control(file, F_SETLEASE, c_int::from(F_UNLCK))
@@ -24,7 +25,7 @@ pub(crate) fn is_ours_alone(file: impl AsFd) -> bool {
 
 #[expect(unsafe_code, reason = "fcntl without a wrapper in rustix")]
 fn control(file: BorrowedFd<'_>, command: c_int, value: c_int) -> bool {
-    // SAFETY: the descriptor is open, and these commands take a number and no address.
+    // SAFETY: the descriptor is open, and these commands take a number, not an address.
     unsafe { libc::fcntl(file.as_raw_fd(), command, value) == 0 }
 }
 

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Real block devices and files: opened so that requests reach the medium, identified, and
-//! driven through io_uring.
+//! Opens real block devices and files so that requests reach the medium, identifies them, and
+//! executes requests with io_uring.
 //!
-//! [`Target`] refuses by name whatever would answer from memory or could lose data.
-//! [`Ring`] gives the device batches, each with one system call. The rest tells what the
-//! host did meanwhile: its clock, real-time scheduling, stolen time, other load.
+//! [`Target`] refuses a device or file that would be served from memory or could lose data, with
+//! the reason. [`Ring`] submits batches, each with one system call. Other modules measure the host
+//! meanwhile: its clock, real-time scheduling, stolen time, other load.
 //!
-//! The only crate that calls the kernel directly, and so the only one with unsafe code:
-//! each block stands in a function of its own with the reason why it is sound.
+//! Only this crate calls the kernel directly, so only this crate has unsafe code: each unsafe block
+//! is in its own function with the reason why it is sound.
 
 mod buffers;
 pub mod create;

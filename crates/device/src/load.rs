@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Requests that the device completed, ours and everybody's: the difference is other load.
+//! The requests that the device completed: all of them minus this program's are other load.
 
 use crate::facts::DeviceFacts;
 use crate::sysfs::SysfsDevice;
 
-/// Requests completed by the whole disk since the machine started.
+/// The number of requests that the whole disk completed since the machine started.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Completed {
     /// Reads, after the kernel split and merged them.
@@ -14,23 +14,24 @@ pub struct Completed {
 }
 
 impl Completed {
-    /// The readings now of the disk that serves a target; `None` where sysfs does not tell.
+    /// Returns the current counts of the disk that serves a target; `None` if sysfs does not report
+    /// them.
     pub fn read(facts: &DeviceFacts) -> Option<Self> {
         let device = SysfsDevice::find(facts.number?)?;
         Self::parse(&device.attribute("stat")?)
     }
 
-    /// What was completed since `earlier`.
+    /// Returns the number of requests completed since `earlier`.
     #[must_use]
     pub fn since(self, earlier: Self) -> Self {
-        // A device that was unplugged meanwhile starts again at zero.
+        // A device that was unplugged meanwhile restarts at zero.
         Self {
             reads: self.reads.saturating_sub(earlier.reads),
             writes: self.writes.saturating_sub(earlier.writes),
         }
     }
 
-    /// `reads merged sectors ms writes ..`, see the kernel's `block/stat.rst`.
+    /// Parses `reads merged sectors ms writes ..`; see the kernel's `block/stat.rst`.
     fn parse(text: &str) -> Option<Self> {
         let mut words = text.split_whitespace();
         let reads = words.next()?.parse().ok()?;

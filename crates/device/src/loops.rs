@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! What is behind a loop device: by identity where it may be asked, else by the path in sysfs.
+//! Finds the file or device behind a loop device: from the device itself, else from its path in
+//! sysfs.
 //!
-//! A path says little: the file may have lost that name and keep another one, or have it in
-//! another mount namespace only. So the device itself is asked first, which takes the right to
-//! open it (root, or the group `disk`). The path is for everybody else.
+//! A path is unreliable: the file may have lost that name and kept another, or may have it only in
+//! another mount namespace. So the device itself is asked first, which requires permission to open
+//! it (root, or the group `disk`). Callers without it use the path.
 
 use std::os::fd::OwnedFd;
 use std::os::unix::ffi::OsStrExt as _;
@@ -15,23 +16,23 @@ use rustix::ioctl::{Getter, Opcode, ioctl};
 
 use crate::sysfs::{DeviceNumber, SysfsDevice, loops};
 
-/// `LOOP_GET_STATUS64` of the kernel.
+/// The kernel's `LOOP_GET_STATUS64`.
 const GET_STATUS: Opcode = 0x4c05;
 
-/// What the kernel puts behind the path of a file that lost that name.
+/// The suffix that the kernel appends to the path of a file that lost that name.
 const DELETED: &[u8] = b" (deleted)";
 
-/// Which file it is, whatever it is called.
+/// Identifies a file or device regardless of its name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Identity {
     file_system: DeviceNumber,
     inode: u64,
-    /// Of a block device.
+    /// The device's number, for a block device.
     device: Option<DeviceNumber>,
 }
 
 impl Identity {
-    /// From what `stat` tells.
+    /// Makes an identity from the result of `stat`.
     pub(crate) fn of(status: &Stat) -> Self {
         let is_device = FileType::from_raw_mode(status.st_mode) == FileType::BlockDevice;
         Self {
@@ -41,38 +42,38 @@ impl Identity {
         }
     }
 
-    /// The block device that it is.
+    /// Returns the block device's number; `None` for a file.
     pub(crate) fn device(&self) -> Option<DeviceNumber> {
         self.device
     }
 }
 
-/// What is behind a loop device.
+/// The file or device behind a loop device.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Behind {
-    /// This one.
+    /// It is this file or device.
     Known(Identity),
-    /// The device may not be asked, and its path leads nowhere.
+    /// The device cannot be opened, and its path leads nowhere.
     Unknown,
 }
 
-/// The loop devices that something is behind, by name.
+/// Returns the names of the loop devices that are attached, and what is behind each.
 pub(crate) fn attached() -> impl Iterator<Item = (String, Behind)> {
     loops().filter_map(|device| Some((device.name(), behind(&device)?)))
 }
 
-/// None: nothing any more.
+/// Returns `None` if nothing is attached any more.
 fn behind(device: &SysfsDevice) -> Option<Behind> {
     match ask(&Path::new("/dev").join(device.name())) {
         Ok(identity) => Some(Behind::Known(identity)),
-        // Nothing is attached.
+        // The loop device is not attached.
         Err(Errno::NXIO) => None,
         Err(_) => device.backing_path().map(|path| at(&path)),
     }
 }
 
-/// What the path in sysfs leads to. One that ends in ` (deleted)` leads to nothing, even where a
-/// file of that very name is.
+/// Identifies the file at the path from sysfs. A path that ends in ` (deleted)` is unknown, even if
+/// a file of that very name exists.
 fn at(path: &Path) -> Behind {
     if path.as_os_str().as_bytes().ends_with(DELETED) {
         return Behind::Unknown;
@@ -80,7 +81,7 @@ fn at(path: &Path) -> Behind {
     stat(path).map_or(Behind::Unknown, |status| Behind::Known(Identity::of(&status)))
 }
 
-/// The kernel's `struct loop_info64`, with what is not read as `rest`.
+/// The kernel's `struct loop_info64`; the fields that are not used are in `rest`.
 #[repr(C)]
 struct LoopInfo {
     file_system: u64,
@@ -94,7 +95,7 @@ const _: () = assert!(size_of::<LoopInfo>() == 232);
 fn ask(device: &Path) -> Result<Identity, Errno> {
     let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::CLOEXEC | OFlags::NOCTTY;
     let info = status_of(&open(device, flags, Mode::empty())?)?;
-    // The kernel's numbers of devices are packed as those of `stat` are.
+    // The kernel packs these device numbers as `stat` does.
     let number = DeviceNumber::from_stat;
     Ok(Identity {
         file_system: number(info.file_system),
@@ -105,9 +106,8 @@ fn ask(device: &Path) -> Result<Identity, Errno> {
 
 #[expect(unsafe_code, reason = "an ioctl")]
 fn status_of(device: &OwnedFd) -> Result<LoopInfo, Errno> {
-    // SAFETY: it fills a `struct loop_info64`, of which `LoopInfo` has the size, the alignment and
-    // the first fields, in whole numbers for which all bits are right. Another driver does not
-    // know the code.
+    // SAFETY: it fills a `struct loop_info64`, whose size, alignment and first fields `LoopInfo`
+    // has, with integers, for which all bit patterns are valid. Other drivers reject the code.
     unsafe { ioctl(device, Getter::<GET_STATUS, LoopInfo>::new()) }
 }
 

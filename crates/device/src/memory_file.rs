@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! A file that exists in memory only, and takes memory for what is written to it.
+//! A file that exists only in memory and uses memory only for the parts that are written.
 
 use std::fs::File;
 use std::io;
@@ -7,10 +7,10 @@ use std::io;
 use rustix::fs::{MemfdFlags, ftruncate, memfd_create};
 use tidegate_model::Bytes;
 
-/// A file of that size, all of it zero, that nobody else can name.
+/// Creates a zero-filled file of that size, which no other process can open by name.
 ///
 /// # Errors
-/// When the kernel has no room for it.
+/// If the kernel has no memory for it.
 pub fn memory_file(size: Bytes) -> io::Result<File> {
     let file = memfd_create("tidegate", MemfdFlags::CLOEXEC)?;
     ftruncate(&file, size.get())?;

@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! A stack through which ordinary threads hand items to a real-time thread that waits for none of
+//! A stack through which ordinary threads pass items to a real-time thread that waits for none of
 //! them: many producers, one consumer.
 //!
-//! With a lock between them, a thread of low priority that holds it and is not running holds up
-//! the real-time thread for as long as the host pleases. Queues without locks do too where a
-//! slot is claimed first and filled later. Here one step puts, one step takes everything: a
-//! thread that stops anywhere in between has put something or has not.
+//! With a lock, a preempted low-priority thread that holds it would delay the real-time thread
+//! without limit. So would lock-free queues that first claim a slot and fill it later. Here one
+//! atomic step adds an item and one takes all: a thread that is preempted at any point has either
+//! added its item or not.
 //!
 //! ```text
 //!   put:  [c] -> b -> a        one exchange of the top
-//!   take: top := nothing       then the links are turned round: a, b, c
+//!   take: top := nothing       then the links are reversed: a, b, c
 //! ```
-//! Treiber's stack; with nobody taking single items, no item is seen after it was freed.
+//! This is Treiber's stack. Items are only taken all together, so no item is read after it was
+//! freed.
 
 use std::ptr;
 use std::sync::atomic::{AtomicPtr, Ordering};
@@ -28,7 +29,7 @@ pub struct MpscStack<T> {
 #[derive(Debug)]
 struct Node<T> {
     item: T,
-    /// What was put before it.
+    /// The item that was put before this one.
     below: *mut Node<T>,
 }
 
@@ -38,16 +39,16 @@ impl<T> MpscStack<T> {
         Self { top: AtomicPtr::new(ptr::null_mut()) }
     }
 
-    /// Puts `item` on top. Never blocks; one allocation.
+    /// Adds `item` on top. Never blocks; allocates once.
     #[expect(unsafe_code, reason = "the list is made of raw links")]
     pub fn put(&self, item: T) {
         let node = Box::into_raw(Box::new(Node { item, below: ptr::null_mut() }));
         let mut top = self.top.load(Ordering::Relaxed);
         loop {
-            // SAFETY: the node was just made, and nobody else knows of it until the exchange.
+            // SAFETY: the node was just made, and no other thread can reach it before the exchange.
             unsafe { (*node).below = top };
-            // SeqCst: whoever puts and then looks at a flag, and whoever sets it and then takes,
-            // cannot miss each other.
+            // SeqCst: a thread that puts and then reads a flag, and one that sets the flag and then
+            // takes, cannot miss each other.
             match self.top.compare_exchange_weak(top, node, Ordering::SeqCst, Ordering::Relaxed) {
                 Ok(_) => return,
                 Err(now) => top = now,
@@ -55,7 +56,7 @@ impl<T> MpscStack<T> {
         }
     }
 
-    /// Appends everything to `items`, in the order in which it was put. Never blocks.
+    /// Moves all items to the end of `items`, in the order in which they were put. Never blocks.
     pub fn take(&self, items: &mut Vec<T>) {
         let first = items.len();
         let mut top = self.top.swap(ptr::null_mut(), Ordering::SeqCst);
@@ -67,11 +68,11 @@ impl<T> MpscStack<T> {
     }
 }
 
-/// The node back from its link.
+/// Returns the node that a link owns; `None` for a null link.
 #[expect(unsafe_code, reason = "the list is made of raw links")]
 fn owned<T>(link: *mut Node<T>) -> Option<Box<Node<T>>> {
-    // SAFETY: the link came from `Box::into_raw` in `put`, out of a list that a single exchange
-    // took from the stack: nobody else has it, and each link is followed once.
+    // SAFETY: the link came from `Box::into_raw` in `put`, from a list that a single exchange took
+    // off the stack: no other thread has it, and each link is followed once.
     (!link.is_null()).then(|| unsafe { Box::from_raw(link) })
 }
 

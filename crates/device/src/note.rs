@@ -1,30 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! What has to be said about a target that is no reason to refuse it.
+//! Remarks about a target that is usable.
 
 use std::path::PathBuf;
 
-/// Something that is no reason to refuse a target but has to be said.
+/// A remark about a target that is not a reason to refuse it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Note {
     /// The device carries a mounted file system.
     Mounted {
-        /// Where it is mounted.
+        /// The mount point.
         mount_point: PathBuf,
     },
-    /// The file's data lie behind a network or another program.
+    /// The file's data is on another machine or served by another program.
     Remote {
-        /// The file system.
+        /// The file system's name.
         file_system: String,
     },
-    /// Only the owner of a file may ask which of its pages are in memory.
+    /// Only the owner of a file can see which of its pages are in memory, so direct I/O is
+    /// unproven.
     DirectIoUnproven {
-        /// The file system.
+        /// The file system's name.
         file_system: String,
     },
     /// The block device keeps its data in memory.
     MemoryDevice {
-        /// The device.
+        /// The device's name.
         device: String,
     },
 }
@@ -34,19 +35,19 @@ impl std::fmt::Display for Note {
         match self {
             Self::Mounted { mount_point } => write!(
                 f,
-                "the device is mounted on {}: the load of that file system is in the measurement",
+                "the device is mounted on {}: the measurement includes that file system's load",
                 mount_point.display(),
             ),
             Self::Remote { file_system } => write!(
                 f,
-                "{file_system} keeps its data behind a network or another program: their time is in the measurement",
+                "{file_system} keeps its data on another machine or in another program: the measurement includes their time",
             ),
             Self::DirectIoUnproven { file_system } => write!(
                 f,
-                "it was not proven that direct I/O on {file_system} passes by the page cache: only the file's owner or root can see that",
+                "direct I/O on {file_system} may use the page cache: only the file's owner or root can check it",
             ),
             Self::MemoryDevice { device } => {
-                write!(f, "{device} keeps its data in memory: this is no measurement of a disk")
+                write!(f, "{device} keeps its data in memory: this does not measure a disk")
             }
         }
     }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Why a target is refused: what is wrong with it, by name, and what to do.
+//! The reasons to refuse a target: what is wrong with it and what to do.
 
 use std::path::PathBuf;
 
@@ -12,26 +12,26 @@ use crate::in_use::Use;
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum OpenError {
-    /// The system refused for another reason.
+    /// The system refused, for a reason other than permission.
     #[error("cannot open {}: {source}", path.display())]
     Refused {
         /// The path.
         path: PathBuf,
-        /// What the system answered.
+        /// The system's error.
         source: Errno,
     },
-    /// Permission is missing.
+    /// The caller has no permission.
     #[error(
-        "no permission to open {} ({source}): run as root or as a member of the group that owns it; a container must be given the device",
+        "no permission to open {} ({source}): run as root or as a member of the group that owns it; give a container access to the device",
         path.display()
     )]
     NoPermission {
         /// The path.
         path: PathBuf,
-        /// What the system answered.
+        /// The system's error.
         source: Errno,
     },
-    /// Neither a block device nor a regular file.
+    /// It is neither a block device nor a regular file.
     #[error("{} is {what}: name a block device (such as /dev/sda) or a regular file", path.display())]
     NotStorage {
         /// The path.
@@ -39,9 +39,9 @@ pub enum OpenError {
         /// What it is, with an article.
         what: &'static str,
     },
-    /// No place for the data of a simulated drive.
+    /// The store of a simulated drive is not a regular file.
     #[error(
-        "{} is {what}, and a store is a regular file: name a file, or a path at which nothing is yet",
+        "{} is {what}, and a store is a regular file: name a file, or a path that does not exist yet",
         path.display()
     )]
     NoStore {
@@ -58,32 +58,32 @@ pub enum OpenError {
     MemoryFileSystem {
         /// The path.
         path: PathBuf,
-        /// The file system.
+        /// The file system's name.
         file_system: String,
     },
     /// The file system or the driver refuses direct I/O.
     #[error(
-        "{} lies on {file_system}, which has no direct I/O for it: its reads would come from the page cache; name the block device itself or a file on ext4 or xfs",
+        "{} lies on {file_system}, which does not support direct I/O here: reads would come from the page cache; name the block device itself or a file on ext4 or xfs",
         path.display()
     )]
     NoDirectIo {
         /// The path.
         path: PathBuf,
-        /// The file system, or the driver of a device.
+        /// The file system's name, or the driver's for a device.
         file_system: String,
     },
-    /// The file system accepts direct I/O and yet goes through the page cache.
+    /// The file system accepts direct I/O but uses the page cache.
     #[error(
-        "{} lies on {file_system}, which accepted direct I/O and yet kept what was read in the page cache; name the block device itself or a file on ext4 or xfs",
+        "{} lies on {file_system}, which accepted direct I/O but kept the read data in the page cache; name the block device itself or a file on ext4 or xfs",
         path.display()
     )]
     DirectIoPretended {
         /// The path.
         path: PathBuf,
-        /// The file system.
+        /// The file system's name.
         file_system: String,
     },
-    /// The pages of the file stay in memory.
+    /// The file's pages stay in memory.
     #[error(
         "{} on {file_system} stays in the page cache: run `sync`, close the programs that use it, and try again; if that does not help, {file_system} keeps it in memory",
         path.display()
@@ -91,12 +91,12 @@ pub enum OpenError {
     StaysInMemory {
         /// The path.
         path: PathBuf,
-        /// The file system.
+        /// The file system's name.
         file_system: String,
     },
     /// The file has parts that were never written.
     #[error(
-        "{} was never written at byte {offset} of {size}: reading there does not touch the device; `tidegate profile FILE --create SIZE` makes one that is written",
+        "{} was never written at byte {offset} of {size}: a read there does not reach the device; `tidegate profile FILE --create SIZE` makes a fully written file",
         path.display()
     )]
     Sparse {
@@ -115,22 +115,22 @@ pub enum OpenError {
         /// The loop device.
         device: String,
     },
-    /// There is not one block in it.
+    /// It is smaller than one block.
     #[error("{} holds {size}, less than one block of {size_min}; `tidegate profile FILE --create SIZE` makes a file", path.display())]
     TooSmall {
         /// The path.
         path: PathBuf,
         /// Its size.
         size: Bytes,
-        /// The least size.
+        /// The minimum size, one block.
         size_min: Bytes,
     },
-    /// Somebody else uses what would be overwritten.
+    /// Another user has the file or device that would be overwritten.
     #[error("{} must not be written: {used}", path.display())]
     InUse {
         /// The path.
         path: PathBuf,
-        /// By what.
+        /// The user.
         used: Use,
     },
 }

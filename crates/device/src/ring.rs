@@ -6,13 +6,12 @@
 //!   free ---------> pushed --------------------------> in flight -------> free
 //! ```
 //!
-//! All that was pushed goes to the kernel with one system call, so the device is given a
-//! batch and not its pieces. What the kernel does below that is its own: it collects a
-//! batch of three or more before it calls the driver, but hands requests of 128 KiB and
-//! larger on as they come, microseconds apart.
+//! One system call submits all pushed requests, so that the device gets them as one batch. The
+//! kernel then collects a batch of three or more before it calls the driver, but it passes requests
+//! of 128 KiB and larger on individually, microseconds apart.
 //!
-//! Nothing is allocated per request. A ring belongs to the thread that made it: the
-//! kernel completes requests only when that thread waits, so no other one is disturbed.
+//! Nothing is allocated per request. A ring belongs to the thread that made it: the kernel
+//! completes requests only while that thread waits, so other threads are not disturbed.
 
 use io_uring::{IoUring, opcode, squeue};
 use rustix::io::Errno;
@@ -26,85 +25,85 @@ use crate::ring_error::{IoError, RingError};
 use crate::target::{Access, Target};
 use crate::uring::{TARGET, length, length_u32};
 
-/// One request for the device.
+/// A request for the device.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Io {
-    /// Comes back with the completion; means nothing to the ring.
+    /// The caller's name for the request, returned with its completion.
     pub token: u64,
     /// Read or write.
     pub op: Op,
-    /// First sector.
+    /// The first sector.
     pub start: Lba,
-    /// How much.
+    /// The number of bytes.
     pub size: Bytes,
-    /// A write that must be on the medium before it counts as complete.
+    /// Whether a write must be on the medium before it completes.
     pub fua: bool,
 }
 
-/// The kernel's I/O priority class of a request. The kernel's own scheduler orders by it, and a
-/// driver may tell the device: NCQ knows a high priority, that of `RealTime`.
+/// The kernel's I/O priority class of a request. The kernel's scheduler orders by it, and a driver
+/// may pass it to the device: NCQ has a high priority, which `RealTime` selects.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum IoClass {
-    /// That of the thread: real time for a thread with real-time scheduling.
+    /// The thread's class: real time for a thread with real-time scheduling.
     #[default]
     Inherited,
-    /// Above all others; needs permission, see [`crate::io_priority::is_permitted`].
+    /// The highest class; it needs permission, see [`crate::io_priority::is_permitted`].
     RealTime,
-    /// Below real time.
+    /// The class below real time.
     BestEffort,
 }
 
-/// How one request ended.
+/// The result of a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Completion {
-    /// The token of the request.
+    /// The request's token.
     pub token: u64,
-    /// Whether the device did what was asked.
+    /// Whether the device executed the request.
     pub result: Result<(), IoError>,
 }
 
-/// What ended a wait.
+/// The reason why a wait ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Wake {
-    /// There is something to reap.
+    /// A completion can be reaped.
     Completion,
     /// The time is over.
     Timeout,
-    /// A signal arrived: look whether the run is to end.
+    /// A signal arrived; the caller must check whether to end.
     Interrupted,
 }
 
-/// How the kernel let the ring be set up.
+/// The ring's properties that depend on the kernel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RingSetup {
-    /// The buffers are registered: the kernel need not map them for each request. False
-    /// where the limit of locked memory (`ulimit -l`) is too low for them.
+    /// Whether the buffers are registered, so that the kernel need not map them for each request.
+    /// False if the limit of locked memory (`ulimit -l`) is too low.
     pub fixed_buffers: bool,
-    /// Requests complete when the owner waits, not in the middle of what it does.
+    /// Whether requests complete only while the owner waits, not during its other work.
     pub deferred: bool,
 }
 
-/// The executor; see the module's text.
+/// An executor with its own buffers, for measurements.
 ///
 /// # Invariants
-/// - A buffer is touched only while its slot is free.
+/// - A buffer is accessed only while its slot is free.
 pub struct Ring {
     core: RingCore<()>,
-    /// Read buffers, one for each slot.
+    /// The read buffers, one per slot.
     reads: Buffers,
-    /// Write buffers, one for each slot, where writing is allowed.
+    /// The write buffers, one per slot, if writing is allowed.
     writes: Option<Buffers>,
-    /// Stamped into every write, so that no two blocks written are alike.
+    /// The number stamped into each written block, so that no two written blocks are equal.
     written_count: u64,
     size_max: Bytes,
     setup: RingSetup,
 }
 
 impl Ring {
-    /// A ring on `target` with room for `slots` requests of at most `size_max` each.
+    /// Makes a ring on `target` with `slots` slots for requests of at most `size_max` each.
     ///
     /// # Errors
-    /// [`RingError`] when io_uring is not to be had, or not that large.
+    /// [`RingError`] if io_uring is not available or refuses this size.
     pub fn new(target: &Target, slots: u32, size_max: Bytes) -> Result<Self, RingError> {
         let alignment = target.alignment();
         if size_max.get() == 0
@@ -124,38 +123,38 @@ impl Ring {
         Ok(Self { core, reads, writes, written_count: 0, size_max, setup })
     }
 
-    /// How the kernel let the ring be set up.
+    /// Returns the ring's properties that depend on the kernel.
     pub fn setup(&self) -> RingSetup {
         self.setup
     }
 
-    /// How many more requests can be pushed.
+    /// Returns the number of requests that can still be pushed.
     pub fn free_count(&self) -> u32 {
         self.core.free_count()
     }
 
-    /// How many requests were pushed and not reaped.
+    /// Returns the number of requests that were pushed and not reaped.
     pub fn in_flight_count(&self) -> u32 {
         self.core.in_flight_count()
     }
 
-    /// The largest request it has room for.
+    /// Returns the size of the largest request.
     pub fn size_max(&self) -> Bytes {
         self.size_max
     }
 
-    /// Puts a request into the next batch. A write carries data that does not compress.
+    /// Adds a request to the next batch. A write carries incompressible data.
     ///
     /// # Panics
-    /// When no slot is free; when the request is larger than the ring's `size_max`, is not
-    /// aligned, or reaches beyond the target; when it writes to a target opened read-only;
-    /// when a read asks for FUA.
+    /// If no slot is free; if the request is larger than the ring's `size_max`, is not aligned, or
+    /// reaches beyond the target; if it writes to a target opened read-only; if a read asks for
+    /// FUA.
     pub fn push(&mut self, io: Io) {
         self.push_as(io, IoClass::Inherited);
     }
 
-    /// As [`Ring::push`], with a priority class of its own. Without permission the kernel fails
-    /// each request of class `RealTime`.
+    /// Does the same as [`Ring::push`], with a given priority class. Without permission, the kernel
+    /// fails each request of class `RealTime`.
     ///
     /// # Panics
     /// As [`Ring::push`].
@@ -170,52 +169,52 @@ impl Ring {
         self.core.hold(slot, Held { token: io.token, size: io.size, memory: () }, entry);
     }
 
-    /// Puts a flush into the next batch: when it is back, everything is on the medium that came
-    /// back before this was pushed.
+    /// Adds a flush to the next batch. When it is complete, all writes that were reaped before this
+    /// call are on the medium.
     ///
     /// # Panics
-    /// When no slot is free.
+    /// If no slot is free.
     pub fn push_flush(&mut self, token: u64) {
         self.core.push_flush(token, ());
     }
 
-    /// Puts a deallocation into the next batch: the device may forget what these blocks hold.
+    /// Adds a deallocation to the next batch: the device may discard the data of these blocks.
     ///
     /// # Panics
-    /// When no slot is free; when the target was opened read-only.
+    /// If no slot is free; if the target was opened read-only.
     pub fn push_trim(&mut self, token: u64, start: Lba, size: Bytes) {
         self.core.push_trim(token, start, size, ());
     }
 
-    /// Gives all pushed requests to the kernel, as one batch; nothing pushed, nothing done.
+    /// Submits all pushed requests to the kernel as one batch; does nothing if there are none.
     ///
     /// # Errors
-    /// [`RingError::BatchSplit`] when the kernel took only some, [`RingError::Enter`] when
-    /// it took none. What was not taken goes with the next batch.
+    /// [`RingError::BatchSplit`] if the kernel accepted only some, [`RingError::Enter`] if it
+    /// accepted none. The others are submitted with the next batch.
     pub fn submit(&mut self) -> Result<(), RingError> {
         self.core.submit()
     }
 
-    /// Blocks until at least one request is complete, or until `timeout` is over. What is
-    /// pushed and not submitted is submitted first.
+    /// Blocks until at least one request is complete, or until `timeout` is over. Submits pushed
+    /// requests first.
     ///
     /// # Errors
     /// As for [`Ring::submit`].
     ///
     /// # Panics
-    /// When nothing is in flight and no timeout is given: that would never end.
+    /// If no request is in flight and there is no timeout, because the wait would never end.
     pub fn wait(&mut self, timeout: Option<Duration>) -> Result<Wake, RingError> {
         self.wait_for(1, timeout)
     }
 
-    /// Blocks until at least `count` requests are complete and not reaped, or until
-    /// `timeout` is over; otherwise like [`Ring::wait`].
+    /// Blocks until at least `count` requests are complete and not reaped, or until `timeout` is
+    /// over; otherwise like [`Ring::wait`].
     ///
     /// # Errors
     /// As for [`Ring::submit`].
     ///
     /// # Panics
-    /// When fewer than `count` requests are in flight and no timeout is given.
+    /// If fewer than `count` requests are in flight and there is no timeout.
     pub fn wait_for(&mut self, count: u32, timeout: Option<Duration>) -> Result<Wake, RingError> {
         self.submit()?;
         let count = count.max(1);
@@ -232,9 +231,8 @@ impl Ring {
         }
     }
 
-    /// Takes all completions there are: each goes to `take` with the data of the request's
-    /// slot, for a read what was read. Returns how many there were. Does not wait and calls
-    /// no system.
+    /// Takes all available completions: `take` gets each one with the memory of its slot, which for
+    /// a read holds the data. Returns their number. Neither waits nor makes a system call.
     pub fn reap(&mut self, mut take: impl FnMut(Completion, &[u8])) -> u32 {
         let Self { core, reads, .. } = self;
         let mut count = 0;
@@ -247,7 +245,7 @@ impl Ring {
         count
     }
 
-    /// `otherwise`, unless completions came at the same moment.
+    /// Returns `otherwise`, unless completions arrived at the same time.
     fn woken_by(&mut self, otherwise: Wake) -> Wake {
         if self.core.has_completion() { Wake::Completion } else { otherwise }
     }
@@ -293,7 +291,8 @@ impl Ring {
 }
 
 impl Drop for Ring {
-    /// A request whose device never answers keeps its buffers: memory is lost, not corrupted.
+    /// Leaks the buffers if the device never completes a request, because it may still write to
+    /// them.
     fn drop(&mut self) {
         if self.core.close().next().is_some() {
             self.reads.abandon();
@@ -321,7 +320,7 @@ fn allocate(slots: u32, size: Bytes) -> Result<Buffers, RingError> {
     })
 }
 
-/// Registers every read buffer, then every write buffer; false if the kernel will not lock
+/// Registers all read buffers, then all write buffers; returns false if the kernel refuses to lock
 /// that much memory.
 #[expect(unsafe_code, reason = "the kernel keeps the addresses of the buffers")]
 fn register_buffers(
@@ -338,13 +337,13 @@ fn register_buffers(
         .chain(writes)
         .flat_map(|buffers| (0..slots).map(move |slot| vector(buffers, slot)))
         .collect();
-    // SAFETY: every address is that of a slot of a live mapping. The ring owns both and
-    // keeps the mappings until no request is in flight; the kernel pins the pages itself.
+    // SAFETY: every address is a slot's in a live mapping. The ring owns both mappings and keeps
+    // them until no request is in flight; the kernel pins the pages itself.
     unsafe { uring.submitter().register_buffers(&vectors) }.is_ok()
 }
 
 /// Makes every block of a write differ from all blocks written before, for devices that
-/// store equal blocks once.
+/// deduplicate.
 fn stamp(data: &mut [u8], count: u64) {
     for block in data.chunks_exact_mut(512) {
         block[..8].copy_from_slice(&count.to_le_bytes());

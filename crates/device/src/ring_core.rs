@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The core that every ring shares: set-up, slots, submission, waiting, reaping and closing.
+//! The common core of all rings: setup, slots, submission, waiting, reaping and closing.
 //!
 //! ```text
 //!   free --hold--> pushed --submit, enter--> in flight --reap--> free
 //! ```
-//! A slot's number travels through the kernel as the entry's user data. What belongs to a request
-//! (`M`: nothing, or the memory of its data) stays in its slot meanwhile. Nothing is allocated per
-//! request. The kernel ties a ring to the thread that made it and completes requests only when that
-//! thread waits, so no other thread is disturbed.
+//! A slot's number is the user data of its entry. The slot keeps what belongs to its request
+//! meanwhile (`M`: nothing, or the memory of its data). Nothing is allocated per request. The
+//! kernel ties a ring to the thread that made it and completes requests only while that thread
+//! waits, so other threads are not disturbed.
 
 use std::marker::PhantomData;
 use std::os::fd::AsRawFd;
@@ -21,13 +21,13 @@ use crate::ring_error::{IoError, RingError};
 use crate::target::{Access, Target};
 use crate::uring::{TARGET, errno_of, outcome, refused, timespec};
 
-/// The most slots of a ring.
+/// The largest number of slots of a ring.
 pub const SLOTS_MAX: u32 = 4096;
 
 /// The largest request of a ring.
 pub const SIZE_MAX: Bytes = Bytes::new(256 << 20);
 
-/// How long a closing ring waits for the next of its last requests.
+/// The longest time that a closing ring waits for each further completion.
 const LAST_WAIT: Duration = Duration::from_ms(10_000);
 
 /// A request that is pushed or in flight.
@@ -35,16 +35,16 @@ const LAST_WAIT: Duration = Duration::from_ms(10_000);
 pub(crate) struct Held<M> {
     /// The caller's name for the request.
     pub(crate) token: u64,
-    /// The bytes that it moves.
+    /// The number of bytes that it transfers.
     pub(crate) size: Bytes,
     pub(crate) memory: M,
 }
 
-/// The core; see the module's text.
+/// The slots and the kernel's ring.
 ///
 /// # Invariants
 /// - A slot is either in `free` or has an entry in `held`, never both.
-/// - Memory that an entry names is left alone until the entry's completion was reaped.
+/// - Memory that an entry refers to is not accessed until the entry's completion was reaped.
 pub(crate) struct RingCore<M> {
     uring: IoUring,
     held: Vec<Option<Held<M>>>,
@@ -62,7 +62,7 @@ impl<M> RingCore<M> {
     /// Makes a ring on `target` with `slots` slots and room for `others` entries without a slot.
     ///
     /// # Errors
-    /// [`RingError`] when the host has no io_uring or refuses a ring of this size.
+    /// [`RingError`] if the host has no io_uring or refuses a ring of this size.
     pub(crate) fn new(target: &Target, slots: u32, others: u32) -> Result<Self, RingError> {
         if slots == 0 || slots > SLOTS_MAX {
             return Err(RingError::SlotsOutOfRange { slots });
@@ -85,7 +85,7 @@ impl<M> RingCore<M> {
         })
     }
 
-    /// Whether requests complete only when the owner waits.
+    /// Returns whether requests complete only while the owner waits.
     pub(crate) fn is_deferred(&self) -> bool {
         self.is_deferred
     }
@@ -98,20 +98,20 @@ impl<M> RingCore<M> {
         count(self.held.len())
     }
 
-    /// Returns how many more requests can be pushed.
+    /// Returns the number of requests that can still be pushed.
     pub(crate) fn free_count(&self) -> u32 {
         count(self.free.len())
     }
 
-    /// Returns how many requests were pushed and not reaped.
+    /// Returns the number of requests that were pushed and not reaped.
     pub(crate) fn in_flight_count(&self) -> u32 {
         self.slot_count() - self.free_count()
     }
 
-    /// Checks that the target can carry a transfer into memory of `room` bytes.
+    /// Checks that the target allows a transfer with memory of `room` bytes.
     ///
     /// # Panics
-    /// When it cannot.
+    /// If it does not.
     pub(crate) fn check(&self, op: Op, start: Lba, size: Bytes, room: Bytes) {
         let (start, alignment) = (start.offset_bytes(), self.alignment.get());
         assert!(size.get() > 0 && size <= room.min(SIZE_MAX), "{size} exceeds {room}");
@@ -131,10 +131,10 @@ impl<M> RingCore<M> {
         self.access == Access::ReadWrite
     }
 
-    /// Takes a free slot, which the caller passes to [`Self::hold`] next.
+    /// Takes a free slot, which the caller then passes to [`Self::hold`].
     ///
     /// # Panics
-    /// When no slot is free.
+    /// If no slot is free.
     pub(crate) fn claim(&mut self) -> u16 {
         self.free.pop().expect("push needs a free slot: reap first")
     }
@@ -146,15 +146,15 @@ impl<M> RingCore<M> {
         self.pushed_count += 1;
     }
 
-    /// Pushes an entry that has no slot and moves no memory; `name` is above [`SLOTS_MAX`].
+    /// Pushes an entry without a slot or memory; `name` must be above [`SLOTS_MAX`].
     pub(crate) fn push_other(&mut self, entry: squeue::Entry, name: u64) {
         self.push_entry(&entry.user_data(name));
     }
 
-    /// Pushes a flush; it covers everything that came back before.
+    /// Pushes a flush; it covers all writes that were reaped before.
     ///
     /// # Panics
-    /// When no slot is free.
+    /// If no slot is free.
     pub(crate) fn push_flush(&mut self, token: u64, memory: M) {
         let entry = opcode::Fsync::new(TARGET).flags(FsyncFlags::DATASYNC).build();
         let slot = self.claim();
@@ -164,7 +164,7 @@ impl<M> RingCore<M> {
     /// Pushes a deallocation of blocks.
     ///
     /// # Panics
-    /// When no slot is free; when the target was opened read-only.
+    /// If no slot is free; if the target was opened read-only.
     pub(crate) fn push_trim(&mut self, token: u64, start: Lba, size: Bytes, memory: M) {
         assert!(self.is_writable(), "trimming needs a target opened ReadWrite");
         let mode = libc::FALLOC_FL_PUNCH_HOLE | libc::FALLOC_FL_KEEP_SIZE;
@@ -175,19 +175,18 @@ impl<M> RingCore<M> {
 
     #[expect(unsafe_code, reason = "the kernel will follow the entry's addresses")]
     fn push_entry(&mut self, entry: &squeue::Entry) {
-        // SAFETY: an address in the entry is that of memory that belongs to a slot which was free
-        // a moment ago: a buffer of the ring's own, or one that `held` owns now. By the type's
-        // invariant it is left alone until the completion was reaped; a ring that is dropped
-        // before keeps it for ever.
+        // SAFETY: an address in the entry is of memory that belongs to a slot that was free just
+        // before: a buffer of the ring, or one that `held` now owns. By the type's invariant it is
+        // not accessed until the completion was reaped; a ring that is dropped earlier leaks it.
         let pushed = unsafe { self.uring.submission().push(entry) };
         pushed.expect("the submission queue has room for every slot and every other entry");
     }
 
-    /// Gives everything pushed to the kernel with one system call.
+    /// Submits everything pushed with one system call.
     ///
     /// # Errors
-    /// [`RingError::BatchSplit`] when the kernel took a part, [`RingError::Enter`] when it took
-    /// nothing. What it did not take goes with the next batch.
+    /// [`RingError::BatchSplit`] if the kernel accepted a part, [`RingError::Enter`] if it accepted
+    /// nothing. The rest is submitted with the next batch.
     pub(crate) fn submit(&mut self) -> Result<(), RingError> {
         if self.pushed_count == 0 {
             return Ok(());
@@ -199,11 +198,11 @@ impl<M> RingCore<M> {
         if taken == size { Ok(()) } else { Err(RingError::BatchSplit { taken, size }) }
     }
 
-    /// Gives everything pushed to the kernel, then blocks until `want` completions are there or
-    /// `timeout` is over.
+    /// Submits everything pushed, then blocks until `want` completions are available or `timeout`
+    /// is over.
     ///
     /// # Errors
-    /// The kernel's: `TIME` when the time is over, `INTR` after a signal.
+    /// The kernel's: `TIME` if the time is over, `INTR` after a signal.
     pub(crate) fn enter(&mut self, want: u32, timeout: Option<Duration>) -> Result<(), Errno> {
         let time = timeout.map(timespec);
         let arguments = match &time {
@@ -211,25 +210,24 @@ impl<M> RingCore<M> {
             None => SubmitArgs::new(),
         };
         let entered = self.uring.submitter().submit_with_args(want as usize, &arguments);
-        // What the kernel did not take goes with the next call.
+        // Entries that the kernel did not accept are submitted with the next call.
         let left = u32::try_from(self.uring.submission().len()).unwrap_or(u32::MAX);
         self.pushed_count = self.pushed_count.min(left);
         entered.map(drop).map_err(|error| errno_of(&error))
     }
 
-    /// Whether a completion is there to reap.
+    /// Returns whether a completion can be reaped.
     pub(crate) fn has_completion(&mut self) -> bool {
         !self.uring.completion().is_empty()
     }
 
-    /// Whether the kernel holds completions back until it is entered.
+    /// Returns whether the kernel holds completions back until it is entered.
     pub(crate) fn has_deferred_work(&mut self) -> bool {
         self.uring.submission().taskrun()
     }
 
-    /// Takes all completions: `take` gets each request's slot, what was held in it and its
-    /// result; `other` gets the flags of entries without a slot. Neither waits nor calls the
-    /// system.
+    /// Takes all completions: `take` gets each request's slot, its held values and its result;
+    /// `other` gets the flags of entries without a slot. Neither waits nor makes a system call.
     pub(crate) fn reap(
         &mut self,
         mut take: impl FnMut(u16, Held<M>, Result<(), IoError>),
@@ -249,16 +247,18 @@ impl<M> RingCore<M> {
         }
     }
 
-    /// Waits for the last requests, within reason, and returns what the kernel may still use: the
-    /// caller must never free that memory. What was pushed and never submitted does not happen.
+    /// Waits for the last requests for a limited time, and returns what the kernel may still use:
+    /// the caller must never free that memory. Requests that were pushed and not submitted are not
+    /// executed.
     pub(crate) fn close(&mut self) -> impl Iterator<Item = Held<M>> {
-        // Waiting would submit what is pushed: a write that nobody submitted must not happen.
+        // Waiting would submit pushed requests, but a write that was not submitted must not be
+        // executed.
         if self.pushed_count == 0 {
             self.drain();
         }
         if self.in_flight_count() <= self.pushed_count {
-            // The kernel takes a closed ring apart in its own time. Given back here, the target
-            // can be opened exclusively or unmounted at once.
+            // The kernel dismantles a closed ring asynchronously. Unregistering the target here
+            // lets it be opened exclusively or unmounted immediately.
             let _ = self.uring.submitter().unregister_files();
         }
         self.held.drain(..).flatten()
@@ -274,7 +274,7 @@ impl<M> RingCore<M> {
     }
 }
 
-/// Sets up a ring as good as the kernel allows; also returns whether completions are deferred.
+/// Sets up the best ring that the kernel allows; also returns whether completions are deferred.
 fn set_up(entries: u32) -> Result<(IoUring, bool), RingError> {
     let deferred = IoUring::builder()
         .setup_submit_all()
@@ -296,7 +296,7 @@ fn set_up(entries: u32) -> Result<(IoUring, bool), RingError> {
     }
 }
 
-/// Whether an entry that completes more than once will complete again.
+/// Returns whether an entry that completes repeatedly will complete again.
 pub(crate) fn is_kept(flags: u32) -> bool {
     cqueue::more(flags)
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Why a request failed, and why a ring cannot be made or used.
+//! The errors of requests and rings.
 
 use std::convert::Infallible;
 
@@ -16,17 +16,17 @@ pub enum IoError {
     /// The kernel or the device reported an error.
     #[error("the device reported: {0}")]
     Device(#[source] Errno),
-    /// Fewer bytes were moved than asked for.
-    #[error("the device moved only {moved} of {size}")]
+    /// The device transferred fewer bytes than requested.
+    #[error("the device transferred only {moved} of {size}")]
     Short {
-        /// What was moved.
+        /// The transferred size.
         moved: Bytes,
-        /// What was asked for.
+        /// The requested size.
         size: Bytes,
     },
 }
 
-/// Nothing fails in virtual time.
+/// In virtual time nothing fails.
 impl From<Infallible> for RingError {
     fn from(never: Infallible) -> Self {
         match never {}
@@ -40,7 +40,7 @@ impl From<std::io::Error> for IoError {
 }
 
 impl IoError {
-    /// The kernel's number for it; a short transfer is an error of I/O.
+    /// Returns the kernel's number for the error; a short transfer is an I/O error.
     pub fn raw_os_error(self) -> i32 {
         match self {
             Self::Device(errno) => errno.raw_os_error(),
@@ -58,60 +58,60 @@ pub enum RingError {
         "io_uring is forbidden here ({source}): set sysctl kernel.io_uring_disabled=0, and in a container allow io_uring in its seccomp profile"
     )]
     Forbidden {
-        /// What the kernel answered.
+        /// The kernel's error.
         source: Errno,
     },
     /// The kernel has no io_uring.
     #[error("this kernel has no io_uring: use Linux 5.11 or later with CONFIG_IO_URING")]
     Absent,
-    /// A ring of that many slots cannot be had.
-    #[error("a ring of {slots} slots: ask for 1 to {SLOTS_MAX}")]
+    /// The number of slots is out of range.
+    #[error("a ring cannot have {slots} slots: give 1 to {SLOTS_MAX}")]
     SlotsOutOfRange {
-        /// What was asked for.
+        /// The requested number.
         slots: u32,
     },
-    /// A request size that the target or the ring cannot carry.
-    #[error("requests of {size}: ask for a multiple of {alignment}, at most {SIZE_MAX}")]
+    /// The request size is not possible with the target or the ring.
+    #[error(
+        "a ring cannot have requests of {size}: give a multiple of {alignment}, at most {SIZE_MAX}"
+    )]
     SizeOutOfRange {
-        /// What was asked for.
+        /// The requested size.
         size: Bytes,
-        /// What direct I/O on the target needs.
+        /// The alignment that direct I/O on the target requires.
         alignment: Bytes,
     },
-    /// No memory for the buffers.
-    #[error(
-        "no memory for {slots} buffers of {size} ({source}): ask for fewer or smaller requests"
-    )]
+    /// There is no memory for the buffers.
+    #[error("no memory for {slots} buffers of {size} ({source}): use fewer or smaller requests")]
     NoMemory {
-        /// How many buffers.
+        /// The number of buffers.
         slots: u32,
-        /// How large each.
+        /// Each buffer's size.
         size: Bytes,
-        /// What the kernel answered.
+        /// The kernel's error.
         source: Errno,
     },
-    /// The kernel refused a step of the set-up.
+    /// The kernel refused a setup step.
     #[error("io_uring cannot {step}: {source}")]
     Setup {
-        /// What was tried.
+        /// The step, as a verb.
         step: &'static str,
-        /// What the kernel answered.
+        /// The kernel's error.
         source: Errno,
     },
-    /// The kernel took only a part of a batch.
+    /// The kernel accepted only a part of a batch.
     #[error(
-        "the kernel took {taken} of a batch of {size}: the device was not given what was asked"
+        "the kernel accepted {taken} of {size} requests of a batch: the device did not get the batch as a whole"
     )]
     BatchSplit {
-        /// Requests taken.
+        /// The number of accepted requests.
         taken: usize,
-        /// Requests of the batch.
+        /// The number of requests in the batch.
         size: usize,
     },
     /// The kernel refused to submit or to wait.
     #[error("io_uring cannot submit or wait: {source}")]
     Enter {
-        /// What the kernel answered.
+        /// The kernel's error.
         source: Errno,
     },
 }

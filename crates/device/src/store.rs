@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The file that keeps the data of a simulated drive.
+//! Opens the file that keeps a simulated drive's data.
 //!
-//! A regular file or none. A simulated drive has no use for a real one, and a block device that is
-//! named here is more likely one that somebody needs.
+//! The store must be a regular file or not exist yet. A simulated drive needs no block device, and
+//! a block device named as its store is probably one that is needed for something else.
 
 use std::fs::File;
 use std::path::Path;
@@ -14,13 +14,14 @@ use crate::in_use;
 use crate::open_error::OpenError;
 use crate::target::{refuse_use, refused, with_article};
 
-/// Opens a store, or makes an empty one where nothing is yet; what is in it stays. That nobody else
-/// has it as their store is the caller's to see to (`flock`).
+/// Opens a store, or creates an empty one if the path does not exist; existing contents are kept.
+/// The caller must make sure that no other process uses the store (`flock`).
 ///
 /// # Errors
-/// [`OpenError`]: it is no regular file, swap or a loop device is on it, or the system refused.
+/// [`OpenError`]: it is not a regular file, it is swap or below a loop device, or the system
+/// refused.
 pub fn open_store(path: &Path) -> Result<File, OpenError> {
-    // Before it is opened: some devices act on that alone.
+    // Checked before opening, because opening alone triggers some devices.
     match stat(path) {
         Ok(status) => refuse_irregular(path, status.st_mode)?,
         Err(Errno::NOENT) => {}
@@ -29,7 +30,7 @@ pub fn open_store(path: &Path) -> Result<File, OpenError> {
     let flags = OFlags::RDWR | OFlags::CREATE | OFlags::CLOEXEC | OFlags::NOCTTY;
     let file = open(path, flags, Mode::from_raw_mode(0o666));
     let file = file.map_err(|source| refused(path, source))?;
-    // Somebody may have put another one there.
+    // The file may have been replaced since the check.
     refuse_irregular(path, fstat(&file).map_err(|source| refused(path, source))?.st_mode)?;
     refuse_use(path, in_use::of_file(&file))?;
     Ok(File::from(file))

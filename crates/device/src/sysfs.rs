@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! What sysfs tells about a block device.
+//! Reads a block device's attributes from sysfs.
 //!
-//! Every attribute is optional: kernels and drivers differ, and containers hide sysfs.
-//! The directory is a parameter so that tests can lay one out.
+//! Every attribute is optional: kernels and drivers differ, and containers hide sysfs. The
+//! directory is a parameter, so that tests can lay one out.
 
 use std::ffi::OsStr;
 use std::fmt;
@@ -10,20 +10,20 @@ use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
-/// Where sysfs lists block devices by number.
+/// The directory in which sysfs lists block devices by number.
 const BY_NUMBER: &str = "/sys/dev/block";
 
 /// The number of a block device, `major:minor`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct DeviceNumber {
-    /// The driver.
+    /// The driver's number.
     pub major: u32,
-    /// The device of that driver.
+    /// The device's number within the driver.
     pub minor: u32,
 }
 
 impl DeviceNumber {
-    /// The number in a `st_rdev` or `st_dev` of `stat`.
+    /// Takes the number from `st_rdev` or `st_dev` of `stat`.
     pub(crate) fn from_stat(device: rustix::fs::Dev) -> Self {
         Self { major: rustix::fs::major(device), minor: rustix::fs::minor(device) }
     }
@@ -51,28 +51,28 @@ pub(crate) struct SysfsDevice {
 }
 
 impl SysfsDevice {
-    /// The device with this number, if sysfs knows it.
+    /// Finds the device with this number, if sysfs lists it.
     pub(crate) fn find(number: DeviceNumber) -> Option<Self> {
         let link = Path::new(BY_NUMBER).join(number.to_string());
         link.canonicalize().ok().map(Self::at)
     }
 
-    /// The device that this sysfs directory describes.
+    /// Makes the device that this sysfs directory describes.
     pub(crate) fn at(directory: PathBuf) -> Self {
         Self { directory }
     }
 
-    /// The kernel's name for it: `sda`, `nvme0n1p2`.
+    /// Returns the kernel's name for it: `sda`, `nvme0n1p2`.
     pub(crate) fn name(&self) -> String {
         file_name(&self.directory)
     }
 
-    /// Its number.
+    /// Returns its number.
     pub(crate) fn number(&self) -> Option<DeviceNumber> {
         self.attribute("dev")?.parse().ok()
     }
 
-    /// The whole disk that a partition is part of; itself for a whole disk.
+    /// Returns the whole disk that contains a partition; a whole disk returns itself.
     pub(crate) fn whole(&self) -> Self {
         match self.directory.parent() {
             Some(parent) if self.has("partition") => Self::at(parent.to_owned()),
@@ -80,12 +80,12 @@ impl SysfsDevice {
         }
     }
 
-    /// The partitions of a whole disk.
+    /// Returns a whole disk's partitions.
     pub(crate) fn partitions(&self) -> Vec<Self> {
         entries(&self.directory).map(Self::at).filter(|entry| entry.has("partition")).collect()
     }
 
-    /// Names of the devices built on this one: device mapper, md.
+    /// Returns the names of the devices built on this one: device mapper, md.
     pub(crate) fn holders(&self) -> Vec<String> {
         let mut names: Vec<_> =
             entries(&self.directory.join("holders")).map(|entry| file_name(&entry)).collect();
@@ -93,7 +93,7 @@ impl SysfsDevice {
         names
     }
 
-    /// The devices this one is built on, nearest first.
+    /// Returns the devices that this one is built on, nearest first.
     pub(crate) fn slaves(&self) -> Vec<Self> {
         let mut directories: Vec<_> = entries(&self.directory.join("slaves"))
             .filter_map(|entry| entry.canonicalize().ok())
@@ -102,16 +102,16 @@ impl SysfsDevice {
         directories.into_iter().map(Self::at).collect()
     }
 
-    /// The text of an attribute, without the white space around it; `None` if it is
-    /// missing or empty.
+    /// Returns an attribute's text without surrounding white space; `None` if it is missing or
+    /// empty.
     pub(crate) fn attribute(&self, name: &str) -> Option<String> {
         let text = std::fs::read_to_string(self.directory.join(name)).ok()?;
         let text = text.trim();
         (!text.is_empty()).then(|| text.to_owned())
     }
 
-    /// The path of what is behind a loop device, to the byte: blanks at its end are part of it.
-    /// None where nothing is; empty where the kernel does not say what.
+    /// Returns the path of the file behind a loop device, byte for byte: trailing spaces are part
+    /// of it. `None` if nothing is attached; empty if the kernel does not report the path.
     pub(crate) fn backing_path(&self) -> Option<PathBuf> {
         match std::fs::read(self.directory.join("loop/backing_file")) {
             Ok(bytes) if bytes.is_empty() => None,
@@ -125,18 +125,18 @@ impl SysfsDevice {
         }
     }
 
-    /// An attribute that is a number.
+    /// Returns an attribute that is a number.
     pub(crate) fn number_attribute(&self, name: &str) -> Option<u64> {
         self.attribute(name)?.parse().ok()
     }
 
-    /// The name of the driver behind the device.
+    /// Returns the name of the device's driver.
     pub(crate) fn driver(&self) -> Option<String> {
         let link = std::fs::read_link(self.directory.join("device/driver")).ok()?;
         Some(file_name(&link))
     }
 
-    /// Vendor and model as far as the device tells, else its driver.
+    /// Returns vendor and model as far as the device reports them, else its driver.
     pub(crate) fn model(&self) -> Option<String> {
         match (self.attribute("device/vendor"), self.attribute("device/model")) {
             (Some(vendor), Some(model)) if !vendor.starts_with("0x") => {
@@ -147,12 +147,12 @@ impl SysfsDevice {
         }
     }
 
-    /// The active scheduler of the kernel.
+    /// Returns the kernel's active scheduler.
     pub(crate) fn scheduler(&self) -> Option<String> {
         self.attribute("queue/scheduler").as_deref().and_then(active)
     }
 
-    /// The device's own sensors.
+    /// Returns the device's own sensors.
     pub(crate) fn sensors(&self) -> Vec<Self> {
         let folders = ["device", "device/hwmon", "device/device", "device/device/hwmon"];
         let in_folder = |folder| entries(&self.directory.join(folder)).collect::<Vec<_>>();
@@ -167,7 +167,7 @@ impl SysfsDevice {
     }
 }
 
-/// The loop devices that have a file or device behind them.
+/// Returns the loop devices that are attached to a file or device.
 pub(crate) fn loops() -> impl Iterator<Item = SysfsDevice> {
     entries(Path::new("/sys/block"))
         .filter_map(|entry| entry.canonicalize().ok())
@@ -175,14 +175,14 @@ pub(crate) fn loops() -> impl Iterator<Item = SysfsDevice> {
         .filter(|device| device.has("loop"))
 }
 
-/// `mq-deadline` of `none [mq-deadline] kyber`.
+/// Returns `mq-deadline` for `none [mq-deadline] kyber`.
 fn active(schedulers: &str) -> Option<String> {
     let (_, rest) = schedulers.split_once('[')?;
     let (name, _) = rest.split_once(']')?;
     Some(name.to_owned())
 }
 
-/// What a directory holds; nothing if it cannot be read.
+/// Returns a directory's entries; none if it cannot be read.
 fn entries(directory: &Path) -> impl Iterator<Item = PathBuf> {
     std::fs::read_dir(directory).into_iter().flatten().flatten().map(|entry| entry.path())
 }
@@ -195,7 +195,7 @@ fn file_name(path: &Path) -> String {
 mod tests {
     use super::*;
 
-    /// A whole disk `sdz` with one partition `sdz1`, held by `dm-0`.
+    /// Lays out a whole disk `sdz` with one partition `sdz1`, held by `dm-0`.
     fn laid_out() -> (tempfile::TempDir, SysfsDevice) {
         let root = tempfile::tempdir().expect("a temporary directory");
         let disk = root.path().join("sdz");

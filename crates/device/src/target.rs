@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! A block device or file that requests go to.
 //!
-//! Whatever would answer from memory instead of the medium is refused by name, and so is
-//! writing to what somebody else uses: a measurement of the page cache proves nothing, and
-//! lost data is worse than no measurement.
+//! A target that would be served from memory instead of the medium is refused, with the reason, and
+//! so are writes to a device or file that is in use: a measurement of the page cache proves
+//! nothing, and lost data is worse than no measurement.
 //!
 //! ```text
 //!   path --> directory, pipe, character device ........ refused
@@ -26,19 +26,19 @@ use rustix::io::Errno;
 use tidegate_model::Bytes;
 
 use crate::direct_io::{self, Residency};
-use crate::facts::{DeviceFacts, Place};
+use crate::facts::{DeviceFacts, TargetKind};
 use crate::file_system::{FileSystem, Storage};
 use crate::in_use::{self, Use};
 use crate::note::Note;
 use crate::open_error::OpenError;
 use crate::sysfs::{DeviceNumber, SysfsDevice};
 
-/// What may be done to a target.
+/// Whether a target may be written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Access {
-    /// Nothing is ever written.
+    /// It is never written.
     ReadOnly,
-    /// Its contents may be destroyed.
+    /// Its contents may be overwritten.
     ReadWrite,
 }
 
@@ -57,7 +57,7 @@ impl Target {
     /// Opens a block device or a regular file for direct I/O.
     ///
     /// # Errors
-    /// [`OpenError`] says why it is refused and what to name instead.
+    /// [`OpenError`] says why the target is refused and what to name instead.
     pub fn open(path: &Path, access: Access) -> Result<Self, OpenError> {
         let status = stat(path).map_err(|source| refused(path, source))?;
         match FileType::from_raw_mode(status.st_mode) {
@@ -71,28 +71,28 @@ impl Target {
         }
     }
 
-    /// What may be done to it.
+    /// Returns whether it may be written.
     pub fn access(&self) -> Access {
         self.access
     }
 
-    /// How much it holds, in whole blocks.
+    /// Returns its size, in whole blocks.
     pub fn size(&self) -> Bytes {
         self.size
     }
 
-    /// Requests start and end at multiples of this.
+    /// Returns the alignment in bytes: requests start and end at multiples of it.
     pub fn alignment(&self) -> Bytes {
         self.alignment
     }
 
-    /// What is known about it and the device below.
+    /// Returns the facts about it and the device below.
     pub fn facts(&self) -> &DeviceFacts {
         &self.facts
     }
 
-    /// Whether the device gives up the space of blocks on demand, and reads them as zeroes then. A
-    /// file could too, but with holes in it it would not be opened again.
+    /// Returns whether the device can deallocate blocks, which then read as zeroes. A file could
+    /// too, but a file with holes would not be opened again.
     pub fn can_deallocate(&self) -> bool {
         let is_device = self.facts.file_system.is_none();
         let device = self.facts.number.filter(|_| is_device).and_then(SysfsDevice::find);
@@ -104,7 +104,7 @@ impl Target {
         })
     }
 
-    /// What has to be said about using it.
+    /// Returns remarks about its use.
     pub fn notes(&self) -> &[Note] {
         &self.notes
     }
@@ -122,7 +122,7 @@ impl AsRawFd for Target {
     }
 }
 
-/// The file system of `path`, unless it keeps its data in memory.
+/// Returns the file system of `path`; refuses one that keeps its data in memory.
 pub(crate) fn real_file_system(path: &Path) -> Result<FileSystem, OpenError> {
     let file_system = FileSystem::of(&statfs(path).map_err(|source| refused(path, source))?);
     match file_system.storage {
@@ -148,8 +148,9 @@ fn open_file(path: &Path, access: Access) -> Result<Target, OpenError> {
         notes.push(Note::Remote { file_system: file_system.name.clone() });
     }
     notes.extend(proof_of_direct_io(path, &file, size, &file_system.name)?);
-    let place = Place::File { file_system: file_system.name, number: file_device(path, &file)? };
-    Ok(Target { file, access, size, alignment, facts: DeviceFacts::read(path, place), notes })
+    let kind =
+        TargetKind::File { file_system: file_system.name, number: file_device(path, &file)? };
+    Ok(Target { file, access, size, alignment, facts: DeviceFacts::read(path, kind), notes })
 }
 
 fn open_device(path: &Path, access: Access, number: DeviceNumber) -> Result<Target, OpenError> {
@@ -167,7 +168,7 @@ fn open_device(path: &Path, access: Access, number: DeviceNumber) -> Result<Targ
     let size = size_of(path, &file, alignment)?;
     let mount = in_use::mount_of(number).map(|mount_point| Note::Mounted { mount_point });
     let memory = device.and_then(|device| memory_device(&device));
-    let facts = DeviceFacts::read(path, Place::Device { number });
+    let facts = DeviceFacts::read(path, TargetKind::Device { number });
     let notes = mount.into_iter().chain(memory).collect();
     Ok(Target { file, access, size, alignment, facts, notes })
 }
@@ -179,7 +180,8 @@ fn flags_of(access: Access) -> OFlags {
     }
 }
 
-/// Writing to a block device claims it: no file system can be mounted from it meanwhile.
+/// Returns the flags to open a block device. Opening it for writing claims it, so that no file
+/// system on it can be mounted meanwhile.
 fn device_flags_of(access: Access) -> OFlags {
     match access {
         Access::ReadOnly => OFlags::RDONLY,
@@ -196,7 +198,8 @@ fn open_direct(path: &Path, flags: OFlags, file_system: &str) -> Result<OwnedFd,
     })
 }
 
-/// What direct I/O on an open file needs; `None` if the kernel does not say.
+/// Returns the alignment that direct I/O on an open file requires; `None` if the kernel does not
+/// report it.
 fn direct_io_alignment(file: &OwnedFd) -> Option<Statx> {
     let status = statx(file, "", AtFlags::EMPTY_PATH, StatxFlags::DIOALIGN).ok()?;
     (status.stx_mask & StatxFlags::DIOALIGN.bits() != 0).then_some(status)
@@ -208,7 +211,7 @@ fn file_alignment(path: &Path, file: &OwnedFd, file_system: &str) -> Result<Byte
             Err(no_direct_io(path, file_system))
         }
         Some(status) => Ok(at_least_a_sector(status.stx_dio_offset_align)),
-        // No file system needs more than a page.
+        // No file system requires more than a page.
         None => Ok(Bytes::new(4096)),
     }
 }
@@ -219,12 +222,12 @@ fn device_alignment(file: &OwnedFd) -> Bytes {
     at_least_a_sector(told.filter(|&align| align != 0).or_else(asked).unwrap_or(4096))
 }
 
-/// Addresses are counted in sectors, so nothing finer can be named.
+/// Rounds up to a sector of 512 bytes, because addresses are counted in sectors.
 fn at_least_a_sector(alignment: u32) -> Bytes {
     Bytes::new(u64::from(alignment.max(512)))
 }
 
-/// The size in whole blocks.
+/// Returns the size in whole blocks.
 fn size_of(path: &Path, file: &OwnedFd, alignment: Bytes) -> Result<Bytes, OpenError> {
     let end = seek(file, SeekFrom::End(0)).map_err(|source| refused(path, source))?;
     if end < alignment.get() {
@@ -239,13 +242,13 @@ fn refuse_holes(path: &Path, file: &OwnedFd, size: Bytes) -> Result<(), OpenErro
         Ok(offset) if offset < size.get() => {
             Err(OpenError::Sparse { path: path.to_owned(), offset, size })
         }
-        // A file system that cannot tell says that there are none.
+        // A file system that cannot find holes reports none.
         Ok(_) | Err(Errno::INVAL | Errno::OPNOTSUPP) => Ok(()),
         Err(source) => Err(refused(path, source)),
     }
 }
 
-/// Refuses page caches that call themselves direct I/O; a note where that cannot be seen.
+/// Refuses a file whose direct I/O uses the page cache; returns a note if that cannot be checked.
 fn proof_of_direct_io(
     path: &Path,
     file: &OwnedFd,
@@ -261,7 +264,7 @@ fn proof_of_direct_io(
     }
 }
 
-/// The device below a file's file system.
+/// Returns the device number that a file's file system reports.
 fn file_device(path: &Path, file: &OwnedFd) -> Result<DeviceNumber, OpenError> {
     let status = rustix::fs::fstat(file).map_err(|source| refused(path, source))?;
     Ok(DeviceNumber::from_stat(status.st_dev))

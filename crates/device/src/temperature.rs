@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! How warm a device is: one that is too warm makes itself slow.
+//! Reads a device's temperature: a device that is too warm throttles itself.
 
 use std::fmt;
 
@@ -9,15 +9,15 @@ use crate::sysfs::SysfsDevice;
 /// A reading of the device's own sensor, in thousandths of a degree Celsius.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Temperature {
-    /// Now.
+    /// The current temperature.
     pub now: i64,
-    /// From here on the device protects itself, as far as it says so.
+    /// The temperature at which the device starts to throttle, if it reports one.
     pub limit: Option<i64>,
 }
 
 impl Temperature {
-    /// The reading now; `None` where the kernel has no sensor of the device (NVMe has one, SATA
-    /// with the driver `drivetemp`).
+    /// Returns the current reading; `None` if the kernel has no sensor for the device (NVMe has
+    /// one, SATA needs the driver `drivetemp`).
     pub fn read(facts: &DeviceFacts) -> Option<Self> {
         let device = SysfsDevice::find(facts.number?)?.whole();
         Self::of(&device)
@@ -30,7 +30,7 @@ impl Temperature {
         Some(Self { now: number("temp1_input")?, limit })
     }
 
-    /// Whether the device has reason to make itself slow.
+    /// Returns whether the temperature has reached the limit at which the device throttles.
     pub fn is_too_warm(self) -> bool {
         self.limit.is_some_and(|limit| self.now >= limit)
     }
@@ -47,7 +47,7 @@ impl fmt::Display for Temperature {
 mod tests {
     use super::*;
 
-    /// Sensors lie beside the controller, of some drivers one folder deeper.
+    /// The sensor is in the controller's folder, for some drivers one folder deeper.
     #[test]
     fn sensor_is_found_and_its_limit_told() {
         for folder in ["device/hwmon3", "device/hwmon/hwmon3", "device/device/hwmon3"] {

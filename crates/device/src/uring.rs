@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! What the kernel's numbers mean, and ours for the kernel.
+//! Converts between the kernel's numbers and this crate's types.
 
 use io_uring::types::{Fixed, Timespec};
 use rustix::io::Errno;
@@ -7,10 +7,10 @@ use tidegate_model::{Bytes, Duration};
 
 use crate::ring_error::{IoError, RingError};
 
-/// The target, as the ring's only registered file.
+/// The target, which is the ring's only registered file.
 pub(crate) const TARGET: Fixed = Fixed(0);
 
-/// Returns what the kernel's result says about a request of `size`.
+/// Returns the result of a request of `size` from the kernel's result.
 pub(crate) fn outcome(result: i32, size: Bytes) -> Result<(), IoError> {
     match u64::try_from(result) {
         Err(_) => Err(IoError::Device(Errno::from_raw_os_error(-result))),
@@ -28,7 +28,7 @@ pub(crate) fn refused(step: &'static str, error: &std::io::Error) -> RingError {
     RingError::Setup { step, source: errno_of(error) }
 }
 
-/// The error number of a failed system call.
+/// Returns the error number of a failed system call.
 pub(crate) fn errno_of(error: &std::io::Error) -> Errno {
     Errno::from_io_error(error).unwrap_or(Errno::IO)
 }

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Wakes a thread that blocks for the device, because another thread has work for it.
+//! Wakes a thread that blocks for the device, when another thread has work for it.
 //!
-//! An eventfd behind a state of two bits: a wake-up is pending, and the sleeper is asleep or about
-//! to be.
+//! The waker is an eventfd with a state of two bits: a wake-up is pending, and the sleeper is
+//! asleep or about to sleep.
 //!
 //! ```text
-//!   waking thread:  put the work down; set WOKEN; if ASLEEP was set, write the eventfd
+//!   waking thread:  store the work; set WOKEN; if ASLEEP was set, write the eventfd
 //!   sleeper:        set ASLEEP, unless WOKEN; block; clear both; look for work; ...
 //! ```
-//! Waking a thread that is awake costs no system call. Each of several threads that find the sleeper
-//! asleep writes the event: if only the first did, a first one that is preempted between its two
-//! steps would keep the others waiting. The state is cleared before each look and nowhere else, so
-//! no work is missed; a stale event costs one look too many and nothing else.
+//! Waking a thread that is awake costs no system call. Of several threads that find the sleeper
+//! asleep, each writes the event: if only the first did and it were preempted between its two
+//! steps, the others would wait for it. The state is cleared before each look for work and nowhere
+//! else, so no work is missed; a stale event only causes one look without result.
 
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd, RawFd};
 use std::sync::Arc;
@@ -24,7 +24,7 @@ use tidegate_model::Duration;
 /// A wake-up is pending.
 const WOKEN: u8 = 1;
 
-/// The sleeper needs the event to wake.
+/// The sleeper needs the event to wake up.
 const ASLEEP: u8 = 2;
 
 /// Both ends of a wake-up channel; clones share it.
@@ -40,36 +40,36 @@ struct Shared {
 }
 
 impl Waker {
-    /// Makes a waker with no wake-up pending.
+    /// Makes a waker with no pending wake-up.
     ///
     /// # Errors
-    /// When the process has no file descriptor left.
+    /// If the process has no file descriptor left.
     pub fn new() -> Result<Self, Errno> {
         let event = eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK)?;
         Ok(Self { shared: Arc::new(Shared { event, state: AtomicU8::new(0) }) })
     }
 
-    /// Wakes the thread that waits, now or next.
+    /// Wakes the thread from its current or next wait.
     pub fn wake(&self) {
         if self.shared.state.fetch_or(WOKEN, Ordering::AcqRel) & ASLEEP != 0 {
-            // It fails only when the count is full, and then the event is pending already.
+            // A write fails only if the counter is full, and then the event is already pending.
             let _ = write(&self.shared.event, &1_u64.to_ne_bytes());
         }
     }
 
-    /// Whether a wake-up is pending.
+    /// Returns whether a wake-up is pending.
     pub(crate) fn is_woken(&self) -> bool {
         self.shared.state.load(Ordering::Acquire) & WOKEN != 0
     }
 
-    /// Must be called before blocking for the event. Returns false when a wake-up is pending: then
-    /// the caller must not block, because no event may come.
+    /// Prepares to block; must be called before blocking for the event. Returns false if a wake-up
+    /// is pending: then the caller must not block, because no event may come.
     pub fn prepare_to_sleep(&self) -> bool {
         self.shared.state.compare_exchange(0, ASLEEP, Ordering::AcqRel, Ordering::Acquire).is_ok()
     }
 
-    /// Takes the pending wake-up. Call it before looking for work and never after: a call after the
-    /// look would take away the wake-up for work that came since.
+    /// Takes the pending wake-up. It must be called before looking for work, never after: a later
+    /// call would take the wake-up for work that arrived after the look.
     pub fn acknowledge(&self) {
         self.shared.state.swap(0, Ordering::AcqRel);
     }
@@ -82,7 +82,7 @@ impl Waker {
     /// Blocks until a wake-up, a signal, or the end of this time; then acknowledges.
     pub fn sleep(&self, at_most: Duration) {
         let timeout = timespec(at_most);
-        // Whatever ends it, the caller looks at everything.
+        // The caller looks for work after any kind of end.
         let mut event = [PollFd::new(&self.shared.event, PollFlags::IN)];
         if self.prepare_to_sleep() && poll(&mut event, Some(&timeout)) == Ok(1) {
             self.clear_event();
@@ -128,7 +128,7 @@ mod tests {
         assert!(!waker.prepare_to_sleep(), "a wake-up is pending");
         waker.acknowledge();
         assert!(waker.prepare_to_sleep());
-        // The first might be kept from running before it has made the event.
+        // The first thread could be preempted before it writes the event.
         waker.wake();
         waker.wake();
         assert_eq!(events(&waker), 2);

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Files that stand for disks: what lies beyond their end was never written.
+//! Reads files that stand for disks: the part beyond their end reads as zero.
 
 use std::fs::File;
 use std::io;
 use std::os::unix::fs::FileExt as _;
 
-/// Reads all of `memory` at `offset`; what lies beyond the end of the file reads as zero.
+/// Fills all of `memory` from `offset` on; the part beyond the end of the file reads as zero.
 ///
 /// # Errors
-/// When the file cannot be read.
+/// If the file cannot be read.
 pub fn read_with_zeroes(store: &File, mut memory: &mut [u8], mut offset: u64) -> io::Result<()> {
     while !memory.is_empty() {
         let count = match store.read_at(memory, offset) {

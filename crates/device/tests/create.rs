@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Making a file: complete or not at all, and never over another one.
+//! Goal: a created file is complete or absent, and no file is overwritten. Method: create, cancel
+//! and refuse files in a scratch directory.
 
 mod common;
 

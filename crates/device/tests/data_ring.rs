@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Clients' data through io_uring on a real file, and a sleeper that others wake.
+//! Goal: clients' data passes through io_uring unchanged, and no wake-up is missed. Method: a ring
+//! on a real file, and threads that wake it.
 
 mod common;
 
@@ -22,7 +23,7 @@ struct Bench {
     ring: DataRing,
 }
 
-/// A ring on a new file of 1 MiB, or `None` with a printed reason.
+/// Makes a ring on a new file of 1 MiB; `None` with a printed reason if that is not possible.
 fn bench(access: Access) -> Option<Bench> {
     let directory = scratch();
     let path = at(&directory, "file");
@@ -87,8 +88,8 @@ fn write_and_read(mut bench: Bench) {
     assert_eq!(bench.ring.in_flight_count(), 0);
 }
 
-/// Goal: no wake-up is missed, whenever it comes, and none counts twice. Method: a thread wakes
-/// after each answer; each wait must end long before its time-out.
+/// Goal: no wake-up is missed, whenever it comes, and none counts twice. Method: a thread wakes the
+/// ring after each message; each wait must end long before its time-out.
 #[test]
 fn every_wake_up_wakes_the_sleeper_once() {
     for look in [Duration::ZERO, Duration::from_us(60), Duration::from_ms(1)] {
@@ -118,12 +119,12 @@ fn sees_every_wake_up(mut bench: Bench) {
     drop(ask);
     waking.join().unwrap();
     assert!(started.elapsed().as_secs() < 60, "a wake-up was missed");
-    // A last wake-up may still be on its way: this wait takes it.
+    // A last wake-up may still be pending: this wait takes it.
     bench.ring.wait(Duration::from_ms(1)).unwrap();
     bench.ring.reap(drop);
     let started = Instant::now();
     bench.ring.wait(Duration::from_ms(60)).unwrap();
-    assert!(started.elapsed().as_millis() >= 50, "woken though nobody rang");
+    assert!(started.elapsed().as_millis() >= 50, "woken without a wake-up");
 }
 
 #[test]
@@ -145,7 +146,7 @@ fn what_was_trimmed_is_gone_and_its_neighbours_are_not() {
     bench.ring.push_trim(9, Lba::new(2 * 8), Bytes::from_kib(8));
     let [trimmed] = &finish(&mut bench.ring, 1)[..] else { panic!("one") };
     assert!(trimmed.token == 9 && trimmed.data.is_none());
-    // A file system without holes keeps what it cannot give up.
+    // A file system without holes keeps the data.
     let is_gone = trimmed.result.is_ok();
     for token in 1..5 {
         bench.ring.push(transfer(token, Op::Read, token));
@@ -157,7 +158,7 @@ fn what_was_trimmed_is_gone_and_its_neighbours_are_not() {
     }
 }
 
-/// What the file no longer has is an error, never memory that nobody filled.
+/// A read beyond the end of the file is an error and never returns unfilled memory.
 #[test]
 fn a_file_truncated_underneath_is_a_short_transfer() {
     let Some(mut bench) = bench(Access::ReadWrite) else { return };
@@ -180,7 +181,7 @@ fn a_file_truncated_underneath_is_a_short_transfer() {
     assert_eq!(moved[0].result, short(BLOCK, Bytes::from_kib(8)));
     assert_eq!(moved[1].result, short(Bytes::new(0), BLOCK));
     assert_eq!(moved[2].result, Ok(()));
-    // What is written beyond the end is there again.
+    // A write beyond the end makes the blocks readable again.
     bench.ring.push(transfer(4, Op::Write, 30));
     bench.ring.push(transfer(5, Op::Read, 19));
     assert!(finish(&mut bench.ring, 2).iter().all(|one| one.result == Ok(())));
@@ -201,14 +202,14 @@ fn sees_wake_up_between(mut bench: Bench) {
     for _ in 0..3 {
         bench.waker.wake();
         bench.ring.wait(LONG).unwrap();
-        // Here the sleeper looks for work; then another thread puts more down.
+        // Here the sleeper looks for work; then another thread adds more.
         bench.waker.wake();
         bench.ring.reap(drop);
         let begun = Instant::now();
         bench.ring.wait(LONG).unwrap();
         assert!(begun.elapsed() < std::time::Duration::from_mins(1), "it slept");
         bench.ring.reap(drop);
-        // Nothing is left that would wake it again and again.
+        // No stale wake-up remains that would wake it again and again.
         let mut turns = 0;
         let begun = Instant::now();
         while begun.elapsed() < std::time::Duration::from_millis(200) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! A file that a loop device is built on is refused, whatever became of its name and whoever asks.
-//! Without root and loop devices these tests say so and pass.
+//! Goal: a file below a loop device is refused, regardless of its name and of the caller's rights.
+//! Method: attach real loop devices. Without root and loop devices these tests print so and pass.
 
 use std::ffi::OsStr;
 use std::fs::File;
@@ -15,17 +15,17 @@ use tempfile::TempDir;
 use tidegate_device::in_use::{self, Use};
 use tidegate_device::{Access, OpenError, Target, open_store};
 
-/// Whom the other process runs as: somebody without rights (`nobody`).
+/// The user of the other process, who has no special rights (`nobody`).
 const SOMEBODY: u32 = 65534;
 
-/// Names the file for the other process.
+/// The environment variable that names the file for the other process.
 const FILE: &str = "TIDEGATE_TEST_LOOP_FILE";
 
 fn at(folder: &TempDir, name: &str) -> PathBuf {
     folder.path().join(name)
 }
 
-/// A folder with a file in it.
+/// Makes a folder with a file in it.
 fn laid_out(name: &str) -> (TempDir, PathBuf) {
     let folder = tempfile::tempdir().expect("a folder");
     let path = at(&folder, name);
@@ -33,11 +33,11 @@ fn laid_out(name: &str) -> (TempDir, PathBuf) {
     (folder, path)
 }
 
-/// A loop device over a file, detached at the end.
+/// A loop device over a file; detached when dropped.
 struct Loop(String);
 
 impl Loop {
-    /// `None`, with the reason, where there is none to be had.
+    /// Attaches a loop device; `None`, with a printed reason, if that is not possible.
     fn over(path: &Path) -> Option<Self> {
         let mut losetup = Command::new("losetup");
         let output = losetup.args(["--find", "--show"]).arg(path).output();
@@ -56,7 +56,7 @@ impl Loop {
         }
     }
 
-    /// What is said of the file.
+    /// Returns the expected user of the file.
     fn held(&self) -> Use {
         Use::Held { holder: self.name().to_owned() }
     }
@@ -93,7 +93,7 @@ fn a_name_that_is_no_text_is_no_hiding_place() {
     assert_eq!(use_of(&path), Some(device.held()));
 }
 
-/// The name under which it was attached is removed, and another file has taken the one that the
+/// The name under which the file was attached is removed, and another file has the name that the
 /// kernel shows instead.
 #[test]
 fn a_file_that_lost_the_name_is_still_the_one() {
@@ -114,7 +114,7 @@ fn a_file_that_lost_the_name_is_still_the_one() {
     assert_eq!(refused, device.held());
 }
 
-/// As in a container: what is attached there has a path that leads nowhere here.
+/// As in a container: the device was attached under a path that does not exist here.
 #[test]
 fn a_file_attached_in_another_mount_namespace_is_known() {
     let (folder, path) = laid_out("image");
@@ -135,7 +135,7 @@ fn a_file_attached_in_another_mount_namespace_is_known() {
 fn a_device_below_a_loop_device_is_held_by_it() {
     let (folder, path) = laid_out("image");
     let Some(below) = Loop::over(&path) else { return };
-    // A name of its own, which is gone when somebody asks.
+    // A separate device node, removed before the check.
     let node = at(&folder, "node");
     let number = std::fs::metadata(&below.0).expect("it is there").rdev();
     let mode = rustix::fs::Mode::RUSR | rustix::fs::Mode::WUSR;
@@ -161,21 +161,22 @@ fn a_store_is_neither_a_block_device_nor_below_one() {
     assert_eq!(std::fs::read(&path).expect("it is there"), vec![1; 1 << 20]);
 }
 
-/// Not a test: what another process finds.
+/// Not a test by itself: prints what another process finds.
 #[test]
 fn as_somebody_without_rights() {
     let Some(path) = std::env::var_os(FILE) else { return };
     println!("found {:?}", use_of(Path::new(&path)));
 }
 
-/// What somebody without rights is told of the file, which they own.
+/// Runs this program as a user without rights, who owns the file, and returns what it finds.
 fn told_to_somebody(folder: &TempDir, path: &Path) -> Option<String> {
     let everybody = std::fs::Permissions::from_mode(0o755);
     std::fs::set_permissions(folder.path(), everybody.clone()).expect("our folder");
     chown(path, Some(SOMEBODY), Some(SOMEBODY)).expect("root may");
-    // The build directory may be closed to them.
+    // That user may have no access to the build directory.
     let program = at(folder, "program");
-    // By another process: one that is just begun could still hold what we have open to write.
+    // Another process makes the copy: a process just started could still hold this process's open
+    // file descriptor for writing.
     let mut copy = Command::new("cp");
     copy.arg(std::env::current_exe().expect("we run")).arg(&program);
     assert!(copy.status().expect("coreutils").success());
@@ -195,8 +196,8 @@ fn told_to_somebody(folder: &TempDir, path: &Path) -> Option<String> {
     }
 }
 
-/// Whoever may not ask the device goes by its path, and where that is gone by whether anybody has
-/// the file open; others' loop devices keep them from nothing.
+/// A user who cannot open the device relies on its path, and if that is gone, on whether another
+/// process has the file open. Other users' loop devices do not block unrelated files.
 #[test]
 fn somebody_without_rights_is_refused_what_is_in_doubt_and_nothing_else() {
     let (folder, path) = laid_out("image");

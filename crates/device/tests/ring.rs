@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Batches through io_uring on a real file: data, errors, time-outs, broken contracts.
+//! Goal: batches through io_uring give the right data and errors, time out, and refuse invalid
+//! requests. Method: a ring on a real file.
 
 mod common;
 
@@ -19,7 +20,7 @@ fn write(token: u64, block: u64, fua: bool) -> Io {
     Io { op: Op::Write, fua, ..read(token, block) }
 }
 
-/// Waits for and takes `count` completions with their data, in order of token.
+/// Waits for `count` completions and returns them with their data, in order of token.
 fn finish(ring: &mut Ring, count: usize) -> Vec<(Completion, Vec<u8>)> {
     let mut done: Vec<(Completion, Vec<u8>)> = Vec::new();
     while done.len() < count {

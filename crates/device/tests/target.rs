@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! What is refused, with the name of the reason and advice; what is opened, with facts.
+//! Goal: unusable targets are refused with the reason and advice; usable ones are opened, with
+//! facts. Method: real files and devices of the machine.
 
 mod common;
 
@@ -120,7 +121,7 @@ fn file_tells_what_it_lies_on() {
     println!("{:?} {:?}", Op::Read, facts.splits(Bytes::from_kib(64 << 10)));
 }
 
-/// A mounted block device and its mount point, from the kernel's list.
+/// Returns a mounted block device and its mount point, from the kernel's list.
 fn mounted_device() -> Option<(PathBuf, PathBuf)> {
     let text = std::fs::read_to_string("/proc/mounts").ok()?;
     let mounts = text.lines().filter_map(|line| {

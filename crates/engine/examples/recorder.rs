@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! A recorder in one process, without a server: each export with a contract records a frame each
-//! period, every other one reads all that it can.
+//! A recorder in one process, without a server: each export with a contract writes one frame per
+//! period; every other export reads as fast as it can.
 //!
 //! ```text
 //! cargo run --release -p tidegate-engine --example recorder -- workloads/recorders.serve.toml [SECONDS]
 //! ```
-//! Ends with 1 when a frame was not on the medium by its deadline.
+//! Exits with 1 if a frame was not on the medium by its deadline.
 
 use std::error::Error;
 use std::path::Path;
@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 use tidegate_engine::serve::Prepared;
 use tidegate_engine::service::{CallError, Export, ExportContract, NoticeKind};
 
-/// What a camera found.
+/// The results of one camera.
 struct Recorded {
     frames: u64,
     missed: u64,
@@ -27,7 +27,7 @@ fn main() -> Result<ExitCode, Box<dyn Error>> {
     let file = arguments.next().unwrap_or_else(|| "workloads/recorders.serve.toml".to_owned());
     let seconds = arguments.next().map_or(Ok(10), |text| text.parse())?;
 
-    // Refused here where what is promised cannot be proved.
+    // Fails if a contract cannot be proved.
     let service = Prepared::read(Path::new(&file))?.open(false)?;
     let end = Instant::now() + Duration::from_secs(seconds);
     let mut is_kept = true;
@@ -58,11 +58,11 @@ fn main() -> Result<ExitCode, Box<dyn Error>> {
     Ok(ExitCode::from(u8::from(!is_kept)))
 }
 
-/// One frame each period, into as much of the export as there is, round and round.
+/// Writes one frame per period, and starts again at the export's beginning when it is full.
 fn record(export: &Export, contract: &ExportContract, end: Instant) -> Result<Recorded, CallError> {
     let size = contract.size_max.get();
     let frame = vec![7; usize::try_from(size).expect("a frame fits into memory")];
-    // At least one: a contract is about requests that its export can have.
+    // At least one slot: an export is at least as large as its contract's requests.
     let slots = export.spec().size.get() / size;
     let period = Duration::from_nanos(contract.period.ns());
     let mut recorded = Recorded { frames: 0, missed: 0, longest: Duration::ZERO };
@@ -70,7 +70,7 @@ fn record(export: &Export, contract: &ExportContract, end: Instant) -> Result<Re
     while next < end {
         std::thread::sleep(next.saturating_duration_since(Instant::now()));
         let offset = recorded.frames % slots * size;
-        // Submitted now; a camera would take the next picture meanwhile.
+        // Submits the frame; a camera would take the next picture meanwhile.
         let pending = export.submit_write(offset, &frame, true)?;
         let answered = pending.wait()?;
         if answered.response > contract.deadline {
@@ -84,7 +84,7 @@ fn record(export: &Export, contract: &ExportContract, end: Instant) -> Result<Re
     Ok(recorded)
 }
 
-/// Sixteen requests outstanding, as a backup would.
+/// Keeps sixteen reads outstanding, like a backup.
 fn read_all(export: &Export, end: Instant) -> Result<(), CallError> {
     let size = export.size_max().get();
     let length = usize::try_from(size).expect("a request fits into memory");

@@ -1,33 +1,33 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! What only a run on a real clock has to tell: how late the host was, what the device took,
+//! Measures what only a run on a real clock shows: the host's lateness, the device's service times,
 //! and whether its batches kept the table.
 //!
-//! An observer of the loop, so that runs in virtual time do not pay for it.
+//! It observes the loop, so runs in virtual time without it have no cost.
 
 use tidegate_host::{BatchWatch, Observer};
 use tidegate_model::{Class, Outcome, Plan, Request, TaskIndex, Time};
 use tidegate_stats::{Distribution, Memory};
 
-/// Watches host and device apart from the policy.
+/// Measures host and device separately from the policy.
 #[derive(Debug, PartialEq)]
 pub struct DeviceWatch {
-    /// How late the host released jobs: from the nominal instant to when the policy was told.
-    /// Part of every response time.
+    /// The host's lateness in releasing jobs: from the nominal release until the policy got the
+    /// job. It is part of every response time.
     pub host_lateness: Distribution,
-    /// What the device took for a request: from submission to when the host saw it complete.
+    /// The device's service time of a request: from submission until the host saw it complete.
     pub device_time: Distribution,
-    /// Batches against the table.
+    /// Compares batches with the table.
     pub batches: BatchWatch,
-    /// When the request in each slot was submitted.
+    /// The submission time of the request in each slot.
     submitted: Vec<Time>,
-    /// The job that a request was released of last: its further requests do not count.
+    /// The job whose request was released last; its further requests do not count.
     last_job: Option<(TaskIndex, Time)>,
 }
 
 impl DeviceWatch {
-    /// Nothing seen yet; batches are compared with the plan's table, or with the costs of their
-    /// requests where the proof charges these. There is room for `expected` requests outstanding
-    /// before memory is taken.
+    /// Makes a watch that compares batches with the plan's table, or with the costs of their
+    /// requests if the proof charges costs. It reserves room for `expected` outstanding requests,
+    /// so that it allocates no memory below that.
     pub(crate) fn new(plan: &Plan, expected: usize) -> Self {
         let batches = BatchWatch::new(plan.table.clone());
         Self {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Lines of a service's log on standard error, which nobody may be reading.
+//! Writes a service's log lines to standard error, which may have no reader.
 //!
-//! A full disk, a pipe whose reader left and one whose reader sleeps cost the line and nothing
-//! else: `eprintln!` would end the thread in the first two cases and stop it in the third.
+//! If the disk is full, or the pipe's reader has left or does not read, only the line is lost.
+//! `eprintln!` would end the thread in the first two cases and block it in the third.
 
 use std::fmt::Display;
 use std::os::fd::AsFd;
@@ -10,18 +10,18 @@ use std::os::fd::AsFd;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::write;
 
-/// What a pipe takes whole or not at all.
+/// The number of bytes that a pipe accepts atomically.
 const PIECE_BYTES: usize = 4096;
 
-/// Says each line of `text` on standard error, as far as that is possible at once.
+/// Writes each line of `text` to standard error, as far as that is possible without blocking.
 pub fn say(text: impl Display) {
     for line in text.to_string().lines() {
-        // Whoever does not listen is not told.
+        // A line that nothing reads is lost.
         let _ = write_line(std::io::stderr(), line);
     }
 }
 
-/// Writes `tidegate: LINE` where that does not block; whether it did.
+/// Writes `tidegate: LINE` if that does not block; returns whether it was written.
 fn write_line(to: impl AsFd, line: &str) -> bool {
     let line = format!("tidegate: {line}\n");
     line.as_bytes().chunks(PIECE_BYTES).all(|mut piece| {
@@ -36,7 +36,7 @@ fn write_line(to: impl AsFd, line: &str) -> bool {
     })
 }
 
-/// Whether it takes something now.
+/// Returns whether a write would succeed now.
 fn is_open(to: &impl AsFd) -> bool {
     let mut polled = [PollFd::new(to, PollFlags::OUT)];
     let now = Timespec { tv_sec: 0, tv_nsec: 0 };
@@ -62,7 +62,8 @@ mod tests {
         assert!(text.starts_with("tidegate: one\ntidegate: xxx"));
     }
 
-    /// Goal: neither a sleeping reader nor one that left nor a full disk stops or ends us.
+    /// Goal: a reader that does not read, one that has left, and a full disk neither block nor end
+    /// the writer. Method: a full pipe, a closed one, and `/dev/full`.
     #[test]
     fn nobody_who_reads_badly_stops_us() {
         let (reader, writer) = std::io::pipe().unwrap();

@@ -1,81 +1,81 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! What a host needs of the drive and the clock under it.
+//! The interface of a host to its drive and clock.
 //!
-//! Separate from the hosts so that the same host runs on io_uring and the real clock, on a simulated
-//! drive in real time, and on one in virtual time, where time stands still while the host works and
-//! jumps when it waits.
+//! It is separate from the hosts, so that the same host runs on io_uring and the real clock, on a
+//! simulated drive in real time, and on one in virtual time, where time stands still while the host
+//! works and jumps while it waits.
 
 use tidegate_model::{Bytes, Lba, Request, RequestId, Time};
 
-/// A request, flush or trim that came back.
+/// A completed request, flush or trim.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Completion<P, F> {
-    /// Which one.
+    /// Its identifier.
     pub id: RequestId,
-    /// What was submitted with a request; `None` for a flush and a trim.
+    /// The payload of a request; `None` for a flush and a trim.
     pub payload: Option<P>,
-    /// Whether the drive did what was asked, or why not.
+    /// Whether the drive executed it, or why not.
     pub result: Result<(), F>,
 }
 
-/// A drive with a clock.
+/// A drive and its clock.
 ///
 /// # The protocol
-/// - What one `submit` gives goes to the drive as one batch, no later than in the next `wait`; so do
-///   flushes and trims. At most K requests are in flight.
-/// - `reap` never blocks. Each request, flush and trim comes back from it exactly once.
-/// - Requests that overlap are in flight together only if all of them read.
+/// - The requests of one `submit` go to the drive as one batch, in the next `wait` at the latest;
+///   so do flushes and trims. At most K requests are in flight.
+/// - `reap` never blocks. It returns each request, flush and trim exactly once.
+/// - Overlapping requests are in flight together only if all of them are reads.
 ///
-/// Another thread that has work for the host ends a `wait` through a waker that both were given
-/// before: it must exist before the back end does, which the host's thread makes.
+/// Another thread that has work for the host ends a `wait` through a waker. The waker must exist
+/// before the back end, which the host's thread makes; both get it.
 pub trait Backend {
-    /// What travels with a request and comes back with it: the memory of its data where there is
-    /// any, `()` where there is none.
+    /// What travels with a request and returns with it: the memory of its data, or `()` without
+    /// data.
     type Payload;
 
-    /// Why a request failed; `()` where the drive does not say.
+    /// Why a request failed; `()` if the drive does not say.
     type Fault;
 
-    /// Why the means of submitting or waiting failed, which ends the host.
-    /// [`std::convert::Infallible`] where nothing can fail.
+    /// Why submitting or waiting failed, which ends the host; [`std::convert::Infallible`] if
+    /// nothing can fail.
     type Error;
 
-    /// Begins a run: `now` counts from here, and nothing is in flight. A back end whose clock
-    /// others share goes on counting.
+    /// Begins a run: `now` counts from here, and no request is in flight. A back end with a shared
+    /// clock continues to count.
     fn begin(&mut self) {}
 
     /// Returns the time since the run began. Never decreases.
     fn now(&self) -> Time;
 
-    /// Gives these requests to the drive as one batch, which may be empty. Takes all `payloads`: one
-    /// for each request, in the same order.
+    /// Submits these requests to the drive as one batch, which may be empty. Takes all `payloads`:
+    /// one per request, in the same order.
     ///
     /// # Errors
-    /// When the means of submission fail; a request that fails comes back from `reap`.
+    /// If the submission fails; a request that fails is returned by `reap`.
     fn submit(
         &mut self,
         batch: &[Request],
         payloads: &mut Vec<Self::Payload>,
     ) -> Result<(), Self::Error>;
 
-    /// Asks that everything that came back before be made durable; comes back under `id`.
+    /// Makes all writes durable that were reaped before; completes under `id`.
     fn flush(&mut self, id: RequestId);
 
-    /// Gives up what these blocks hold, if the drive can; comes back under `id`.
+    /// Discards the data of these blocks, if the drive can; completes under `id`.
     fn trim(&mut self, id: RequestId, start: Lba, size: Bytes);
 
-    /// Blocks until there is something to reap, another thread wakes the host, or this instant;
-    /// `None`: however long it takes. May return early for no reason.
+    /// Blocks until a completion can be reaped, another thread wakes the host, or this instant;
+    /// `None`: without a time limit. May return early without a reason.
     ///
     /// # Errors
-    /// When the means of waiting fail.
+    /// If waiting fails.
     fn wait(&mut self, until: Option<Time>) -> Result<(), Self::Error>;
 
-    /// Appends what came back and was not reaped yet, in order: all of it, or the first part; then
+    /// Appends completions that were not reaped yet, in order: all of them, or the first part; then
     /// the next `wait` does not block.
     ///
     /// # Errors
-    /// When the means of learning it fail.
+    /// If they cannot be read.
     fn reap(
         &mut self,
         completions: &mut Vec<Completion<Self::Payload, Self::Fault>>,

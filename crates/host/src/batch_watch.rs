@@ -1,45 +1,47 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Compares what batches take with what the drive's table allows them.
+//! Compares batch service times with the drive's batch table.
 //!
-//! A bound holds only as far as the drive keeps its table b(i). When a deadline is missed,
-//! the first question is whether the drive broke it. Only a batch that an idle drive got
-//! and that nothing joined can be compared: `dqf` and `fifo` send no others, `noop` few.
+//! A bound holds only if the drive keeps its table b(i). When a deadline is missed, the first
+//! question is whether the drive exceeded its table. Only a batch that was dispatched to an idle
+//! drive and that no other batch joined can be compared: `dqf` and `fifo` dispatch only such
+//! batches, `noop` few.
 //!
-//! The time runs from submission to when the host saw the last completion, so on a real clock
-//! it contains how late the host was. A table measured by this host contains the same.
+//! The time runs from submission until the host sees the last completion, so on a real clock it
+//! includes the host's lateness. A table that this host measured includes the same.
 
 use tidegate_model::{BatchTable, Duration, Outcome, Request, RequestCharges, Time};
 
 use crate::observer::Observer;
 
-/// How many batches were compared, and how many took too long.
+/// Counts the compared batches and those that took too long.
 #[derive(Debug, PartialEq)]
 pub struct BatchWatch {
     table: BatchTable,
-    /// What is compared with where a proof charges each request its own cost.
+    /// The cost model to compare with, if a proof charges each request its own cost.
     charges: Option<RequestCharges>,
     in_flight_count: u32,
-    /// The batch on the drive, if it can be compared.
+    /// The batch in flight, if it can be compared.
     current: Option<Batch>,
-    /// Batches compared: an idle drive got them and nothing joined them.
+    /// The number of compared batches: dispatched to an idle drive, and not joined by another
+    /// batch.
     pub batches: u64,
-    /// Those of them that took longer than the table allows.
+    /// The number of compared batches that took longer than the table allows.
     pub overruns: u64,
-    /// The most by which one did.
+    /// The largest overrun.
     pub overrun_max: Duration,
-    /// By how much they did in all.
+    /// The sum of all overruns.
     pub overrun_sum: Duration,
 }
 
 #[derive(Debug, PartialEq)]
 struct Batch {
     submitted: Time,
-    /// b(n) of its n requests, or A and their charges.
+    /// The table's b(n) for its n requests, or A plus the requests' charges.
     time_max: Duration,
 }
 
 impl BatchWatch {
-    /// Nothing seen yet; batches are compared with `table`.
+    /// Makes a watch that compares batches with `table`.
     pub fn new(table: BatchTable) -> Self {
         Self {
             table,
@@ -53,27 +55,28 @@ impl BatchWatch {
         }
     }
 
-    /// Batches are compared with A and what their requests are charged.
+    /// Makes it compare batches with A plus the charges of their requests.
     #[must_use]
     pub fn by_costs(self, charges: RequestCharges) -> Self {
         Self { charges: Some(charges), ..self }
     }
 
-    /// Batches are compared with these from now on; what was counted stays.
+    /// Compares batches with the new values from now on; the counts stay.
     ///
     /// # Panics
-    /// When something is on the drive.
+    /// If a request is in flight.
     pub fn compare_with(&mut self, table: BatchTable, charges: Option<RequestCharges>) {
         assert_eq!(self.in_flight_count, 0, "the table changes under a batch");
         (self.table, self.charges) = (table, charges);
     }
 
-    /// The last instant at which the batch on the drive is not late; none where nothing says it.
+    /// Returns the last instant at which the batch in flight is not late; `None` if no batch is
+    /// compared.
     pub fn late_from(&self) -> Option<Time> {
         self.current.as_ref().and_then(|batch| batch.submitted.checked_add(batch.time_max))
     }
 
-    /// What a batch may take; none where nothing says it.
+    /// Returns the longest time allowed for a batch; `None` if the table or costs do not cover it.
     fn time_max(&self, batch: &[Request]) -> Option<Duration> {
         let Some(charges) = &self.charges else {
             let count = u32::try_from(batch.len()).expect("at most the depth");
@@ -84,7 +87,7 @@ impl BatchWatch {
         })
     }
 
-    /// The drive was seen to hold nothing any more.
+    /// Compares the batch; called when no request is in flight any more.
     fn drained(&mut self, now: Time) {
         let Some(batch) = self.current.take() else { return };
         self.batches += 1;
@@ -123,7 +126,7 @@ mod tests {
 
     const REQUEST: Request = Request::plain(RequestId(1), Class::Hard, Bytes::from_kib(4));
 
-    /// Batches of these sizes follow each other at once, and the drive is empty after `took_ms`.
+    /// Dispatches batches of these sizes at one instant; the drive completes all after `took_ms`.
     fn watch(batches: &[usize], took_ms: u64) -> BatchWatch {
         let table = BatchTable::new(&[Duration::from_ms(5), Duration::from_ms(8)]).unwrap();
         let mut watch = BatchWatch::new(table);
@@ -143,7 +146,7 @@ mod tests {
         assert_eq!((late.batches, late.overruns, late.overrun_max.ns()), (1, 1, 3_000_000));
     }
 
-    /// A = 3 ms and 2 ms for a request: two take 7 ms at most, where b(2) is 8 ms.
+    /// With A = 3 ms and 2 ms per request, two requests may take 7 ms, whereas b(2) is 8 ms.
     #[test]
     fn batch_is_compared_with_its_costs_where_a_proof_charges_them() {
         let cost =
@@ -166,7 +169,7 @@ mod tests {
                 watch.completed(Time::ZERO + Duration::from_ms(took_ms), request, Outcome::Done);
             }
         }
-        assert_eq!((watch.batches, watch.overruns), (2, 1), "of the last nobody knows the cost");
+        assert_eq!((watch.batches, watch.overruns), (2, 1), "the last batch's cost is unknown");
         assert_eq!(watch.overrun_max, Duration::from_ms(1));
     }
 

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Holds a run against everything that the drive was measured to keep.
+//! Compares a run with all contracts that the drive was measured to keep.
 //!
-//! Every bound rests on one contract of the drive (`tidegate_model::DriveContract`). When a response exceeds
-//! its bound, the first question is whether the drive broke that contract. One file for each
-//! contract beside b(i), which `batch_watch` has; what nobody measured is not watched.
+//! Every bound rests on one drive contract (`tidegate_model::DriveContract`). If a response exceeds
+//! its bound, the first question is whether the drive broke that contract. Each contract besides
+//! b(i), which `batch_watch` covers, has its own file; a contract that was not measured is not
+//! watched.
 //!
-//! As there, times run from submission to when the host saw a completion: on a real clock they
-//! contain how late the host was.
+//! As in `batch_watch`, times run from submission until the host saw a completion: on a real clock
+//! they include the host's lateness.
 
 mod drain;
 mod overruns;
@@ -25,7 +26,7 @@ pub use overruns::Overruns;
 pub use priority::PriorityWatch;
 pub use residence::ResidenceWatch;
 
-/// A watch for each contract that was measured; see the module's text.
+/// The watches of all measured contracts.
 #[derive(Debug, PartialEq)]
 pub struct ContractWatch {
     batches: BatchWatch,
@@ -35,7 +36,7 @@ pub struct ContractWatch {
 }
 
 impl ContractWatch {
-    /// Nothing seen yet; batches are compared with `table`, all else with `contracts`.
+    /// Makes watches that compare batches with `table` and everything else with `contracts`.
     pub fn new(table: BatchTable, contracts: &Contracts) -> Self {
         Self {
             batches: BatchWatch::new(table),
@@ -45,14 +46,14 @@ impl ContractWatch {
         }
     }
 
-    /// The same, batches compared with A and what their requests are charged: for proofs that
-    /// rest on these.
+    /// Makes it compare batches with A plus the charges of their requests, for proofs that rest on
+    /// these.
     #[must_use]
     pub fn by_costs(self, charges: RequestCharges) -> Self {
         Self { batches: self.batches.by_costs(charges), ..self }
     }
 
-    /// What was seen of a contract; none where it was never measured.
+    /// Returns the overruns of a contract; `None` if it was never measured.
     pub fn overruns(&self, contract: DriveContract) -> Option<Overruns> {
         match contract {
             DriveContract::Batches => Some(Overruns {
@@ -67,7 +68,7 @@ impl ContractWatch {
         }
     }
 
-    /// Tells every watch.
+    /// Passes an event to every watch.
     fn tell(&mut self, tell: impl Fn(&mut dyn Observer)) {
         tell(&mut self.batches);
         if let Some(drain) = &mut self.drain {

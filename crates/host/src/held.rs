@@ -1,24 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Requests that the policy had no room for.
+//! Holds the requests that the policy had no room for.
 //!
-//! Each source waits in a line of its own, in the order of release, because room for one is
-//! not always room for another: a task that sends more than its contract must not keep the
-//! others out.
+//! Each source has its own queue, in the order of release, because the policy may have room for one
+//! and not for another: a task that exceeds its contract must not block the others.
 
 use std::collections::{BTreeMap, VecDeque};
 
 use tidegate_model::{RequestId, TaskIndex};
 
-/// What waits for room, the oldest first.
+/// The requests that wait for room, oldest first.
 ///
 /// # Invariants
-/// - No line is empty.
+/// - No queue is empty.
 #[derive(Debug, Default)]
 pub(crate) struct Held {
     lines: BTreeMap<TaskIndex, VecDeque<RequestId>>,
-    /// Memory of lines that became empty, for the next ones.
+    /// The memory of queues that became empty, for reuse.
     spare: Vec<VecDeque<RequestId>>,
-    /// Scratch of [`Self::offer`], empty between calls: the head of every line.
+    /// A scratch list for [`Self::offer`], empty between calls: the head of every queue.
     heads: Vec<(RequestId, TaskIndex)>,
 }
 
@@ -37,7 +36,7 @@ impl Held {
         line.push_back(id);
     }
 
-    /// Forgets everything.
+    /// Removes all requests.
     pub(crate) fn clear(&mut self) {
         while let Some((_, mut line)) = self.lines.pop_first() {
             line.clear();
@@ -45,11 +44,11 @@ impl Held {
         }
     }
 
-    /// Offers what is held in the order of release, each line until it is refused; whether
-    /// any was taken. Names rise with the order of release.
+    /// Offers the held requests in the order of release, each queue until one is refused; returns
+    /// whether any was taken. Identifiers rise in the order of release.
     ///
     /// # Complexity
-    /// O(lines) for each request that is taken.
+    /// O(queues) for each request that is taken.
     pub(crate) fn offer(&mut self, mut is_taken: impl FnMut(RequestId) -> bool) -> bool {
         let mut heads = std::mem::take(&mut self.heads);
         heads.extend(self.lines.iter().map(|(&source, line)| (line[0], source)));
@@ -72,7 +71,7 @@ impl Held {
         is_any_taken
     }
 
-    /// Removes the oldest of a line; the one behind it.
+    /// Removes a queue's oldest request; returns the next one.
     fn pop(&mut self, source: TaskIndex) -> Option<RequestId> {
         let line = self.lines.get_mut(&source).expect("a line that has a head");
         line.pop_front();
@@ -88,8 +87,8 @@ impl Held {
 mod tests {
     use super::*;
 
-    /// Goal: a service that holds and offers again allocates nothing. Method: a line that becomes
-    /// empty, by offers or at once, gives its memory to the next line.
+    /// Goal: a service that holds and offers again allocates nothing. Method: a queue that becomes
+    /// empty, by offers or by clearing, gives its memory to the next queue.
     #[test]
     fn an_empty_line_gives_its_memory_to_the_next() {
         let mut held = Held::default();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The loop: carries out what a policy decides, by the protocol of `tidegate_policy::Policy`.
+//! The loop: executes a policy's decisions, by the protocol of `tidegate_policy::Policy`.
 //!
 //! ```text
 //!           +--> completions --> held requests --> releases --> decide ... decide --+
@@ -9,9 +9,9 @@
 //!           +-------------------------------------------------- settled <-----------+
 //! ```
 //!
-//! A host that comes late, as every host on a real clock does, observes all that happened
-//! meanwhile at the instant at which it came, but a request keeps its nominal `released`:
-//! lateness of the host is part of every response time.
+//! A late host, as every host on a real clock is, observes all events since the last instant at its
+//! current instant, but a request keeps its nominal `released`: the host's lateness is part of
+//! every response time.
 
 use tidegate_model::{Class, Outcome, RequestId, TaskIndex, Time};
 use tidegate_policy::{Event, NoticeKind, Policy};
@@ -24,11 +24,11 @@ use crate::round::Round;
 use crate::run::{Run, RunEnd};
 use crate::under_way::{Ended, UnderWay};
 
-/// A run under way.
+/// A run in progress.
 ///
 /// # Panics
-/// In all its methods when policy and back end break their protocol with the host, or a run
-/// exceeds what can be counted (584 years, 2^38 requests).
+/// All its methods panic if policy or back end break their protocol with the host, or if a run
+/// exceeds the counters (584 years, 2^38 requests).
 ///
 /// # Complexity
 /// O(log n) for each release of one of n sources, O(1) for everything else.
@@ -36,7 +36,7 @@ pub struct Host<'a, B: Backend, P, O> {
     round: Round<P, ()>,
     backend: &'a mut B,
     under_way: UnderWay<'a, O>,
-    /// Scratch, empty between instants.
+    /// A scratch list, empty between instants.
     completions: Vec<Completion<(), B::Fault>>,
     /// Tasks that report a miss after every job.
     cheats: &'a [TaskIndex],
@@ -65,15 +65,15 @@ impl<'a, B: Backend<Payload = ()>, P: Policy, O: Observer> Host<'a, B, P, O> {
         }
     }
 
-    /// From the first instant to the last: until everything is released and no real-time
-    /// work remains; without tasks, until the drive is idle and the policy sends nothing
-    /// more; or until `is_cancelled`, which is asked before every instant.
+    /// Runs from the first instant to the last: until everything is released and no real-time
+    /// request remains; without tasks, until the drive is idle and the policy dispatches nothing
+    /// more; or until `is_cancelled`, which is checked before every instant.
     ///
-    /// After the last release of a run that is measured in jobs no best effort is released.
+    /// In a run that is measured in jobs, no best effort is released after the tasks' last release.
     /// Best effort may be in flight at the end: see [`Self::drain`].
     ///
     /// # Errors
-    /// When execution itself fails.
+    /// If the backend fails.
     pub fn run(&mut self, is_cancelled: impl Fn() -> bool) -> Result<(), B::Error> {
         self.backend.begin();
         loop {
@@ -89,11 +89,11 @@ impl<'a, B: Backend<Payload = ()>, P: Policy, O: Observer> Host<'a, B, P, O> {
         }
     }
 
-    /// Waits for what is in flight: I/O on a device is never abandoned. Nothing is released
-    /// or dispatched any more.
+    /// Waits for the requests in flight, because I/O on a device is never abandoned. Nothing more
+    /// is released or dispatched.
     ///
     /// # Errors
-    /// When execution itself fails.
+    /// If the backend fails.
     pub fn drain(&mut self) -> Result<(), B::Error> {
         loop {
             self.observe_completions()?;
@@ -104,10 +104,10 @@ impl<'a, B: Backend<Payload = ()>, P: Policy, O: Observer> Host<'a, B, P, O> {
         }
     }
 
-    /// Returns what came of the run.
+    /// Returns the results of the run.
     ///
     /// # Panics
-    /// When [`Self::run`] did not come to its end: there is nothing to tell.
+    /// If [`Self::run`] has not reached its end.
     pub fn finish(mut self) -> Run {
         let ended = self.backend.now();
         self.under_way.observer.ended(ended);
@@ -117,13 +117,13 @@ impl<'a, B: Backend<Payload = ()>, P: Policy, O: Observer> Host<'a, B, P, O> {
         Run { metrics, events, end, ended, real_time_left, best_effort_left }
     }
 
-    /// When the host has to act though nothing comes back.
+    /// Returns the next instant at which the host must act without a completion.
     fn next_instant(&self) -> Option<Time> {
         let instants = [self.under_way.sources.next_release(), self.round.not_before()];
         instants.into_iter().flatten().min()
     }
 
-    /// Everything that happens at one instant.
+    /// Handles all events of one instant.
     fn settle(&mut self) -> Result<(), B::Error> {
         let now = self.observe_completions()?;
         if self.round.not_before().is_some_and(|at| at <= now) {
@@ -147,11 +147,11 @@ impl<'a, B: Backend<Payload = ()>, P: Policy, O: Observer> Host<'a, B, P, O> {
         is_served || *in_flight_count == 0 && self.next_instant().is_none()
     }
 
-    /// Takes note of what came back; the instant at which that was.
+    /// Handles the completions; returns their instant.
     fn observe_completions(&mut self) -> Result<Time, B::Error> {
         let mut completions = std::mem::take(&mut self.completions);
         self.backend.reap(&mut completions)?;
-        // Read after reaping: what came back did so before this instant.
+        // Read after reaping, so that all completions are before this instant.
         let now = self.backend.now();
         for Completion { id, result, .. } in completions.drain(..) {
             self.complete(now, id, result.map_or(Outcome::Failed, |()| Outcome::Done));
@@ -169,8 +169,9 @@ impl<'a, B: Backend<Payload = ()>, P: Policy, O: Observer> Host<'a, B, P, O> {
         }
     }
 
-    /// What a soft real-time task reports at the end of a job: that it came after its due, and
-    /// that it was the last. A job that never ends is never reported. A cheat reports every job.
+    /// Reports a soft real-time task's end of a job to the policy: that it was late, and that it
+    /// was the stream's last. A job that never ends is not reported. A task in `cheats` reports a
+    /// miss for every job.
     fn report(&mut self, now: Time, task: TaskIndex, is_late: bool, is_last: bool) {
         if is_late || self.cheats.contains(&task) {
             self.round.tell(now, Event::Notice { task, kind: NoticeKind::DeadlineMissed });
@@ -193,7 +194,7 @@ impl<'a, B: Backend<Payload = ()>, P: Policy, O: Observer> Host<'a, B, P, O> {
 
     fn dispatch(&mut self, now: Time) -> Result<(), B::Error> {
         self.decide(now)?;
-        // What the policy just sent made room for what it had none for.
+        // The last dispatch may have made room for held requests.
         while self.round.offer_held(now, &mut self.under_way) {
             self.decide(now)?;
         }

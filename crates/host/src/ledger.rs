@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Requests that are released and not complete, and the jobs they belong to.
+//! Keeps the requests that are released and not complete, and their jobs.
 //!
-//! A request's name holds the number of its slot here, so finding it is one array access;
-//! above it stands a number that rises with each release, so a name is never used twice
-//! and names rise in the order of release. Slots are reused: memory is bounded by what was
-//! outstanding at once.
+//! A request's identifier contains its slot number, so finding a request takes one array access.
+//! The bits above it hold a number that rises with each release, so identifiers are never reused
+//! and rise in the order of release. Slots are reused: memory is bounded by the largest number of
+//! outstanding requests.
 
 use tidegate_model::{Outcome, Request, RequestId, Tag, TaskIndex, Time};
 
-/// Entries with a number each; numbers of removed entries are used again.
+/// Numbered entries; the numbers of removed entries are reused.
 #[derive(Debug)]
 struct Slab<T> {
     entries: Vec<Option<T>>,
@@ -20,7 +20,7 @@ impl<T> Slab<T> {
         Self { entries: Vec::with_capacity(expected), free: Vec::with_capacity(expected) }
     }
 
-    /// The slot that the next insertion uses.
+    /// Returns the slot that the next insertion uses.
     fn next_slot(&self) -> u32 {
         let fresh = || u32::try_from(self.entries.len()).expect("fewer entries than 2^32");
         self.free.last().copied().unwrap_or_else(fresh)
@@ -46,8 +46,8 @@ impl<T> Slab<T> {
     }
 }
 
-/// A number of an outstanding request that is below the most that were outstanding at
-/// once: an index for whoever keeps something about each.
+/// Returns the slot number of an outstanding request, for use as an index into per-request tables.
+/// It is below the largest number of requests that were outstanding at once.
 ///
 /// # Panics
 /// Never: the number has 26 bits.
@@ -63,23 +63,23 @@ struct Tracked {
     is_dispatched: bool,
 }
 
-/// Where a job stands in the ledger.
+/// A job's index in the ledger.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct JobSlot(u32);
 
 #[derive(Debug)]
 struct OpenJob {
     requests_left: u32,
-    /// The worst of its requests that ended.
+    /// The worst ending of its requests so far.
     ending: Ending,
 }
 
-/// How a request, or the worst of a job's, ended.
+/// How a request ended, or the worst ending of a job's requests.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Ending {
-    /// The device did what was asked.
+    /// The device served it.
     Served,
-    /// The policy gave it up, as its contract allows.
+    /// The policy dropped it, as its contract allows.
     Dropped,
     /// The device reported an error.
     Failed,
@@ -94,13 +94,13 @@ impl From<Outcome> for Ending {
     }
 }
 
-/// A job whose last request completed, or whose run ended before that.
+/// A job whose last request completed, or that was unfinished at the run's end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Job {
     pub(crate) source: TaskIndex,
-    /// The nominal instant.
+    /// The nominal release time.
     pub(crate) released: Time,
-    /// The worst end that one of its requests came to.
+    /// The worst ending of its requests.
     pub(crate) ending: Ending,
 }
 
@@ -110,7 +110,7 @@ impl Job {
     }
 }
 
-/// Everything outstanding; see the module's text.
+/// All requests that are released and not complete, and their jobs.
 #[derive(Debug)]
 pub(crate) struct Ledger {
     requests: Slab<Tracked>,
@@ -120,14 +120,19 @@ pub(crate) struct Ledger {
 }
 
 impl Ledger {
-    /// 64 million requests may be outstanding at once, 274 thousand million in a run.
+    /// The number of bits for the slot: 2^26 requests can be outstanding at once, and 2^38 can be
+    /// released in a run.
     const SLOT_BITS: u32 = 26;
 
     pub(crate) const OUTSTANDING_MAX: u32 = 1 << Self::SLOT_BITS;
 
-    /// An empty one for at most `outstanding_max` requests at once, with room for `expected`.
+    /// Makes an empty ledger for at most `outstanding_max` requests at once, with room for
+    /// `expected`.
     pub(crate) fn new(outstanding_max: u32, expected: usize) -> Self {
-        assert!(outstanding_max <= Self::OUTSTANDING_MAX, "there are names for 2^26 at once");
+        assert!(
+            outstanding_max <= Self::OUTSTANDING_MAX,
+            "at most 2^26 requests can be outstanding at once"
+        );
         Self {
             requests: Slab::with_room(expected),
             jobs: Slab::with_room(expected),
@@ -136,17 +141,17 @@ impl Ledger {
         }
     }
 
-    /// A new job of `requests` requests, which are yet to be added.
+    /// Adds a job of `requests` requests; the caller then adds the requests.
     pub(crate) fn open_job(&mut self, requests: u32) -> JobSlot {
         JobSlot(self.jobs.insert(OpenJob { requests_left: requests, ending: Ending::Served }))
     }
 
-    /// Whether another request may be outstanding.
+    /// Returns whether another request may be outstanding.
     pub(crate) fn has_room(&self) -> bool {
         self.requests.next_slot() < self.outstanding_max
     }
 
-    /// Adds a request of `job`, made under the name that it gets.
+    /// Adds a request of `job`; `make` builds it from its identifier.
     pub(crate) fn open_request(
         &mut self,
         job: JobSlot,
@@ -171,12 +176,12 @@ impl Ledger {
         u32::try_from(slot).expect("a slot has 26 bits")
     }
 
-    /// The request of that name, which is released and not dispatched.
+    /// Returns a request that is released and not dispatched.
     pub(crate) fn queued(&mut self, id: RequestId) -> Request {
         self.tracked(id).request
     }
 
-    /// The request of that name, from now on dispatched, under this tag.
+    /// Marks a request as dispatched with this tag, and returns it.
     pub(crate) fn dispatch(&mut self, id: RequestId, tag: Tag) -> Request {
         let tracked = self.tracked(id);
         assert!(!tracked.is_dispatched, "{id:?} dispatched twice");
@@ -192,14 +197,14 @@ impl Ledger {
             .unwrap_or_else(|| panic!("{id:?} is not outstanding"))
     }
 
-    /// Removes a request that will not be served, and its job with the last of its requests.
+    /// Removes a request that will not be served, and its job if it was the job's last request.
     pub(crate) fn drop_queued(&mut self, id: RequestId) -> (Request, Option<Job>) {
         assert!(!self.tracked(id).is_dispatched, "{id:?} dropped after it was dispatched");
         let tracked = self.requests.remove(Self::slot(id)).expect("just seen");
         (tracked.request, self.complete_part(tracked.job, &tracked.request, Ending::Dropped))
     }
 
-    /// Removes a request that came back, and its job with the last of its requests.
+    /// Removes a completed request, and its job if it was the job's last request.
     pub(crate) fn complete(&mut self, id: RequestId, outcome: Outcome) -> (Request, Option<Job>) {
         assert!(self.tracked(id).is_dispatched, "{id:?} completed before it was dispatched");
         let tracked = self.requests.remove(Self::slot(id)).expect("just seen");
@@ -218,10 +223,11 @@ impl Ledger {
         Some(Job::of(request, job.ending))
     }
 
-    /// Jobs that are released and not complete, in no order that means anything.
+    /// Returns the jobs that are released and not complete, in unspecified order.
     ///
     /// # Complexity
-    /// O(n log n) for n requests outstanding: asked for once, so that jobs stay small.
+    /// O(n log n) for n outstanding requests. It is called once per run, so jobs need not be
+    /// indexed.
     pub(crate) fn unfinished_jobs(&self) -> impl Iterator<Item = Job> {
         let mut left: Vec<&Tracked> = self.requests.entries.iter().flatten().collect();
         left.sort_unstable_by_key(|tracked| tracked.job.0);
@@ -288,8 +294,8 @@ mod tests {
         assert!(ledger.has_room());
     }
 
-    /// Goal: memory is bounded by what is outstanding. Method: a long run with never more
-    /// than 5 outstanding.
+    /// Goal: memory is bounded by the outstanding requests. Method: a long run with at most 5
+    /// outstanding.
     #[test]
     fn slots_are_used_again_and_names_are_not() {
         let mut ledger = ledger();

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! What every host of a policy shares: the one loop, the sources of a workload, the requests
-//! under way, and what is counted.
+//! The parts that all hosts of a policy share: the loop, the sources of a workload, the outstanding
+//! requests, and the metrics.
 //!
 //! A [`Host`] runs a policy on a [`Backend`], which executes requests and tells the time: a
 //! simulated drive in virtual time (`sim`) or a device on the real clock (`engine`). An
-//! [`Observer`] watches a run. Nothing here reads a clock or a disk. Memory grows with what is
-//! outstanding, never with the length of a run.
+//! [`Observer`] watches a run. Nothing here reads a clock or a disk. Memory grows with the
+//! outstanding requests, never with the length of a run.
 
 mod backend;
 mod batch_watch;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! What is counted in a run: response times and volumes, for each source and in total.
+//! Counts a run's response times and volumes, for each source and in total.
 //!
-//! Memory does not grow with the run: times go to a [`Distribution`].
+//! Memory does not grow with the run, because times are kept in a [`Distribution`].
 
 use tidegate_model::{Bytes, Duration, Outcome, Task, TaskIndex, Time, Workload};
 
@@ -9,12 +9,12 @@ use crate::ledger::{Ending, Job};
 use tidegate_stats::Distribution;
 use tidegate_stats::Memory;
 
-/// Requests and what they moved.
+/// A number of requests and their bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Volume {
-    /// How many.
+    /// The number of requests.
     pub requests: u64,
-    /// How much.
+    /// The number of bytes.
     pub bytes: u64,
 }
 
@@ -25,14 +25,13 @@ impl Volume {
     }
 }
 
-/// What completed up to the last release, though nobody knows at the time which is last.
+/// The volume completed up to the last release; which release is the last is known only later.
 ///
-/// Completions after the latest release stand apart until a later release shows that they
-/// count.
+/// Completions after the latest release are kept apart until a later release shows that they count.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 struct UpToLastRelease {
     counted: Volume,
-    /// Completed after `release`.
+    /// The volume completed after `release`.
     apart: Volume,
     release: Time,
 }
@@ -57,32 +56,32 @@ impl UpToLastRelease {
     }
 }
 
-/// What is counted for one task or load.
+/// The counts of one task or load.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SourceMetrics {
-    /// Its name in the workload.
+    /// The source's name in the workload.
     pub name: String,
-    /// What a response time is held against; none for best effort.
+    /// The relative deadline; `None` for best effort.
     pub deadline: Option<Duration>,
-    /// Response times of complete jobs, from the nominal release to when the host saw the
-    /// last request complete; for best effort each request is a job.
+    /// Response times of complete jobs, from the nominal release until the host saw the last
+    /// request complete; for best effort each request is a job.
     pub responses: Distribution,
-    /// Jobs that were complete after their deadline, or not complete and past it.
+    /// The number of jobs that completed after their deadline, or were unfinished and past it.
     pub misses: u64,
-    /// Jobs of which a request failed; they are in no other figure about jobs.
+    /// The number of jobs with a failed request; no other job figure includes them.
     pub failed_jobs: u64,
-    /// Jobs of which a request was dropped, as their task's quality allows; they are in no
-    /// other figure about jobs.
+    /// The number of jobs with a dropped request, as their task's quality allows; no other job
+    /// figure includes them.
     pub dropped_jobs: u64,
-    /// Requests that were dropped.
+    /// The number of dropped requests.
     pub dropped_requests: u64,
-    /// The share of its jobs that must be served, in parts per million.
+    /// The share of the jobs that must be served, in parts per million.
     pub quality_ppm: u32,
-    /// Jobs that were not complete when the run ended.
+    /// The number of jobs that were unfinished when the run ended.
     pub unfinished_jobs: u64,
-    /// Requests that completed in the whole run.
+    /// The requests completed in the whole run.
     pub completed: Volume,
-    /// Requests that failed; they are in no volume.
+    /// The number of failed requests; no volume includes them.
     pub failed_requests: u64,
     in_window: UpToLastRelease,
 }
@@ -105,12 +104,12 @@ impl SourceMetrics {
         }
     }
 
-    /// Complete jobs.
+    /// Returns the number of complete jobs.
     pub const fn jobs(&self) -> u64 {
         self.responses.count()
     }
 
-    /// Whether all its jobs but those that may be dropped were served by their deadlines,
+    /// Returns whether all jobs, except those that may be dropped, were served by their deadlines
     /// without an error.
     pub fn is_kept(&self) -> bool {
         let ended = u128::from(self.jobs() + self.dropped_jobs);
@@ -155,26 +154,27 @@ impl SourceMetrics {
 /// Sums over several sources.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Totals {
-    /// What completed in the whole run.
+    /// The volume completed in the whole run.
     pub completed: Volume,
-    /// What completed up to the last release.
+    /// The volume completed up to the last release.
     pub completed_in_window: Volume,
-    /// How long that window is: from the start of the run to its last release.
+    /// The length of that window: from the start of the run to its last release.
     pub window: Duration,
-    /// Requests that failed.
+    /// The number of failed requests.
     pub failed_requests: u64,
 }
 
 impl Totals {
-    /// Bytes per second up to the last release, rounded down; none if that was at once.
+    /// Returns the throughput in bytes per second up to the last release, rounded down; `None` if
+    /// the last release was at the start.
     ///
     /// # Panics
-    /// On 2^64 bytes per second, which no drive moves.
+    /// At 2^64 bytes per second or more, which no drive reaches.
     pub fn throughput_bytes_per_s(&self) -> Option<u64> {
         let window_ns = u128::from(self.window.ns());
         let bytes = u128::from(self.completed_in_window.bytes) * 1_000_000_000;
         let per_s = bytes.checked_div(window_ns)?;
-        Some(u64::try_from(per_s).expect("no drive moves 2^64 bytes in a second"))
+        Some(u64::try_from(per_s).expect("no drive transfers 2^64 bytes in a second"))
     }
 
     fn add(&mut self, source: &SourceMetrics, last_release: Time) {
@@ -184,17 +184,17 @@ impl Totals {
     }
 }
 
-/// What is counted in one run.
+/// The counts of one run.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RunMetrics {
-    /// Tasks first, then best-effort loads: the index is that of the source.
+    /// Tasks first, then best-effort loads; indexed by source.
     sources: Vec<SourceMetrics>,
     task_count: usize,
     last_release: Time,
 }
 
 impl RunMetrics {
-    /// Counters at zero for the sources of that workload.
+    /// Makes zero counters for the workload's sources.
     pub(crate) fn new(workload: &Workload, memory: Memory) -> Self {
         let tasks = workload.tasks.iter().map(|task| SourceMetrics {
             quality_ppm: task.quality_ppm,
@@ -209,32 +209,32 @@ impl RunMetrics {
         }
     }
 
-    /// The tasks, in the order of the workload.
+    /// Returns the tasks' counts, in the workload's order.
     pub fn tasks(&self) -> &[SourceMetrics] {
         &self.sources[..self.task_count]
     }
 
-    /// The best-effort loads, in the order of the workload.
+    /// Returns the best-effort loads' counts, in the workload's order.
     pub fn loads(&self) -> &[SourceMetrics] {
         &self.sources[self.task_count..]
     }
 
-    /// The instant of the last release of any source.
+    /// Returns the instant of the last release of any source.
     pub const fn last_release(&self) -> Time {
         self.last_release
     }
 
-    /// All tasks together.
+    /// Returns the totals of all tasks.
     pub fn real_time(&self) -> Totals {
         self.totals(self.tasks())
     }
 
-    /// All best-effort loads together.
+    /// Returns the totals of all best-effort loads.
     pub fn best_effort(&self) -> Totals {
         self.totals(self.loads())
     }
 
-    /// One source, or some.
+    /// Returns the totals of the given sources.
     pub fn totals(&self, sources: &[SourceMetrics]) -> Totals {
         let window = self.last_release.since(Time::ZERO);
         let mut totals = Totals { window, ..Totals::default() };
@@ -244,23 +244,23 @@ impl RunMetrics {
         totals
     }
 
-    /// All sources together.
+    /// Returns the totals of all sources.
     pub fn all(&self) -> Totals {
         self.totals(&self.sources)
     }
 
-    /// Whether every job of every task that was released, but those that may be dropped, was
-    /// finished by its deadline, without an error.
+    /// Returns whether every released job of every task, except those that may be dropped, was
+    /// finished by its deadline without an error.
     pub fn is_kept(&self) -> bool {
         self.tasks().iter().all(SourceMetrics::is_kept)
     }
 
-    /// Takes note that a job was released.
+    /// Counts the release of a job.
     pub(crate) fn release(&mut self, at: Time) {
         self.last_release = self.last_release.max(at);
     }
 
-    /// Takes note that a request completed.
+    /// Counts a completed request.
     pub(crate) fn complete_request(
         &mut self,
         source: TaskIndex,
@@ -272,18 +272,18 @@ impl RunMetrics {
         source.complete_request(at, self.last_release, size, outcome);
     }
 
-    /// Takes note that a request was dropped.
+    /// Counts a dropped request.
     pub(crate) fn drop_request(&mut self, source: TaskIndex) {
         self.sources[source.index()].dropped_requests += 1;
     }
 
-    /// Takes note that the last request of a job completed.
+    /// Counts a job whose last request completed.
     pub(crate) fn complete_job(&mut self, at: Time, job: &Job) {
         let response = at.since(job.released);
         self.sources[job.source.index()].complete_job(response, job.ending);
     }
 
-    /// Takes note that the run ended before this job did.
+    /// Counts a job that was unfinished when the run ended.
     pub(crate) fn abandon_job(&mut self, at: Time, job: &Job) {
         self.sources[job.source.index()].abandon_job(at.since(job.released));
     }

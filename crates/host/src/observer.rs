@@ -1,38 +1,38 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Who may watch a run: checkers, recorders of traces. A run that nobody watches takes
-//! `()`, and the compiler removes every call.
+//! Observers of a run: checkers, recorders of traces. A run without an observer takes `()`, and the
+//! compiler removes every call.
 
 use tidegate_model::{Outcome, Request, Time};
 
-/// Something that is told what happens in a run, in order of time.
+/// Receives the events of a run, in order of time.
 ///
-/// `RequestId`s rise in the order of release. Instants are those at which the host came to
-/// it: on the real clock a request is told of later than its nominal `released`, and a batch
-/// at the instant of submission, later than what led to it.
+/// `RequestId`s rise in the order of release. Instants are those at which the host handled the
+/// event: on the real clock a release is reported after the request's nominal `released`, and a
+/// batch at the instant of submission, after the events that led to it.
 pub trait Observer {
-    /// A request became ready; the policy may not have had room for it yet.
+    /// A request was released; the policy may not have had room for it yet.
     fn released(&mut self, _now: Time, _request: &Request) {}
 
-    /// The policy sent these requests to the drive as one batch, never an empty one.
+    /// The policy dispatched these requests as one batch, which is never empty.
     fn dispatched(&mut self, _now: Time, _batch: &[Request]) {}
 
-    /// The drive returned a request.
+    /// The drive completed a request.
     fn completed(&mut self, _now: Time, _request: &Request, _outcome: Outcome) {}
 
-    /// The policy gave up a queued request, as the contract of its task allows.
+    /// The policy dropped a queued request, as its task's contract allows.
     fn dropped(&mut self, _now: Time, _request: &Request) {}
 
-    /// Everything that happens at this instant has happened and the policy has decided.
+    /// All events at this instant have happened, and the policy has decided.
     fn settled(&mut self, _now: Time) {}
 
-    /// The run is over.
+    /// The run has ended.
     fn ended(&mut self, _now: Time) {}
 }
 
-/// Watches nothing, and costs nothing.
+/// Observes nothing, at no cost.
 impl Observer for () {}
 
-/// Both watch, the first first.
+/// Both observe, the first one first.
 impl<A: Observer, B: Observer> Observer for (A, B) {
     fn released(&mut self, now: Time, request: &Request) {
         self.0.released(now, request);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! What a run is told, beside its policy and what executes its requests.
+//! The parameters of a run, besides its policy and its backend.
 
 use tidegate_model::{Bytes, Duration, Intensity, TaskIndex, Workload};
 use tidegate_stats::Memory;
@@ -9,54 +9,53 @@ use crate::ledger::Ledger;
 /// How long sources release.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Length {
-    /// Every task releases this many jobs; best effort comes until the last of them is
-    /// released. In a workload without tasks: every load releases this many requests.
+    /// Every task releases this many jobs; best effort is released until the last of them is
+    /// released. In a workload without tasks, every load releases this many requests.
     Jobs(u64),
-    /// Everything is released before this much time has passed.
+    /// Sources release only before this much time has passed.
     Duration(Duration),
 }
 
-/// When tasks release, after their first release at `offset`.
+/// The times at which tasks release, after their first release at `offset`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Releases {
     /// Once per period.
     Periodic,
-    /// Later than a period after the last release by a random time, uniform from zero to
-    /// `extra_max`.
+    /// Releases follow each other by a period plus a random time, uniform from zero to `extra_max`.
     Sporadic {
-        /// The longest delay.
+        /// The longest additional time.
         extra_max: Duration,
     },
 }
 
-/// A run.
+/// The parameters of a run.
 #[derive(Debug, Clone, Copy)]
 pub struct HostParams<'a> {
-    /// Who releases what.
+    /// The tasks and loads that release requests.
     pub workload: &'a Workload,
-    /// For how long.
+    /// How long they release.
     pub length: Length,
-    /// In which rhythm.
+    /// Whether tasks release periodically or sporadically.
     pub releases: Releases,
-    /// Everything random about the workload follows from it.
+    /// The seed of all random numbers of the workload.
     pub seed: u64,
-    /// How large the drive is, or is thought to be: requests lie within.
+    /// The drive's size, or the assumed size: requests lie within it.
     pub capacity: Bytes,
-    /// More requests than these, released and not complete, end the run as overloaded.
+    /// If more requests than this are released and not complete, the run ends as overloaded.
     pub outstanding_max: u32,
-    /// When it takes its memory.
+    /// When the run allocates its memory.
     pub memory: Memory,
-    /// Soft tasks that report a miss after every job, late or not. To try what a policy makes
-    /// of them; nobody else reports what did not happen.
+    /// Soft tasks that report a miss after every job, late or not. They serve to test a policy
+    /// against false reports; other tasks report only real misses.
     pub cheats: &'a [TaskIndex],
 }
 
 impl<'a> HostParams<'a> {
-    /// The capacity of a drive whose file does not say it.
+    /// The capacity of a drive whose file does not state it.
     pub const CAPACITY_DEFAULT: Bytes = Bytes::from_kib(64 << 20);
 
-    /// A run with periodic releases, seed 0, the default capacity, and as many requests
-    /// outstanding as there are names for.
+    /// Makes a run with periodic releases, seed 0, the default capacity, and the largest possible
+    /// limit of outstanding requests.
     pub const fn new(workload: &'a Workload, length: Length) -> Self {
         Self {
             workload,
@@ -70,8 +69,8 @@ impl<'a> HostParams<'a> {
         }
     }
 
-    /// Requests outstanding that a workload which the device can serve rarely exceeds: two
-    /// jobs of each task, and what closed loops keep under way.
+    /// Returns a number of outstanding requests that a workload within the device's capacity rarely
+    /// exceeds: two jobs of each task, and the outstanding requests of closed loops.
     ///
     /// # Panics
     /// Never: it is at most `outstanding_max`.
@@ -88,7 +87,7 @@ impl<'a> HostParams<'a> {
         usize::try_from(expected).expect("2^32 at most")
     }
 
-    /// Whether best effort ends with the last release of a task.
+    /// Returns whether best effort ends with the last release of a task.
     pub(crate) fn is_led_by_tasks(&self) -> bool {
         matches!(self.length, Length::Jobs(_)) && !self.workload.tasks.is_empty()
     }

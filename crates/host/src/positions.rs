@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Where the requests of a source lie: starts that are multiples of the request size,
-//! within the capacity or a part of it.
+//! The start sectors of a source's requests: multiples of the request size, within the capacity or
+//! a part of it.
 
 use tidegate_model::{Bytes, Lba, Place, Random};
 
@@ -10,7 +10,7 @@ use tidegate_model::{Bytes, Lba, Place, Random};
 /// - `count >= 1`, and `next < count` where the order is sequential.
 #[derive(Debug)]
 pub(crate) struct Positions {
-    /// Sectors of one request: positions are that far apart.
+    /// The number of sectors of a request, which is the distance between positions.
     sectors: u64,
     first: u64,
     count: u64,
@@ -24,13 +24,13 @@ enum Order {
 }
 
 impl Positions {
-    /// The positions of requests of `size` at `place` on a drive of `capacity`.
+    /// Makes the positions of requests of `size` at `place` on a drive of `capacity`.
     ///
-    /// A range that is shorter than a request has the one position that begins nearest
-    /// above its start, or the last of the drive.
+    /// A range that is shorter than a request gets one position: the first one at or above its
+    /// start, or the drive's last.
     ///
     /// # Panics
-    /// When the drive has no room for one request.
+    /// If the drive has no room for one request.
     pub(crate) fn new(place: Place, size: Bytes, capacity: Bytes, random: &mut Random) -> Self {
         let (sectors, all) = grid(size, capacity);
         assert!(all >= 1, "a drive of {capacity} has no room for a request of {size}");
@@ -44,7 +44,7 @@ impl Positions {
         Self { sectors, first, count, order }
     }
 
-    /// The start of the next request.
+    /// Returns the start of the next request.
     pub(crate) fn next(&mut self, random: &mut Random) -> Lba {
         let position = match &mut self.order {
             Order::Random => random.below(self.count),
@@ -58,20 +58,20 @@ impl Positions {
     }
 }
 
-/// Whether a request of `size` fits at `place` on a drive of `capacity` as it is, without
-/// the help that a range too short for one gets in a run.
+/// Returns whether a request of `size` fits at `place` on a drive of `capacity`, without the
+/// extension that a run gives to a range shorter than a request.
 pub fn has_room(place: Place, size: Bytes, capacity: Bytes) -> bool {
     let (first, end) = share(place, grid(size, capacity).1);
     first < end
 }
 
-/// The sectors of one request, and how many requests a drive holds.
+/// Returns the number of sectors of a request, and the number of requests that a drive holds.
 fn grid(size: Bytes, capacity: Bytes) -> (u64, u64) {
     let sectors = size.sectors_ceil().max(1);
     (sectors, capacity.get() / Lba::SECTOR_BYTES / sectors)
 }
 
-/// The first of `all` positions that `place` allows, and the one behind the last.
+/// Returns the first of `all` positions that `place` allows, and the one after its last.
 fn share(place: Place, all: u64) -> (u64, u64) {
     match place {
         Place::Random | Place::Sequential => (0, all),

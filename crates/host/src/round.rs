@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! One round of decisions, the same in every host: ask the policy until it stops dispatching, submit
-//! all of it as one batch, hold the requests that the policy had no room for and offer them again.
+//! One round of decisions, the same in every host: asks the policy until it stops dispatching,
+//! submits all dispatched requests as one batch, holds the requests that the policy had no room
+//! for, and offers them again.
 //!
-//! What a proof rests on is decided here: which requests share a batch, that nothing is offered
-//! ahead of what is held in its line, and that a policy is full only to releases. What a request is
-//! and where it comes from is the host's ([`Requests`]); how it is executed is the back end's.
+//! This module decides what a proof rests on: which requests share a batch, that no request is
+//! offered ahead of earlier held requests of its queue, and that a policy is full only to releases.
+//! The host defines its requests ([`Requests`]); the back end executes them.
 
 use tidegate_model::{Request, RequestId, Tag, TaskIndex, Time};
 use tidegate_policy::{Decision, Event, Full, Policy};
@@ -12,33 +13,33 @@ use tidegate_policy::{Decision, Event, Full, Policy};
 use crate::backend::Backend;
 use crate::held::Held;
 
-/// The requests of a host, as a [`Round`] asks for them.
+/// The host's requests, as a [`Round`] uses them.
 pub trait Requests {
     /// What travels with a request: the back end's [`Backend::Payload`].
     type Payload;
 
-    /// Returns the request of that name, which is released and not dispatched.
+    /// Returns the request with that identifier, which is released and not dispatched.
     fn released(&mut self, id: RequestId) -> Request;
 
-    /// Returns the request of that name, which is dispatched from now on, under this tag.
+    /// Marks the request with that identifier as dispatched with this tag, and returns it.
     fn dispatch(&mut self, id: RequestId, tag: Tag) -> Request;
 
-    /// Gives up a queued request that its policy dropped.
+    /// Drops a queued request, as the policy decided.
     fn drop_queued(&mut self, now: Time, id: RequestId);
 
-    /// Takes note of a batch on its way to the drive, never an empty one, and adds its payloads.
-    /// Requests that mean nothing to the drive are removed.
+    /// Records a batch that is about to be submitted, which is never empty, and adds its payloads.
+    /// Removes requests that do not go to the drive.
     fn submitted(&mut self, now: Time, batch: &mut Vec<Request>, payloads: &mut Vec<Self::Payload>);
 }
 
-/// A policy, and the requests that it had no room for; see the module's text.
+/// A policy, and the requests that it had no room for.
 #[derive(Debug)]
 pub struct Round<P, M> {
     policy: P,
     held: Held,
-    /// When the policy wants to be asked again though nothing happens.
+    /// The instant at which the policy wants to be asked again without an event.
     not_before: Option<Time>,
-    /// Scratch, empty between rounds.
+    /// A scratch list, empty between rounds.
     batch: Vec<Request>,
     payloads: Vec<M>,
 }
@@ -50,40 +51,40 @@ impl<P: Policy, M> Round<P, M> {
         Self { policy, held: Held::default(), not_before: None, batch, payloads }
     }
 
-    /// Returns when the policy wants to be asked again though nothing happens.
+    /// Returns the instant at which the policy wants to be asked again without an event.
     pub fn not_before(&self) -> Option<Time> {
         self.not_before
     }
 
-    /// Whether a request waits for room.
+    /// Returns whether a request waits for room.
     pub fn is_holding(&self) -> bool {
         !self.held.is_empty()
     }
 
-    /// Tells the policy of anything but a release.
+    /// Tells the policy of any event except a release.
     ///
     /// # Panics
-    /// When the policy is full, which it may be to releases only.
+    /// If the policy is full, which is allowed only for releases.
     pub fn tell(&mut self, now: Time, event: Event) {
         assert_eq!(self.policy.observe(now, event), Ok(()), "a policy is full to releases only");
     }
 
-    /// Offers a request to the policy, or holds it behind the requests of its line.
+    /// Offers a request to the policy, or holds it behind the held requests of its queue.
     pub fn release(&mut self, now: Time, line: TaskIndex, request: &Request) {
-        // Behind what is held already, if only to keep the order.
+        // It waits behind held requests, if only to keep the order.
         let must_wait = self.held.is_waiting(line);
         if must_wait || self.policy.observe(now, Event::Release(*request)) == Err(Full) {
             self.held.push(line, request.id);
         }
     }
 
-    /// Holds a request behind the others of its line until [`Self::offer_held`].
+    /// Holds a request behind the others of its queue until [`Self::offer_held`].
     pub fn hold(&mut self, line: TaskIndex, id: RequestId) {
         self.held.push(line, id);
     }
 
-    /// Offers what is held, each line oldest first until it is refused; whether the policy took any
-    /// of it.
+    /// Offers the held requests, each queue oldest first until one is refused; returns whether the
+    /// policy took any.
     pub fn offer_held(&mut self, now: Time, requests: &mut impl Requests) -> bool {
         if self.held.is_empty() {
             return false;
@@ -92,14 +93,14 @@ impl<P: Policy, M> Round<P, M> {
         held.offer(|id| policy.observe(now, Event::Release(requests.released(id))).is_ok())
     }
 
-    /// Asks until the policy has no more to dispatch, then submits it all as one batch; whether
-    /// there was any.
+    /// Asks the policy until it has nothing more to dispatch, then submits all as one batch;
+    /// returns whether there was any request.
     ///
     /// # Errors
-    /// When the means of submission fail.
+    /// If the submission fails.
     ///
     /// # Panics
-    /// When the policy asks to be asked at an instant that has passed.
+    /// If the policy asks for an instant that has passed.
     pub fn decide<B: Backend<Payload = M>>(
         &mut self,
         now: Time,
@@ -126,8 +127,8 @@ impl<P: Policy, M> Round<P, M> {
         Ok(true)
     }
 
-    /// Puts another policy in the place of this one. Nothing is held any more: the host offers the
-    /// new policy everything that it is to know.
+    /// Replaces the policy. Nothing is held any more: the host must offer the new policy all
+    /// requests that it must know.
     pub fn succeed(&mut self, policy: P) {
         self.policy = policy;
         self.not_before = None;

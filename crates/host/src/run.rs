@@ -1,36 +1,36 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! What came of a run.
+//! The results of a run.
 
 use tidegate_model::Time;
 
 use crate::metrics::RunMetrics;
 
-/// What came of a run.
+/// The results of a run.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Run {
     /// Response times and volumes.
     pub metrics: RunMetrics,
-    /// Releases and completions of requests, and instants that a policy asked for.
+    /// The number of releases and completions of requests, and of instants that a policy asked for.
     pub events: u64,
     /// How the run ended.
     pub end: RunEnd,
-    /// When it did.
+    /// The instant at which the run ended.
     pub ended: Time,
-    /// Real-time requests that were released and did not complete: in a complete run, the
-    /// policy lost them.
+    /// The number of real-time requests that were released and did not complete. In a complete run,
+    /// the policy lost them.
     pub real_time_left: u64,
-    /// Best-effort requests that were released and did not complete when the run ended.
+    /// The number of best-effort requests that were released and not complete when the run ended.
     pub best_effort_left: u64,
 }
 
 /// How a run ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RunEnd {
-    /// At its full length.
+    /// It ran to its full length.
     Complete,
-    /// It was cancelled: the results are of the part before.
+    /// It was cancelled: the results cover the part before that.
     Interrupted,
-    /// More requests waited than there is room for, because the workload asks for more than
-    /// the device gives: the results are of the part before.
+    /// More requests were outstanding than there is room for, because the workload exceeds the
+    /// device's capacity: the results cover the part before that.
     Overloaded,
 }

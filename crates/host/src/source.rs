@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! One task or load at run time: its rhythm, what its requests look like, and the random
-//! numbers that are its own, so that no source disturbs another.
+//! A task or load at run time: its rhythm, its requests' properties, and its own random numbers, so
+//! that sources do not affect each other.
 //!
 //! # Limited sources
-//! A source with a timer may have a limit m to its jobs under way, as a program that reads
-//! through m buffers. Job k has a nominal instant s(k), which its timer gives. It is released
-//! at r(k) = s(k), or, where m jobs are under way then, when the first of them completes. The
-//! timer goes on from s(k + 1) = max(s(k), r(k) - m gap) + gap: after a delay the source
-//! catches up as far as its buffers reach, m jobs, and what it lost beyond them is lost. A
-//! release is when the program asks, so the response time of a delayed job counts from r(k).
-//! A source that is never at its limit is released as one without.
+//! A source with a timer may limit its outstanding jobs to m, like a program that reads through m
+//! buffers. Job k has a nominal instant s(k), which the timer gives. It is released at r(k) = s(k)
+//! or, if m jobs are outstanding then, when the first of them completes. The timer continues from
+//! s(k + 1) = max(s(k), r(k) - m gap) + gap: after a delay the source catches up by at most its
+//! buffers, m jobs; it loses the jobs beyond them. The release is the instant at which the program
+//! asks, so the response time of a delayed job counts from r(k). A source that never reaches its
+//! limit is released like one without a limit.
 
 use tidegate_model::{
     Bandwidth, BestEffort, Bytes, Class, Duration, Intensity, Op, Place, Random, Request,
@@ -19,48 +19,48 @@ use tidegate_model::{
 use crate::params::{HostParams, Length, Releases};
 use crate::positions::Positions;
 
-/// What makes a source release.
+/// The trigger of a source's releases.
 #[derive(Debug)]
 enum Rhythm {
-    /// The time since its last release: `gap`, and a random time up to `extra_max`.
+    /// The time since its last release: `gap`, plus a random time up to `extra_max`.
     Timed { gap: Duration, extra_max: Duration },
-    /// A completion of its own.
+    /// The completion of one of its own jobs.
     ClosedLoop,
 }
 
-/// One task or load.
+/// A task or load at run time.
 #[derive(Debug)]
 pub(crate) struct Source {
     index: TaskIndex,
     rhythm: Rhythm,
     class: Class,
     deadline: Option<Duration>,
-    /// Requests of one job.
+    /// The number of requests per job.
     requests: u32,
     op: Op,
     size: Bytes,
     positions: Positions,
     random: Random,
-    /// Its requests may be dropped as far as its quality allows.
+    /// Whether its requests may be dropped, as far as its quality allows.
     is_optional: bool,
-    /// How many jobs it may still release.
+    /// The number of jobs that it may still release.
     jobs_left: u64,
     limit: Limit,
 }
 
-/// How many jobs of a source are under way, and what that means for the next.
+/// The number of a source's outstanding jobs, and its effect on the next job.
 #[derive(Debug)]
 struct Limit {
-    /// m; none where jobs come whatever became of those before them.
+    /// The limit m; `None` if jobs do not wait for earlier ones.
     under_way_max: Option<u32>,
     under_way: u32,
-    /// When a job that was under way at the limit last completed.
+    /// The last instant at which a job completed while the limit was reached.
     open_from: Time,
-    /// The nominal instant of the job that waits for one to complete.
+    /// The nominal instant of the job that waits for a completion.
     waiting: Option<Time>,
-    /// The nominal instant of the job that waited, and has a timer again.
+    /// The nominal instant of the job that waited and whose timer is set again.
     freed: Option<Time>,
-    /// No job is released any more.
+    /// Whether the source releases no more jobs.
     has_ended: bool,
 }
 
@@ -81,12 +81,12 @@ impl Limit {
     }
 }
 
-/// What the end of a job leads to.
+/// The effect of a job's end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct JobEnd {
-    /// A job that waited for this one may be released now.
+    /// Whether a job that waited for this one may be released now.
     pub(crate) is_next_freed: bool,
-    /// It was the last job of its source.
+    /// Whether this was the last job of its source.
     pub(crate) is_last: bool,
 }
 
@@ -115,7 +115,7 @@ impl Source {
 
     pub(crate) fn of_load(load: &BestEffort, index: TaskIndex, params: &HostParams) -> Self {
         let timed = |rate: Bandwidth| Rhythm::Timed {
-            // Never no time at all: that would be endless load at one instant.
+            // At least 1 ns: a gap of zero would release without end at one instant.
             gap: rate.transfer_time_floor(load.size).max(Duration::from_ns(1)),
             extra_max: Duration::ZERO,
         };
@@ -135,7 +135,7 @@ impl Source {
             size: load.size,
             positions,
             random,
-            // Beside tasks it is theirs to say when a load ends.
+            // A load that runs with tasks ends with them.
             is_optional: false,
             jobs_left: if params.is_led_by_tasks() { u64::MAX } else { jobs(params.length) },
             limit: Limit::new(under_way_max),
@@ -150,7 +150,7 @@ impl Source {
         matches!(self.rhythm, Rhythm::ClosedLoop)
     }
 
-    /// Whether it may release another job.
+    /// Returns whether it may release another job.
     pub(crate) const fn is_open(&self) -> bool {
         self.jobs_left > 0
     }
@@ -174,13 +174,13 @@ impl Source {
         JobEnd { is_next_freed: waited.is_some(), is_last }
     }
 
-    /// The nominal instant of the job whose timer rang at `at`.
+    /// Returns the nominal instant of the job whose timer expired at `at`.
     pub(crate) fn nominal(&mut self, at: Time) -> Time {
         self.limit.freed.take().unwrap_or(at)
     }
 
-    /// Whether the job of the nominal instant `at` has to wait for another to complete; if so,
-    /// it is kept until then.
+    /// Returns whether the job with the nominal instant `at` must wait for a completion; if so,
+    /// remembers it until then.
     pub(crate) fn must_wait(&mut self, at: Time) -> bool {
         let must_wait = self.limit.is_reached();
         if must_wait {
@@ -189,18 +189,18 @@ impl Source {
         must_wait
     }
 
-    /// When the job of the nominal instant `at` is released: r(k) of s(k).
+    /// Returns the release time r(k) of the job with the nominal instant `at`, s(k).
     pub(crate) fn release_of(&self, at: Time) -> Time {
         at.max(self.limit.open_from)
     }
 
-    /// Releases no job any more.
+    /// Ends the source: it releases no more jobs.
     pub(crate) fn end(&mut self) {
         self.limit.has_ended = true;
     }
 
-    /// The nominal instant of the next job after one at `at` that was released at `released`,
-    /// if there is one before `until`.
+    /// Returns the nominal instant of the next job after one at `at` that was released at
+    /// `released`; `None` if there is none before `until`.
     pub(crate) fn next_job(&mut self, at: Time, released: Time, until: Time) -> Option<Time> {
         let Rhythm::Timed { gap, extra_max } = self.rhythm else {
             unreachable!("a closed loop has no timer");
@@ -214,7 +214,7 @@ impl Source {
             None => self.random.bits(),
         };
         let lag_max = self.limit.under_way_max.and_then(|jobs| gap.checked_mul(u64::from(jobs)));
-        // A lag beyond the start of time is no lag.
+        // If the lag reaches back before the start of time, it has no effect.
         let earliest = lag_max.and_then(|lag_max| released.since(Time::ZERO).checked_sub(lag_max));
         let at = at.max(Time::ZERO + earliest.unwrap_or_default());
         let next = at.checked_add(gap).and_then(|at| at.checked_add(Duration::from_ns(extra)));
@@ -222,12 +222,12 @@ impl Source {
         next.filter(|&next| next < until)
     }
 
-    /// How many requests a job has.
+    /// Returns the number of requests of a job.
     pub(crate) const fn requests(&self) -> u32 {
         self.requests
     }
 
-    /// A new request under that name, released at that nominal instant.
+    /// Makes a request with that identifier, released at that nominal instant.
     pub(crate) fn request(&mut self, id: RequestId, released: Time) -> Request {
         Request {
             id,
@@ -235,7 +235,7 @@ impl Source {
             class: self.class,
             released,
             eligible: released,
-            // A deadline beyond the end of time is none.
+            // A deadline beyond the end of time is no deadline.
             due: self.deadline.and_then(|deadline| released.checked_add(deadline)),
             op: self.op,
             start: self.positions.next(&mut self.random),
@@ -247,7 +247,7 @@ impl Source {
     }
 }
 
-/// The generator of a source, and its positions.
+/// Makes a source's random number generator and its positions.
 fn chance(index: TaskIndex, place: Place, size: Bytes, params: &HostParams) -> (Random, Positions) {
     let mut random = Random::new(params.seed, u64::from(index.0) + 1);
     let positions = Positions::new(place, size, params.capacity, &mut random);

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! All sources of a workload at run time: who releases next, and when they stop.
+//! All sources of a workload at run time: which one releases next, and when they stop.
 //!
-//! Tasks and open-loop loads have a timer each; a closed-loop load owes a release for each
-//! of its requests that completes. At one instant tasks release first, then open-loop
-//! loads, both in file order, then closed-loop loads in the order of their completions.
+//! Tasks and open-loop loads have one timer each; a closed-loop load releases again for each of its
+//! requests that completes. At one instant tasks release first, then open-loop loads, both in file
+//! order, then closed-loop loads in the order of their completions.
 //!
-//! Every instant follows from the one before it, never from when the host came to it:
-//! nothing drifts, and a host that wakes up late releases all that it slept through, each
-//! at its nominal instant, whatever became of earlier jobs (dissertation 9.3.2). Only a source
-//! with a limit to its jobs under way waits for them, by the rule of `source`.
+//! Each nominal instant is computed from the previous one, never from the time at which the host
+//! handled it. So nothing drifts, and a host that wakes up late releases all jobs that became due
+//! meanwhile, each at its nominal instant, regardless of earlier jobs (dissertation 9.3.2). Only a
+//! source with a limit on its outstanding jobs waits for them, by the rule of `source`.
 
 use std::cmp::Reverse;
 use std::collections::binary_heap::PeekMut;
@@ -19,14 +19,14 @@ use tidegate_model::{BestEffort, Intensity, Task, TaskIndex, Time};
 use crate::params::{HostParams, Length};
 use crate::source::{JobEnd, Source};
 
-/// When sources stop.
+/// The rules for when sources stop.
 #[derive(Debug)]
 struct Ending {
-    /// Nothing is released from this instant on.
+    /// No source releases from this instant on.
     until: Time,
-    /// Nor best effort from this one on: see [`best_effort_until`].
+    /// Best effort does not release from this instant on: see [`best_effort_until`].
     best_effort_until: Time,
-    /// Best effort ends with the last release of a task.
+    /// Whether best effort ends with the last release of a task.
     is_led_by_tasks: bool,
     tasks_open_count: usize,
     last_task_release: Option<Time>,
@@ -62,10 +62,10 @@ impl Ending {
     }
 }
 
-/// When best effort ends though tasks still have jobs to release: after twice the time that
-/// their periods would take. Only where a task waits for jobs before it (`outstanding`): under
-/// an overload each of its jobs would wait for more best effort than the one before, and a run
-/// that is measured in jobs would take ever longer and never end.
+/// Returns when best effort ends although tasks still have jobs to release: after twice the time
+/// that their periods take. It applies only if a task waits for its earlier jobs (`outstanding`):
+/// under overload each of its jobs would wait for more best effort than the one before, and a run
+/// measured in jobs would never end.
 fn best_effort_until(params: &HostParams) -> Option<Time> {
     let Length::Jobs(jobs) = params.length else { return None };
     let tasks = &params.workload.tasks;
@@ -79,7 +79,7 @@ fn best_effort_until(params: &HostParams) -> Option<Time> {
     tasks.iter().map(span).collect::<Option<Vec<_>>>()?.into_iter().max()
 }
 
-/// A job to be released.
+/// A job that must be released now.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Due {
     pub(crate) source: TaskIndex,
@@ -94,17 +94,17 @@ pub(crate) struct Due {
 ///   another to complete.
 #[derive(Debug)]
 pub(crate) struct Sources {
-    /// Tasks first, then loads: the index is that of the source.
+    /// Tasks first, then loads; indexed by source.
     all: Vec<Source>,
     task_count: usize,
     timers: BinaryHeap<Reverse<(Time, TaskIndex)>>,
-    /// Closed-loop sources that are to release now, once for each entry.
+    /// Closed-loop sources that must release now, once per entry.
     owed: VecDeque<TaskIndex>,
     ending: Ending,
 }
 
 impl Sources {
-    /// The sources of a run, before the first release.
+    /// Makes the sources of a run, before the first release.
     pub(crate) fn new(params: &HostParams) -> Self {
         let workload = params.workload;
         let mut sources = Self {
@@ -151,12 +151,12 @@ impl Sources {
         TaskIndex(u32::try_from(self.all.len()).expect("fewer sources than 2^32"))
     }
 
-    /// The source of that index.
+    /// Returns the source with that index.
     pub(crate) fn source(&mut self, index: TaskIndex) -> &mut Source {
         &mut self.all[index.index()]
     }
 
-    /// The next instant at which a source releases by itself.
+    /// Returns the next instant at which a source's timer releases a job.
     pub(crate) fn next_release(&self) -> Option<Time> {
         if self.ending.is_led_by_tasks && self.ending.tasks_open_count == 0 {
             return None;
@@ -164,7 +164,7 @@ impl Sources {
         self.timers.peek().map(|Reverse((at, _))| *at)
     }
 
-    /// The next job whose nominal instant has come, the earliest first; it is counted.
+    /// Returns and counts the earliest job whose nominal instant has come.
     pub(crate) fn pop_due(&mut self, now: Time) -> Option<Due> {
         self.pop_timed(now).or_else(|| self.pop_owed(now))
     }
@@ -185,7 +185,7 @@ impl Sources {
             let released = source.release_of(at);
             let is_task = index.index() < self.task_count;
             if is_task && released >= self.ending.until {
-                // It waited until nothing is released any more.
+                // It waited until the run's releases had ended.
                 source.end();
                 PeekMut::pop(top);
                 self.ending.tasks_open_count -= 1;
@@ -219,7 +219,7 @@ impl Sources {
         None
     }
 
-    /// A job of this source ended; whether it was its last.
+    /// Ends a job of this source; returns whether it was the source's last.
     pub(crate) fn end_job(&mut self, now: Time, index: TaskIndex) -> bool {
         let source = self.source(index);
         let JobEnd { is_next_freed, is_last } = source.end_job(now);
@@ -232,7 +232,7 @@ impl Sources {
         is_last
     }
 
-    /// Whether there were tasks and nothing at all is released from `now` on.
+    /// Returns whether the workload has tasks and no source releases from `now` on.
     pub(crate) fn is_real_time_over(&self, now: Time) -> bool {
         let ending = &self.ending;
         self.task_count > 0

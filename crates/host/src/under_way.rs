@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! What is under way in a run: its sources, the requests that are not complete, and the counts.
+//! The state of a run: its sources, the requests that are not complete, and the counts.
 
 use tidegate_model::{Class, Outcome, Request, RequestId, Tag, TaskIndex, Time};
 use tidegate_stats::Memory;
@@ -11,34 +11,33 @@ use crate::params::HostParams;
 use crate::round::Requests;
 use crate::sources::{Due, Sources};
 
-/// A request that came back, and what ended with it.
+/// A request that completed, and what ended with it.
 pub(crate) struct Ended {
     pub(crate) request: Request,
     /// Whether its job ended.
     pub(crate) is_job: bool,
-    /// Whether the job was its source's last.
+    /// Whether that job was its source's last.
     pub(crate) is_last: bool,
 }
 
-/// See the module's text.
+/// The state of a run.
 #[derive(Debug)]
 pub(crate) struct UnderWay<'a, O> {
     pub(crate) observer: &'a mut O,
     pub(crate) sources: Sources,
     ledger: Ledger,
     pub(crate) metrics: RunMetrics,
-    /// K of the drive.
+    /// K, the drive's depth.
     depth: u32,
-    /// Releases and completions of requests, and instants that a policy asked for.
+    /// The number of releases and completions of requests, and of instants that a policy asked for.
     pub(crate) events: u64,
-    /// Requests of tasks that are released and not complete.
+    /// The number of tasks' requests that are released and not complete.
     pub(crate) real_time_left: u64,
-    /// Those of best-effort loads.
+    /// The number of best-effort requests that are released and not complete.
     pub(crate) best_effort_left: u64,
-    /// Requests that were submitted and did not come back.
+    /// The number of requests in flight.
     pub(crate) in_flight_count: u32,
-    /// Streams whose last job was dropped in this round: a policy is told of nothing while it
-    /// decides.
+    /// Streams whose last job was dropped in this round; the policy is told after it has decided.
     pub(crate) ended_by_drop: Vec<TaskIndex>,
 }
 
@@ -62,7 +61,7 @@ impl<'a, O: Observer> UnderWay<'a, O> {
         }
     }
 
-    /// Counts a request that came back.
+    /// Counts a completed request.
     pub(crate) fn complete(&mut self, now: Time, id: RequestId, outcome: Outcome) -> Ended {
         self.events += 1;
         let (request, job) = self.ledger.complete(id, outcome);
@@ -74,7 +73,7 @@ impl<'a, O: Observer> UnderWay<'a, O> {
         Ended { request, is_job: job.is_some(), is_last }
     }
 
-    /// Counts a job that ended, if one did; whether it was its source's last.
+    /// Counts a job that ended, if one did; returns whether it was its source's last.
     fn end_job(&mut self, now: Time, source: TaskIndex, job: Option<Job>) -> bool {
         job.is_some_and(|job| {
             self.metrics.complete_job(now, &job);
@@ -82,7 +81,8 @@ impl<'a, O: Observer> UnderWay<'a, O> {
         })
     }
 
-    /// Releases a job: each of its requests goes to `release`; whether there was room for all.
+    /// Releases a job: passes each of its requests to `release`; returns whether there was room for
+    /// all.
     pub(crate) fn release_job(
         &mut self,
         now: Time,
@@ -106,14 +106,14 @@ impl<'a, O: Observer> UnderWay<'a, O> {
         true
     }
 
-    /// Counts the jobs that are not complete at the end of the run.
+    /// Counts the jobs that are unfinished at the end of the run.
     pub(crate) fn abandon_jobs(&mut self, now: Time) {
         for job in self.ledger.unfinished_jobs() {
             self.metrics.abandon_job(now, &job);
         }
     }
 
-    /// The count in which a request of that class stands while it is not complete.
+    /// Returns the count of outstanding requests for that class.
     fn left(&mut self, class: Class) -> &mut u64 {
         match class {
             Class::Hard | Class::Soft | Class::Interactive => &mut self.real_time_left,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The watches of what a drive keeps, told stories by hand: what is compared, from when, and
-//! how a broken contract is counted.
+//! Goal: the watches of drive contracts compare the right times and count overruns. Method: event
+//! sequences by hand.
 
 use tidegate_host::{ContractWatch, Observer, Overruns};
 use tidegate_model::{
@@ -25,7 +25,7 @@ fn table(times: &[u64]) -> BatchTable {
     BatchTable::new(&times).unwrap()
 }
 
-/// drain = 10, 15, 20 ms; starvation 50 ms; priority = 4, 6 ms.
+/// Makes a watch with drain = 10, 15, 20 ms; starvation 50 ms; priority = 4, 6 ms.
 fn watch() -> ContractWatch {
     let contracts = Contracts {
         drain: Some(table(&[10, 15, 20])),
@@ -53,9 +53,9 @@ fn overruns(observed: u64, overruns: u64, max: u64, sum: u64) -> Overruns {
     Overruns { observed, overruns, max: ms(max), sum: ms(sum) }
 }
 
-/// Goal: the clock starts anew with every dispatch, and one that was exceeded counts once.
-/// Method: two within drain(2) = 15; a third after 14 ms gives them 20 more; two of the three
-/// come back after 21 and 25 of these.
+/// Goal: the clock restarts with every dispatch, and an overrun counts once. Method: two requests
+/// within drain(2) = 15 ms; a third after 14 ms gives them 20 ms more; two of the three complete
+/// after 21 and 25 ms of these.
 #[test]
 fn every_dispatch_restarts_the_drain() {
     let mut watch = watch();
@@ -66,14 +66,14 @@ fn every_dispatch_restarts_the_drain() {
     back(&mut watch, 35, 1, Tag::Simple);
     back(&mut watch, 39, 2, Tag::Simple);
     assert_eq!(seen(&watch, DriveContract::Drain), overruns(2, 1, 5, 5));
-    // An empty drive owes nothing.
+    // With no request in flight, no clock runs.
     send(&mut watch, 100, &[0], Tag::Simple);
     back(&mut watch, 110, 0, Tag::Simple);
     assert_eq!(seen(&watch, DriveContract::Drain), overruns(3, 1, 5, 5));
 }
 
-/// Goal: what is still on the drive at the next dispatch, or at the end, is late too; more than
-/// the table speaks of is not compared.
+/// Goal: a request still in flight at the next dispatch, or at the end, is late too; more requests
+/// than the table covers are not compared. Method: dispatches after the drain time.
 #[test]
 fn requests_that_stay_for_too_long_are_late_before_they_are_back() {
     let mut watch = watch();
@@ -99,8 +99,8 @@ fn every_request_is_held_against_the_starvation_bound() {
     assert_eq!(seen(&watch, DriveContract::Starvation), overruns(3, 2, 3, 4));
 }
 
-/// Goal: only rounds of priority count, whatever else is on the drive; a round that another
-/// joined says nothing.
+/// Goal: only rounds with priority count, regardless of other requests in flight; a round that
+/// another joined is not compared. Method: rounds with both tags.
 #[test]
 fn rounds_with_priority_are_held_against_their_times() {
     for mark in [Tag::Priority, Tag::HeadOfQueue] {

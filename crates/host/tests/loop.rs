@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The loop in virtual time: exact responses in scenarios worked out by hand.
+//! Goal: the loop's responses are exact. Method: scenarios in virtual time, worked out by hand.
 //!
-//! The backend serves one request after the other in 4 ms, so every instant below is a small
-//! sum.
+//! The backend serves one request after the other in 4 ms, so every instant below is a small sum.
 
 mod common;
 
@@ -12,8 +11,8 @@ use tidegate_model::{Bandwidth, Intensity, Plan, PolicyName};
 
 const ONE_JOB: Length = Length::Jobs(1);
 
-/// Goal: each policy gives the device its batches, and the responses follow from them.
-/// Method: three jobs at 0, one at 5 ms; z = 2.
+/// Goal: each policy dispatches its batches, and the responses follow from them. Method: three jobs
+/// at 0, one at 5 ms; z = 2.
 #[test]
 fn policies_form_their_batches_and_responses_are_exact() {
     let tasks = vec![task("a", 100, 1), task("b", 100, 1), task("c", 100, 1)];
@@ -48,15 +47,15 @@ fn all_requests_of_a_job_go_together_and_the_last_one_completes_it() {
     assert_eq!(run.metrics.tasks()[0].jobs(), 3);
 }
 
-/// Goal: jobs are released in every period whether or not earlier ones are done (9.3.2), the
-/// last ones are waited for, and misses are counted. Method: a period of 10 ms for 12 ms of work.
+/// Goal: jobs are released in every period even if earlier ones are unfinished (9.3.2), the run
+/// waits for the last ones, and misses are counted. Method: a period of 10 ms for 12 ms of work.
 #[test]
 fn overload_releases_on_and_its_last_jobs_are_waited_for() {
     let workload = workload(vec![task("a", 10, 3)], Vec::new());
     let mut setting = Setting::new(PolicyName::Fifo, Length::Jobs(6));
     setting.batch_max = 1;
     let run = setting.run(&workload);
-    // Job k is released at 10 k and done at 12 (k + 1).
+    // Job k is released at 10 k and completes at 12 (k + 1).
     assert_eq!(responses(&run), [(ms(12), ms(22))]);
     let task = &run.metrics.tasks()[0];
     assert_eq!((task.jobs(), task.misses), (6, 6));
@@ -69,8 +68,8 @@ fn overload_releases_on_and_its_last_jobs_are_waited_for() {
     assert!(!run.metrics.is_kept());
 }
 
-/// Goal: lateness of the host is inside the response. Method: the host wakes 3 ms late at
-/// the second release and 1 ms late at its completion.
+/// Goal: the host's lateness is part of the response. Method: the host wakes 3 ms late at the
+/// second release and 1 ms late at its completion.
 #[test]
 fn late_wake_up_is_in_the_response() {
     let workload = workload(vec![task("a", 50, 1)], Vec::new());
@@ -95,12 +94,13 @@ fn host_that_sleeps_through_periods_releases_each_of_them_at_its_nominal_instant
     assert_eq!(batches(&log), [(at(0), 1), (at(35), 3)]);
     let released: Vec<_> = log.borrow()[1].1.iter().map(|request| request.released).collect();
     assert_eq!(released, [at(10), at(20), at(30)]);
-    // Done at 39, 43 and 47.
+    // Completed at 39, 43 and 47.
     assert_eq!(responses(&run), [(ms(4), ms(29))]);
 }
 
-/// Goal: a cancelled run releases nothing more, waits for what is in flight, and returns what it
-/// has. Method: cancelled while the host sleeps until 4 ms; one batch of 2 out of 5 is out.
+/// Goal: a cancelled run releases nothing more, waits for the requests in flight, and returns its
+/// results. Method: cancel while the host sleeps until 4 ms; one batch of 2 of the 5 requests is in
+/// flight.
 #[test]
 fn cancel_waits_for_what_is_in_flight_and_returns_the_results_so_far() {
     let workload = workload(vec![task("a", 7, 1), task("b", 100, 4)], Vec::new());
@@ -113,7 +113,7 @@ fn cancel_waits_for_what_is_in_flight_and_returns_the_results_so_far() {
     let run = setting.run(&workload);
     assert_eq!(batches(&log), [(at(0), 2)]);
     assert_eq!((run.end, run.ended), (RunEnd::Interrupted, at(8)));
-    // The other request in flight came back and counts, though not for throughput.
+    // The other request in flight completed and counts, though not for throughput.
     let real_time = run.metrics.real_time();
     assert_eq!((real_time.completed.requests, real_time.completed_in_window.requests), (2, 0));
     let [a, b] = run.metrics.tasks() else { panic!("two tasks") };
@@ -138,7 +138,7 @@ fn job_that_is_past_its_deadline_when_the_run_is_cancelled_is_a_miss() {
     assert_eq!((task.unfinished_jobs, task.misses), (2, 1));
 }
 
-/// Goal: requests that fail are counted, and stop nothing.
+/// Goal: failed requests are counted, and stop nothing. Method: two failing requests.
 #[test]
 fn failed_requests_are_counted_apart() {
     let workload = workload(vec![task("a", 20, 2)], vec![load(Intensity::Outstanding(1))]);
@@ -153,8 +153,8 @@ fn failed_requests_are_counted_apart() {
     assert!(!run.metrics.is_kept());
 }
 
-/// Goal: a closed loop keeps its requests under way, and best effort fills what batches leave.
-/// Method: z = 3, beta = 3: batches of one real-time request and two of best effort.
+/// Goal: a closed loop keeps its requests outstanding, and best effort fills batches. Method: z =
+/// 3, beta = 3: batches of one real-time request and two of best effort.
 #[test]
 fn closed_loop_fills_batches_and_ends_with_the_last_release() {
     let workload = workload(vec![task("a", 12, 1)], vec![load(Intensity::Outstanding(10))]);
@@ -182,15 +182,15 @@ fn best_effort_alone_runs_for_its_time() {
     let workload = workload(Vec::new(), vec![load(Intensity::Outstanding(3))]);
     let setting = Setting::new(PolicyName::Noop, Length::Duration(ms(40)));
     let run = setting.run(&workload);
-    // Up to the last release, at 36. The three on the drive are waited for.
+    // Up to the last release, at 36; the run waits for the three requests in flight.
     let totals = run.metrics.best_effort();
     assert_eq!((totals.completed_in_window.requests, totals.completed.requests), (9, 12));
     assert_eq!(totals.throughput_bytes_per_s(), Some(4096 * 250));
     assert_eq!(run.ended, at(48));
 }
 
-/// Goal: without tasks a length in jobs counts the requests of each load, and all are served,
-/// unless the policy never serves them.
+/// Goal: without tasks, a length in jobs counts the requests of each load, and all are served
+/// unless the policy never serves them. Method: a closed and an open loop.
 #[test]
 fn loads_alone_release_as_many_requests_as_jobs_were_asked_for() {
     let rate = Bandwidth::new(SIZE.get() * 100).unwrap();
@@ -216,8 +216,8 @@ fn rate_is_an_open_loop_that_stays_on_its_instants() {
     assert_eq!(run.metrics.best_effort().completed.requests, 3);
 }
 
-/// Goal: a full policy loses nothing, and what it refused keeps its release. Method: room for
-/// two requests in the policy, five in a job.
+/// Goal: a full policy loses no request, and a refused request keeps its release time. Method: room
+/// for two requests in the policy, five in a job.
 #[test]
 fn requests_that_a_full_policy_refused_are_held_with_their_release() {
     let workload = workload(vec![task("a", 100, 5)], vec![load(Intensity::Outstanding(3))]);
@@ -231,7 +231,7 @@ fn requests_that_a_full_policy_refused_are_held_with_their_release() {
         let log = log.borrow();
         let requests: Vec<_> = log.iter().flat_map(|(_, batch)| batch).collect();
         let mut of_task: Vec<_> = requests.iter().filter(|request| request.due.is_some()).collect();
-        // Only some send a job's requests in the order of release: others go by position.
+        // Only some policies send a job's requests in the order of release; others go by position.
         if matches!(policy, PolicyName::Noop | PolicyName::Fifo | PolicyName::Dqf) {
             assert!(of_task.is_sorted_by_key(|request| request.id), "{policy}");
         }
@@ -241,21 +241,21 @@ fn requests_that_a_full_policy_refused_are_held_with_their_release() {
     }
 }
 
-/// Goal: an overload beyond all room ends the run with what it has. Method: two requests
-/// of 4 ms every 4 ms, room for three.
+/// Goal: an overload beyond all room ends the run with its results. Method: two requests of 4 ms
+/// every 4 ms, room for three.
 #[test]
 fn overload_beyond_all_room_ends_the_run_with_the_results_so_far() {
     let workload = workload(vec![task("a", 4, 2)], Vec::new());
     let mut setting = Setting::new(PolicyName::Fifo, Length::Jobs(100));
     setting.outstanding_max = Some(3);
     let run = setting.run(&workload);
-    // 0: two; 4: one is back, two more; 8: two left, one of the third job fits. At 8 the
-    // next request went out before the release and is waited for.
+    // At 0: two requests; at 4: one completes, two more; at 8: two left, one of the third job fits.
+    // At 8 the next request was dispatched before the release, and the run waits for it.
     let task = &run.metrics.tasks()[0];
     assert_eq!((run.end, task.jobs(), task.unfinished_jobs), (RunEnd::Overloaded, 1, 2));
 }
 
-/// Goal: the drive is never given more than it accepts. Method: a policy that is told of a
+/// Goal: the drive never gets more requests than it accepts. Method: a policy with a plan for a
 /// deeper drive.
 #[test]
 #[should_panic(expected = "more in flight than the drive accepts")]

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The end, although clients stay.
+//! Ends the service while clients are still connected.
 //!
-//! Told to end, nbdkit lets nobody in, answers what it has read and refuses the rest, but waits for
-//! each client to say or ask something first. A mounted file system or a machine may never. So
-//! this thread ends the service when nothing is outstanding any more, whoever is still there.
-//!
+//! After a stop signal, nbdkit accepts no new clients, completes the requests that it has read and
+//! refuses the rest, but then waits until each client sends a message or disconnects. A mounted
+//! file system or a virtual machine may never do so. This module's thread therefore ends the
+//! service once no request is outstanding, even if clients are still connected.
 //! ```text
 //!   serving --SIGTERM, ctl stop--> answering --nothing outstanding--> LAST_WORDS --> ended
 //!      (nbdkit's own end, when all clients left, may come first)
-//! ```
+//! (nbdkit may end by itself earlier, when all clients have left)
 
 use std::io::{self, Read, Write};
 use std::os::unix::net::UnixStream;
@@ -21,20 +21,20 @@ use tidegate_engine::service::Service;
 use crate::extended::end;
 use crate::service;
 
-/// For the server to send the last answers, and to end by itself.
+/// The time that the server gets to send the last replies and to end by itself.
 const LAST_WORDS: Duration = Duration::from_secs(1);
 
-/// How often it is looked what is outstanding.
+/// The interval between two checks for outstanding requests.
 const LOOK: Duration = Duration::from_millis(100);
 
-/// Begins to watch, for signals (which the server hears too) and for what is given back, by which
-/// the end can be asked for.
+/// Starts the thread that waits for a signal (the server receives the signal too) or for a call of
+/// the returned function, and then ends the service.
 ///
 /// # Errors
-/// When no thread or socket is to be had.
+/// If no thread or socket can be created.
 pub(crate) fn watch() -> io::Result<impl Fn() + Send + Sync + 'static> {
     let (mut told, tell) = UnixStream::pair()?;
-    // A byte says it all: nobody is to wait for who does not read.
+    // A single byte is the whole message; the writer must not block if no thread reads it.
     tell.set_nonblocking(true)?;
     for signal in [SIGTERM, SIGINT, SIGQUIT, SIGHUP] {
         pipe::register(signal, tell.try_clone()?)?;
@@ -43,7 +43,7 @@ pub(crate) fn watch() -> io::Result<impl Fn() + Send + Sync + 'static> {
         .name("tidegate-end".to_owned())
         .stack_size(256 << 10)
         .spawn(move || {
-            // Whatever comes, even an end of file, is the end.
+            // Any result of the read, even end of file, means stop.
             while told.read(&mut [0]).is_err_and(|error| error.kind() == io::ErrorKind::Interrupted)
             {
             }
@@ -60,14 +60,14 @@ pub(crate) fn watch() -> io::Result<impl Fn() + Send + Sync + 'static> {
         })
         .map(drop)?;
     Ok(move || {
-        // The server takes no new clients from there on.
+        // The server accepts no new clients after this call.
         nbdkit::shutdown();
         let _ = (&tell).write(&[0]);
     })
 }
 
 fn is_busy(service: &Service) -> bool {
-    // Also who waits for room, of whom the service knows nothing.
+    // `is_quiet` also covers callers that wait for room, which the statistics do not count.
     if !service.is_quiet() {
         return true;
     }

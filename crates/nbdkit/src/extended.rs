@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! What the server calls and the crate `nbdkit` does not know: the list of exports, their
-//! descriptions, block sizes, and the end.
+//! Callbacks that the server calls and the crate `nbdkit` lacks: the list of exports, their
+//! descriptions, block sizes, and the shutdown.
 //!
-//! nbdkit's plugin structure grows at its end only, and says how large it is. This one begins
-//! with the crate's and goes on with the fields that nbdkit 1.32 has behind it, in its order
-//! (`nbdkit-plugin.h`).
+//! nbdkit's plugin structure grows only at its end and states its own size. The structure here
+//! begins with the crate's structure and continues with the fields that nbdkit 1.32 has after it,
+//! in nbdkit's order (`nbdkit-plugin.h`).
 
 use std::ffi::{CString, c_char, c_int, c_void};
 use std::ptr;
@@ -14,7 +14,7 @@ use tidegate_engine::service::{ExportContract, ExportSpec, Service};
 
 use crate::{Connection, service, with_state};
 
-/// nbdkit's structure up to 1.32.
+/// nbdkit's plugin structure, with all fields up to version 1.32.
 #[repr(C)]
 pub(crate) struct ExtendedPlugin {
     base: nbdkit::Plugin,
@@ -35,10 +35,10 @@ unsafe extern "C" {
     fn nbdkit_strdup_intern(text: *const c_char) -> *const c_char;
 }
 
-/// The largest request that the protocol's clients may send.
+/// The largest request, in bytes, that the protocol's clients may send.
 const REQUEST_BYTES_MAX: u32 = 32 << 20;
 
-/// Where the server begins.
+/// The entry point that the server calls first; returns the plugin's callbacks.
 #[expect(unsafe_code, reason = "the name by which the server finds it")]
 #[unsafe(no_mangle)]
 pub(crate) extern "C" fn plugin_init() -> *const ExtendedPlugin {
@@ -60,7 +60,7 @@ pub(crate) extern "C" fn plugin_init() -> *const ExtendedPlugin {
     builder.zero = true;
     builder.flush = true;
     let base = builder.into_ptr::<Connection>().cast_mut();
-    // SAFETY: the crate leaked a box for the server to keep, and nobody else has the pointer.
+    // SAFETY: the crate leaked a box for the server to keep, and no other code has the pointer.
     let mut base = *unsafe { Box::from_raw(base) };
     base._struct_size = size_of::<ExtendedPlugin>() as u64;
     let plugin = ExtendedPlugin {
@@ -74,15 +74,15 @@ pub(crate) extern "C" fn plugin_init() -> *const ExtendedPlugin {
     Box::into_raw(Box::new(plugin))
 }
 
-/// A text that lives as long as the server.
+/// Returns a copy of the text that lives as long as the server; null if it contains a zero byte.
 #[expect(unsafe_code, reason = "the server keeps the text")]
 fn interned(text: &str) -> *const c_char {
     let Ok(text) = CString::new(text) else { return ptr::null() };
-    // SAFETY: a text that ends with a zero; the server copies it.
+    // SAFETY: the text ends with a zero, and the server copies it.
     unsafe { nbdkit_strdup_intern(text.as_ptr()) }
 }
 
-/// What an export may count on, in one line.
+/// Describes the export's guarantee, in one line.
 fn description(export: &ExportSpec) -> String {
     let access = if export.is_read_only { "read-only, " } else { "" };
     match &export.contract {
@@ -106,11 +106,12 @@ extern "C" fn list_exports(_readonly: c_int, _is_tls: c_int, exports: *mut c_voi
 fn add_export(exports: *mut c_void, export: &ExportSpec) -> c_int {
     let name = CString::new(export.name.as_str());
     let (Ok(name), Ok(description)) = (name, CString::new(description(export))) else { return -1 };
-    // SAFETY: the list is the one that the server handed in, and it copies both texts.
+    // SAFETY: the server passed in this list, and it copies both texts.
     unsafe { nbdkit_add_export(exports, name.as_ptr(), description.as_ptr()) }
 }
 
-/// A client that names no export gets the only one; where there are several it gets none.
+/// Returns the only export's name for a client that names none; an empty name if there are several
+/// exports.
 extern "C" fn default_export(_readonly: c_int, _is_tls: c_int) -> *const c_char {
     match service().as_deref().map(Service::exports).as_deref() {
         Some([only]) => interned(&only.name),
@@ -125,7 +126,7 @@ extern "C" fn export_description(_connection: *mut c_void) -> *const c_char {
     }
 }
 
-/// The export of the connection in whose thread this is called.
+/// Returns the export of the connection whose thread calls this.
 fn of_client() -> Option<tidegate_engine::service::Export> {
     let name = nbdkit::export_name().ok()?;
     service()?.export(&name)
@@ -133,19 +134,20 @@ fn of_client() -> Option<tidegate_engine::service::Export> {
 
 extern "C" fn cleanup() {
     if !end() {
-        // The thread that watches for the end came first, and ends the process when it is done.
+        // The thread that watches for the end came first; it ends the process when it is done.
         loop {
             std::thread::park();
         }
     }
 }
 
-/// Ends the service, after everything is answered; whether nobody else does.
+/// Ends the service after all requests are complete; returns whether this call ended it, rather
+/// than another thread.
 pub(crate) fn end() -> bool {
     let (service, control_plane) =
         with_state(|state| (state.service.take(), state.control_plane.take()));
     let Some(service) = service else { return !with_state(|state| state.is_begun) };
-    // Nobody looks any more.
+    // No thread uses the control socket or the metrics any more.
     drop(control_plane);
     let summary = service.summary();
     if let Some(summary) = &summary {
@@ -153,10 +155,10 @@ pub(crate) fn end() -> bool {
     }
     let is_ended = summary.is_none();
     drop(summary);
-    // The last one that holds it ends it.
+    // Dropping the last reference ends the service.
     drop(service);
     if is_ended {
-        // By itself, and why it said. Who watches over us is to start us again.
+        // The service ended by itself and has logged why; the supervisor must restart the process.
         std::process::exit(1);
     }
     true
@@ -172,10 +174,10 @@ extern "C" fn block_size(
     let Some(export) = of_client() else { return -1 };
     let bytes = |size: u64| u32::try_from(size).unwrap_or(REQUEST_BYTES_MAX);
     let smallest = bytes(export.alignment().get());
-    // The protocol wants a power of two, and no less than 512.
+    // The protocol requires a power of two, at least 512.
     let largest = bytes(export.size_max().get()).min(REQUEST_BYTES_MAX);
     let best = (1 << largest.max(4096).ilog2()).max(smallest);
-    // SAFETY: the server hands in three variables of its own.
+    // SAFETY: the server passes in three variables of its own.
     unsafe {
         minimum.write(smallest);
         preferred.write(best);

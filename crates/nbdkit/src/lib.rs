@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The plugin of nbdkit: a shim between its callbacks and a service of the engine.
+//! The plugin for nbdkit: connects nbdkit's callbacks with a service of the engine.
 //!
 //! ```text
 //!   nbdkit tidegate config=serve.toml [force=1] [threads=64] [connections=32]
-//!   config ........ the file's name
-//!   after_fork .... Prepared::open: the service's thread begins; control socket, metrics
-//!   open .......... the export of the name that the client asked for, and a place for it
-//!   pread, pwrite, flush, zero ... block in nbdkit's thread until the service answers
-//!   cleanup ....... everything is answered, the service ends
+//!   config ........ the serve file's name
+//!   after_fork .... Prepared::open starts the service's thread; control socket, metrics
+//!   open .......... finds the export that the client names, takes a connection slot
+//!   pread, pwrite, flush, zero ... block nbdkit's thread until the service replies
+//!   cleanup ....... the service completes all requests, then ends
 //! ```
-//! Exports come and go through the control socket; connections of one that was removed get
-//! `ESHUTDOWN`.
+//! Exports can be admitted and removed through the control socket; connections to a removed export
+//! get `ESHUTDOWN`.
 //!
-//! TRIM is offered while no export has a contract: nobody measured what it costs the neighbours.
-//! Where one comes later it is answered and nothing happens. WRITE ZEROES is a write of
-//! zeroes, and charged as one.
+//! TRIM is offered while no export has a contract, because no measurement says what a trim costs
+//! the other exports. If an export with a contract is admitted later, a trim succeeds without
+//! effect. WRITE ZEROES is a write of zeroes and is charged as one.
 
 mod ending;
 mod extended;
@@ -27,21 +27,22 @@ use nbdkit::{Error, Flags, FuaFlags, Result, Server};
 use tidegate_engine::serve::{ControlPlane, PlaceTaken, Places, Prepared};
 use tidegate_engine::service::{CallError, Export, Service};
 
-/// Memory without a lock between threads: the service's thread must not wait for one of a client's
-/// that stopped in the middle of an allocation.
+/// An allocator without a lock between threads: the service's thread must not wait for a client's
+/// thread that was preempted in the middle of an allocation.
 #[global_allocator]
 static ALLOCATOR: MiMalloc = MiMalloc;
 
-/// What the command line said, and the service once it runs.
+/// Holds the command line's settings, and the service while it runs.
 #[derive(Default)]
 struct State {
     config: Option<PathBuf>,
     is_forced: bool,
-    /// Requests of a connection that the server shows at once, where the command line says it.
+    /// The number of concurrent requests per connection (the server's `--threads`), if the command
+    /// line gives it.
     threads: Option<u64>,
-    /// Connections at once, where the command line limits them.
+    /// The limit on concurrent connections, if the command line gives one.
     places: Option<Places>,
-    /// A service began.
+    /// Whether a service was started.
     is_begun: bool,
     service: Option<Arc<Service>>,
     control_plane: Option<ControlPlane>,
@@ -61,7 +62,7 @@ fn with_state<T>(act: impl FnOnce(&mut State) -> T) -> T {
     act(&mut STATE.lock().unwrap_or_else(PoisonError::into_inner))
 }
 
-/// The service, while it runs.
+/// Returns the service while it runs.
 fn service() -> Option<Arc<Service>> {
     with_state(|state| state.service.clone())
 }
@@ -69,7 +70,7 @@ fn service() -> Option<Arc<Service>> {
 /// A connection to one export.
 struct Connection {
     export: Export,
-    /// Free when the connection is closed.
+    /// Keeps the connection's slot; dropping it frees the slot.
     _place: Option<PlaceTaken>,
 }
 
@@ -77,11 +78,12 @@ fn fault(text: impl std::fmt::Display) -> Error {
     Error::new(INVALID, text.to_string())
 }
 
-/// `EINVAL`, as every Linux has it.
+/// `EINVAL` on Linux.
 const INVALID: i32 = 22;
 
-/// The number that a client is told. The protocol knows few of the kernel's, and says that the
-/// client is wrong for all others: what a store reports is never that.
+/// Returns the error number that the client gets. The protocol knows few error numbers and maps all
+/// others to `EINVAL`, which blames the client. An unknown error of the store is therefore reported
+/// as `EIO`.
 fn errno(error: CallError) -> i32 {
     let (io, no_memory, no_space, read_only, disk_quota) = (5, 12, 28, 30, 122);
     match (error, error.raw_os_error()) {
@@ -95,7 +97,7 @@ fn errno(error: CallError) -> i32 {
 }
 
 impl Connection {
-    /// What the log says of a call that failed, and the client is told in a number.
+    /// Makes the error of a failed call: text for the log, and a number for the client.
     fn failed(&self, what: &str, offset: u64, length: usize, error: CallError) -> Error {
         let name = &self.export.spec().name;
         let text = format!("export `{name}`: {what} of {length} bytes at {offset}: {error}");
@@ -119,9 +121,9 @@ impl Server for Connection {
     fn config_help() -> Option<&'static str> {
         Some(
             "config=FILE   (required) The serve file.\n\
-             force=1       Serve contracts that are not proved as best effort.\n\
-             threads=N     The server's --threads: contracts that need more are not admitted.\n\
-             connections=N Connections at once: 4 for each export, and the rest for all.",
+             force=1       Serve exports whose contract is not proved, as best effort.\n\
+             threads=N     The server's --threads; contracts that need more are refused.\n\
+             connections=N Limit on connections: 4 reserved per export, the rest shared.",
         )
     }
 
@@ -137,16 +139,17 @@ impl Server for Connection {
             }
             "force" => with_state(|state| state.is_forced = value == "1"),
             "threads" => {
-                let threads = value.parse().map_err(|_| fault("threads=N is a number"))?;
+                let threads = value.parse().map_err(|_| fault("threads=N: N must be a number"))?;
                 with_state(|state| state.threads = Some(threads));
             }
             "connections" => {
-                let total = value.parse().map_err(|_| fault("connections=N is a number"))?;
+                let total =
+                    value.parse().map_err(|_| fault("connections=N: N must be a number"))?;
                 with_state(|state| state.places = Some(Places::new(total)));
             }
             _ => {
-                let known = "there are config, force, threads and connections";
-                return Err(fault(format!("no parameter `{key}`: {known}")));
+                let known = "use config, force, threads or connections";
+                return Err(fault(format!("unknown parameter `{key}`: {known}")));
             }
         }
         Ok(())
@@ -186,7 +189,7 @@ impl Server for Connection {
         };
         let count = service.exports().len();
         let place = with_state(|state| state.places.clone()).map(|it| it.take(&name, count));
-        // The server logs it.
+        // The server logs the error.
         let place = place.transpose().map_err(|error| Error::new(busy, error.to_string()))?;
         Ok(Box::new(Self { export, _place: place }))
     }
@@ -207,7 +210,7 @@ impl Server for Connection {
         Ok(FuaFlags::Native)
     }
 
-    /// Nothing is cached here, and a flush of one connection covers what all of them wrote.
+    /// Nothing is cached here, and a flush on one connection covers the writes of all connections.
     fn can_multi_conn(&self) -> Result<bool> {
         Ok(true)
     }

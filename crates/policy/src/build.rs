@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! From a name and a plan to a policy with its regulators: the one place where names of files
-//! and scripts meet the policies of this crate. What a policy needs and nobody knows is an
-//! error, never another policy.
+//! Builds a policy with its regulators from a name and a plan: the one place where the names of
+//! files and scripts meet the policies of this crate. If a policy needs unknown data of the drive,
+//! the result is an error, never another policy.
 
 use tidegate_model::{AccessTime, Knowledge, Plan, PolicyName, RegulatorName};
 
@@ -11,23 +11,23 @@ use crate::{
     ScanEdf, regulators,
 };
 
-/// Why a policy cannot be made.
+/// The reason for which a policy cannot be built.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum BuildError {
-    /// It orders by access time, and nothing is known of the drive's.
+    /// The policy orders by access time, which is unknown for the drive.
     #[error(
-        "`{policy}` orders requests by access time, which nothing tells of this drive; name a \
-         drive file with [mechanics], or another policy"
+        "`{policy}` orders requests by access time, which is unknown for this drive; name a \
+         drive file with [mechanics], or choose another policy"
     )]
     AccessTimeUnknown {
         /// The policy.
         policy: PolicyName,
     },
-    /// It rests on drain times, and the drive has none.
+    /// The policy relies on drain times, and the drive has none.
     #[error(
         "`{policy}` decides by drain times, and the drive has no [[drain]] table for these \
-         requests; measure it with `tidegate profile`, or name another policy"
+         requests; measure it with `tidegate profile`, or choose another policy"
     )]
     DrainUnknown {
         /// The policy.
@@ -35,16 +35,16 @@ pub enum BuildError {
     },
 }
 
-/// The policies that can carry out `plan` on a drive of which nothing else is known.
+/// Returns the policies that can run `plan` on a drive without known access times.
 pub fn available(plan: &Plan) -> Vec<PolicyName> {
     PolicyName::ALL.into_iter().filter(|&name| build(name, plan, None).is_ok()).collect()
 }
 
-/// The policy of that name with its regulators, carrying out `plan`; `access` is what is known
-/// of the drive's positions.
+/// Returns the policy of that name for `plan`, with its regulators; `access` models the drive's
+/// access times if they are known.
 ///
 /// # Errors
-/// [`BuildError`] where the policy needs what is not known of the drive.
+/// [`BuildError`] if the policy needs unknown data of the drive.
 pub fn build(
     name: PolicyName,
     plan: &Plan,
@@ -53,8 +53,8 @@ pub fn build(
     build_watched(name, plan, access, |policy| policy)
 }
 
-/// As [`build`], with `watch` put round the policy itself, below all regulators: what it sees is
-/// what the policy sees, in the order and of the class in which regulators hand it on.
+/// As [`build`], with `watch` wrapped around the policy itself, below all regulators. It sees the
+/// same events as the policy, in the order and class in which regulators pass them on.
 ///
 /// # Errors
 /// As [`build`].
@@ -72,8 +72,8 @@ pub fn build_watched(
     Ok(policy)
 }
 
-/// What stands behind a name: `token-bucket`, `mdn` and `mdn-extended` are regulators of
-/// `noop`, the drive's own order, as in Wu and Brandt; every other name is a policy itself.
+/// Returns the parts of a name: `token-bucket`, `mdn` and `mdn-extended` are regulators of `noop`,
+/// the drive's own order, as in Wu and Brandt; every other name is a policy itself.
 pub const fn parts(name: PolicyName) -> (PolicyName, Option<RegulatorName>) {
     match name.facts().shaper {
         Some(shaper) => (PolicyName::Noop, Some(shaper)),
@@ -81,7 +81,7 @@ pub const fn parts(name: PolicyName) -> (PolicyName, Option<RegulatorName>) {
     }
 }
 
-/// The policy of that name without what the plan wraps round it.
+/// Returns the policy of that name without the plan's regulators.
 fn build_bare(
     name: PolicyName,
     plan: &Plan,
@@ -123,9 +123,9 @@ fn build_bare(
     })
 }
 
-const KNOWN: &str = "the row of the policy says that it needs this";
+const KNOWN: &str = "the policy's row of facts says that it needs this";
 
-/// Refuses a policy whose row names what is not known of the drive.
+/// Refuses a policy whose row of facts names data that is unknown for the drive.
 fn check_knowledge(
     policy: PolicyName,
     plan: &Plan,

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The second of the two queues: batches to an idle drive, whatever the order of the first.
+//! Sends batches to an idle drive: the second of the two queues, for any order of the first.
 //!
-//! `dqf` and `dq-edf` differ in the order in which real-time requests wait, and in nothing
-//! else. When the drive is idle, and only then, a batch of at most z goes to it; best effort
-//! fills a batch that holds j real-time requests up to f(j) = max(j, beta) in total, unless it
-//! pays for a drive that was late (`overrun`).
+//! `dqf` and `dq-edf` differ only in the order in which real-time requests wait. Only when the
+//! drive is idle, a batch of at most z requests goes to it. Best effort fills a batch that holds j
+//! real-time requests up to f(j) = max(j, beta) in total, unless it waits because the drive was
+//! late (`overrun`).
 //!
-//! Where batches are limited by cost as well, a batch is the longest prefix of the real-time queue
-//! that has at most z requests and costs at most Z, one request in any case. One that takes all
-//! of that queue at a cost of C is filled with best effort up to max(C, F) in cost and z in
-//! number; one that leaves some behind carries none.
+//! If batches are also limited by cost, a batch is the longest prefix of the real-time queue with
+//! at most z requests and a cost of at most Z, but at least one request. A batch that takes the
+//! whole queue at a cost of C is filled with best effort up to max(C, F) in cost and z in number; a
+//! batch that leaves requests behind holds no best effort.
 //!
 //! ```text
 //!            idle drive, something      batch is
@@ -27,22 +27,22 @@ use crate::overrun::Overrun;
 use crate::queue::{Prefix, RealTimeQueue};
 use crate::{Decision, Event, Full, Tag};
 
-/// Where the one batch stands.
+/// The state of the one batch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Phase {
-    /// The drive is empty, no batch is begun.
+    /// The drive is empty and no batch is begun.
     Idle,
-    /// A batch of this cost is begun; so many of each kind are still to be named.
+    /// A batch of this cost is begun; these numbers of each kind are not yet dispatched.
     Forming { real_time_left: u32, best_effort_left: u32, in_flight_count: u32, cost_ns: u64 },
-    /// The batch is on the drive; so many of it are not yet complete.
+    /// The batch is on the drive; this number of its requests is not yet complete.
     Serving { in_flight_count: u32 },
 }
 
-/// Real-time requests in the order of `Q`, best effort in order of release, one batch at a
-/// time; see the module's text.
+/// Sends real-time requests in the order of `Q` and best effort in the order of release, one batch
+/// at a time; see the module documentation.
 ///
 /// # Invariants
-/// - In `Forming` both queues hold at least what is left to be named.
+/// - In `Forming` both queues hold at least the requests that are not yet dispatched.
 /// - In `Serving` at least one request is in flight.
 /// - `best_effort_fill <= batch_max`.
 #[derive(Debug)]
@@ -51,18 +51,18 @@ pub(crate) struct DualQueue<Q> {
     best_effort: KindQueue,
     batch_max: u32,
     best_effort_fill: u32,
-    /// Z and F, where batches are limited by cost.
+    /// Z and F, if batches are limited by cost.
     cost: Option<BatchCost>,
     phase: Phase,
     overrun: Overrun,
 }
 
 impl<Q: RealTimeQueue> DualQueue<Q> {
-    /// Batches of at most `batch_max` (z), filled with best effort up to `best_effort_fill`
-    /// (beta) requests, at most `queued_max` of best effort queued.
+    /// Returns a queue with batches of at most `batch_max` (z) requests, filled with best effort up
+    /// to `best_effort_fill` (beta) requests. It holds at most `queued_max` best-effort requests.
     ///
     /// # Panics
-    /// When `batch_max` is 0 or `best_effort_fill` exceeds it.
+    /// If `batch_max` is 0 or `best_effort_fill` exceeds it.
     pub(crate) fn new(
         real_time: Q,
         batch_max: u32,
@@ -76,12 +76,12 @@ impl<Q: RealTimeQueue> DualQueue<Q> {
         Self { real_time, best_effort, batch_max, best_effort_fill, cost, phase, overrun }
     }
 
-    /// Batches that take longer than b are paid for by best effort, from the next one on.
+    /// Delays best effort after batches that take longer than b, from the next batch on.
     pub(crate) fn mind_overruns(&mut self, table: BatchTable) {
         self.overrun.set_table(table);
     }
 
-    /// Batches are limited by cost as well, or no longer, from the next one on.
+    /// Sets or removes the limit by cost, from the next batch on.
     pub(crate) fn limit_cost(&mut self, cost: Option<BatchCost>) {
         self.cost = cost;
     }
@@ -91,17 +91,17 @@ impl<Q: RealTimeQueue> DualQueue<Q> {
         self.phase == Phase::Idle
     }
 
-    /// Real-time requests that wait for a batch.
+    /// Returns the number of real-time requests that wait for a batch.
     pub(crate) fn real_time_queued(&self) -> u32 {
         self.real_time.len()
     }
 
-    /// Another z, from the next batch on; at least beta.
+    /// Sets z from the next batch on; at least beta.
     pub(crate) fn set_batch_max(&mut self, batch_max: u32) {
         self.batch_max = batch_max;
     }
 
-    /// The batch that an idle drive gets now, or `Idle` if there is nothing to send.
+    /// Returns the batch that an idle drive gets now, or `Idle` if there is nothing to send.
     fn begin_batch(&self, now: Time) -> Phase {
         let real_time = self.real_time.prefix(self.batch_max, self.cost.as_ref());
         let is_paying = self.overrun.wait(now).is_some();
@@ -117,21 +117,21 @@ impl<Q: RealTimeQueue> DualQueue<Q> {
         }
     }
 
-    /// The best effort that rides beside these.
+    /// Returns the best effort that fills a batch beside these real-time requests.
     fn filling(&self, real_time: Prefix) -> Prefix {
         // f(j) = max(j, beta), `docs/theory/dual-queue-fifo.md` section 5.
         let room = self.best_effort_fill.max(real_time.count) - real_time.count;
         let Some(cost) = &self.cost else { return self.best_effort.prefix(room, None) };
         if self.real_time.len() > real_time.count {
-            // The proof charges a batch that others wait behind for real time alone.
+            // The proof charges a batch that leaves requests behind for real time only.
             return Prefix::default();
         }
-        // Saturation is meant: a batch that costs more than F has no room.
+        // Saturation is intended: a batch that costs more than F has no room.
         let room_ns = cost.best_effort_fill.ns().saturating_sub(real_time.cost_ns);
         self.best_effort.within(room, room_ns, cost)
     }
 
-    /// What a batch of this cost may take; none where costs limit nothing.
+    /// Returns the longest time of a batch of this cost; `None` if batches are not limited by cost.
     fn time_max(&self, cost_ns: u64) -> Option<Duration> {
         let positioning_max = self.cost.as_ref()?.charges.positioning_max;
         positioning_max.checked_add(Duration::from_ns(cost_ns))
@@ -152,16 +152,16 @@ impl<Q: RealTimeQueue> DualQueue<Q> {
         };
     }
 
-    /// When an idle drive gets something though nothing happens.
+    /// Returns the instant at which an idle drive may get best effort without an event.
     fn await_turn(&self, now: Time) -> Decision {
         let is_waiting = self.phase == Phase::Idle && self.best_effort_fill > 0;
         let resume = self.overrun.wait(now).filter(|_| is_waiting && self.best_effort.len() > 0);
         resume.map_or(Decision::AwaitEvent, Decision::NotBefore)
     }
 
-    /// As [`crate::Policy::observe`].
+    /// See [`crate::Policy::observe`].
     pub(crate) fn observe(&mut self, now: Time, event: Event) -> Result<(), Full> {
-        // A batch is formed within one round of `decide`: hosts observe between rounds.
+        // A batch is formed within one round of `decide`; hosts observe only between rounds.
         assert!(!matches!(self.phase, Phase::Forming { .. }), "event in the middle of a round");
         match event {
             Event::Release(request) if request.class == Class::BestEffort => {
@@ -187,7 +187,7 @@ impl<Q: RealTimeQueue> DualQueue<Q> {
         Ok(())
     }
 
-    /// As [`crate::Policy::decide`].
+    /// See [`crate::Policy::decide`].
     pub(crate) fn decide(&mut self, now: Time) -> Decision {
         if self.phase == Phase::Idle {
             self.phase = self.begin_batch(now);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Scheduling policies as pure decisions: no clock, no I/O, no randomness, bounded memory.
 //!
-//! A host (simulator, run-time engine, trace replay, test) tells a policy what happened and
-//! asks it what to do; see [`Policy`] for the protocol. One file per policy.
+//! A host (simulator, run-time engine, trace replay, test) reports events to a policy and asks it
+//! for decisions; see [`Policy`] for the protocol. One file per policy.
 
 #![warn(clippy::float_arithmetic)]
 #![deny(clippy::wildcard_enum_match_arm)]
@@ -54,73 +54,73 @@ pub use rtio::Rtio;
 pub use rtio_slots::RtioSlots;
 pub use satf::Satf;
 
-/// Something that happened and that a policy must know.
+/// An event that a policy must know.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Event {
     /// A request became ready. All requests of one job are observed before the next `decide`.
     Release(Request),
-    /// The device returned a request.
+    /// The device completed a request.
     Complete {
-        /// Which one.
+        /// The request.
         id: RequestId,
-        /// How it ended.
+        /// The outcome.
         outcome: Outcome,
     },
-    /// A queued request is no longer wanted. One that is on the device cannot be recalled:
-    /// for it, and for one that is unknown, nothing changes.
+    /// A queued request is cancelled. A request on the device cannot be recalled: for it, and for
+    /// an unknown request, nothing changes.
     Cancel(RequestId),
-    /// A task reports something about its own service.
+    /// A task reports on its own service.
     Notice {
         /// The reporting task.
         task: TaskIndex,
-        /// What it reports.
+        /// The kind of report.
         kind: NoticeKind,
     },
-    /// From now on decide by this plan. Nothing that is queued or in flight is lost.
+    /// Decide by this plan from now on. No queued request and no request in flight is lost.
     Reconfigure(Box<Plan>),
 }
 
-/// What a task may report.
+/// The kinds of reports.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum NoticeKind {
-    /// A deadline of its own was missed.
+    /// The task missed one of its deadlines.
     DeadlineMissed,
-    /// The stream that it read or wrote came to its end.
+    /// The stream that the task read or wrote has ended.
     StreamEnded,
 }
 
-/// What the host is to do now.
+/// The action for the host.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Decision {
-    /// Put this request into the batch that is being formed, and ask again.
+    /// Add this request to the batch that is being formed, and call `decide` again.
     Dispatch {
-        /// Which one.
+        /// The request.
         id: RequestId,
-        /// How the device may order it.
+        /// The tag that says how the device may order the request.
         tag: Tag,
     },
-    /// Forget this queued request, which its contract allows ([`Request::optional`]), and ask
-    /// again. The policy has forgotten it already.
+    /// Drop this queued request, which its contract allows ([`Request::optional`]), and call
+    /// `decide` again. The policy has already forgotten it.
     Drop(RequestId),
-    /// The batch, if any, is complete; ask again at this instant or at the next event.
+    /// The batch, if any, is complete; call `decide` again at this instant or at the next event.
     NotBefore(Time),
-    /// The batch, if any, is complete; ask again after the next event.
+    /// The batch, if any, is complete; call `decide` again after the next event.
     AwaitEvent,
 }
 
-/// The policy holds as many requests as it was told to. It forgot nothing and learned
-/// nothing: the host holds the request, keeps its `released`, and offers it again later.
+/// The policy's queue is full. The policy's state is unchanged: the host holds the request, keeps
+/// its `released`, and offers it again later.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Full;
 
-/// A scheduling decision, apart from everything that carries it out.
+/// A scheduling policy, separate from the code that carries out its decisions.
 ///
 /// # The protocol
-/// - At one instant the host observes everything that happened (completions first, then
-///   releases), then calls `decide` until it stops answering `Dispatch` and `Drop`.
-/// - All that one such round dispatched goes to the device as one batch, atomically.
-/// - `observe` answers `Full` to `Release` only.
+/// - At one instant the host observes all events (completions first, then releases), then calls
+///   `decide` until it returns neither `Dispatch` nor `Drop`.
+/// - All dispatches of one such round go to the device as one batch, atomically.
+/// - `observe` returns `Full` only for `Release`.
 /// - `now` never decreases.
 ///
 /// # Example
@@ -139,16 +139,16 @@ pub struct Full;
 /// assert_eq!(policy.decide(Time::ZERO), Decision::AwaitEvent);
 /// ```
 pub trait Policy {
-    /// Takes note of an event.
+    /// Records an event.
     ///
     /// # Errors
-    /// [`Full`] on `Release` when the queue of the request's class is full.
+    /// [`Full`] for a `Release` while the queue of the request's class is full.
     ///
     /// # Panics
-    /// When the host breaks the protocol: a completion of what is not in flight.
+    /// If the host breaks the protocol: a completion of a request that is not in flight.
     fn observe(&mut self, now: Time, event: Event) -> Result<(), Full>;
 
-    /// What to do now.
+    /// Returns the decision at `now`.
     fn decide(&mut self, now: Time) -> Decision;
 }
 

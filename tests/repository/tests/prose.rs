@@ -8,9 +8,7 @@ use tidegate_repository::prose::faults;
 
 /// Files and folders that are not rewritten yet. An entry without a fault must go.
 const NOT_YET: &[&str] = &[
-    "crates/analysis/",
     "crates/attach/",
-    "crates/capi/",
     "crates/cli/",
     "crates/cpu/",
     "crates/disksim/",
@@ -19,13 +17,8 @@ const NOT_YET: &[&str] = &[
     "crates/engine/",
     "crates/host/",
     "crates/measure/",
-    "crates/model/",
-    "crates/nbdkit/",
     "crates/platform/",
-    "crates/policy/",
     "crates/report/",
-    "crates/sim/",
-    "tests/soundness/",
 ];
 
 /// Files that quote what must not be written.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Requests, drive and answers in virtual time.
+//! Goal: the disk completes each request once, at the drive's time, with the right data. Method:
+//! requests against simulated drives in virtual time.
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -13,7 +14,7 @@ use super::*;
 
 const SECTOR: usize = 512;
 
-/// Who was answered what, in order.
+/// The replies, in order: the request's number, and its data or error.
 type Answers = Rc<RefCell<Vec<(u32, Result<Vec<u8>, i32>)>>>;
 
 struct Recorded(u32, Answers);
@@ -68,7 +69,7 @@ fn what_was_written_is_read_and_the_rest_is_zero() {
     assert_eq!((statistics.outstanding_highest, statistics.waiting_highest), (4, 3));
 }
 
-/// A write moves when the drive is done with it, not when it comes.
+/// The data of a write moves when the drive completes the write, not when it arrives.
 #[test]
 fn a_write_is_not_there_before_it_is_done() {
     let answers = Answers::default();
@@ -100,7 +101,7 @@ fn a_store_that_refuses_is_an_error_and_the_disk_goes_on() {
     assert_eq!(*answers.borrow(), vec![(0, Err(refused)), (1, Ok(vec![0; SECTOR]))]);
 }
 
-/// What the host adds is told apart from what the drive takes.
+/// The host's lateness is counted apart from the drive's response time.
 #[test]
 fn lateness_is_not_the_drives() {
     let answers = Answers::default();
@@ -112,7 +113,8 @@ fn lateness_is_not_the_drives() {
     assert_eq!(disk.statistics().lateness_highest, Duration::from_ms(4));
 }
 
-/// How long a flush takes after so many writes all over the disk were answered from its memory.
+/// Returns the duration of a flush after `writes` writes that the drive completed into its cache,
+/// spread over the disk.
 fn flush_time(writes: u64) -> Duration {
     let file = builtin::load("nearline-7200").expect("built in");
     let drive = from_parts(DriveKind::Mechanical, &file, 1).expect("it has mechanics");
@@ -126,17 +128,17 @@ fn flush_time(writes: u64) -> Duration {
     finish(&mut disk).since(now)
 }
 
-/// A flush is the drive's own: it waits until what was answered before is on the medium.
+/// A flush waits until the drive has written all completed writes to the medium.
 #[test]
 fn a_flush_takes_what_the_drive_has_to_write() {
     let (clean, dirty) = (flush_time(0), flush_time(16));
     assert!(dirty > clean + Duration::from_ms(4), "{clean} clean, {dirty} dirty");
 }
 
-/// What is done to a disk: gap, what, sector, byte.
-type Step = (u64, u8, u64, u8);
+/// An action on a disk: gap in us, kind (0 write, 1 read, 2 flush), sector, byte.
+type DiskAction = (u64, u8, u64, u8);
 
-fn run(steps: &[Step], mut disk: Disk<Recorded>, answers: &Answers, sees_flush: bool) {
+fn run(steps: &[DiskAction], mut disk: Disk<Recorded>, answers: &Answers, sees_flush: bool) {
     let mut now = Time::ZERO;
     for (id, &(gap_us, what, sector, byte)) in (0..).zip(steps) {
         now += Duration::from_us(gap_us);
@@ -155,9 +157,9 @@ fn run(steps: &[Step], mut disk: Disk<Recorded>, answers: &Answers, sees_flush: 
     }
 }
 
-/// Everybody is answered exactly once, and what is read is what the last answered write of that
-/// sector wrote, by the order of answers: that is the order in which data move.
-fn check(steps: &[Step], answers: &Answers) -> Result<(), String> {
+/// Checks that each request is completed exactly once, and that a read returns the data of the last
+/// write of that sector that completed before it: data moves in the order of completions.
+fn check(steps: &[DiskAction], answers: &Answers) -> Result<(), String> {
     let mut sectors: HashMap<u64, u8> = HashMap::new();
     let mut seen = vec![false; steps.len()];
     for (id, result) in answers.borrow().iter() {
@@ -180,14 +182,14 @@ fn check(steps: &[Step], answers: &Answers) -> Result<(), String> {
     if seen.into_iter().all(|seen| seen) { Ok(()) } else { Err("an answer is missing".to_owned()) }
 }
 
-fn steps() -> impl Strategy<Value = Vec<Step>> {
+fn steps() -> impl Strategy<Value = Vec<DiskAction>> {
     prop::collection::vec((0..20_000_u64, 0..3_u8, 0..6_u64, 1..255_u8), 1..120)
 }
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(48))]
 
-    /// A mechanical drive with its own order and write cache, deeper asked than it accepts.
+    /// A mechanical drive with its own order and write cache, with more requests than its depth.
     #[test]
     fn every_request_is_answered_once_with_the_data_of_that_instant(steps in steps()) {
         let file = builtin::load("fujitsu-max3036rc").expect("built in");
@@ -198,7 +200,7 @@ proptest! {
     }
 }
 
-/// Canary: the check finds an answer that is missing and data that are wrong.
+/// Canary: the check finds a missing completion and wrong data.
 #[test]
 fn the_check_finds_lost_answers_and_wrong_data() {
     let steps = [(0, 0, 1, 5), (0, 1, 1, 0), (0, 2, 0, 0)];

@@ -127,14 +127,14 @@ fn a_drive_that_hangs_is_said_once_and_waited_for_and_one_that_vanished_fails() 
     let (mut a, mut b) = (client(&server, "a"), client(&server, "b"));
     drive.signal("-STOP");
     a.ask_write(1, 0, &[1; 4096], true);
-    assert!(until(|| server.said().contains("gave none back for 5")), "{}", server.said());
+    assert!(until(|| server.said().contains("requests in flight for 5")), "{}", server.said());
     // It is asked and told as ever, and takes requests.
     let (_, status) = folder.json(&["ctl", "s.ctl", "statistics"]);
     assert_eq!(status["drive"]["stalls"], 1, "{status}");
     b.ask_write(2, 0, &[2; 4096], true);
     drive.signal("-CONT");
     assert_eq!((a.answer().unwrap(), b.answer().unwrap()), ((1, 0), (2, 0)));
-    assert_eq!(server.said().matches("gave none back").count(), 1, "{}", server.said());
+    assert_eq!(server.said().matches("completed none of").count(), 1, "{}", server.said());
     drive.signal("-KILL");
     assert_eq!(a.read(0, 4096).unwrap(), Err(EIO));
     assert_eq!(b.write(0, &[3; 4096], true).unwrap(), EIO);
@@ -146,7 +146,7 @@ fn a_drive_that_hangs_is_said_once_and_waited_for_and_one_that_vanished_fails() 
     assert_eq!(code, Some(0), "{said}");
     assert_eq!(said.matches("error: 20").count(), 1, "{said}");
     for line in
-        ["a flush failed", "an earlier flush failed", "see to the drive, then restart", "b: "]
+        ["a flush failed", "an earlier flush failed", "check the drive, then restart", "b: "]
     {
         assert!(said.contains(line), "{line}: {said}");
     }
@@ -212,7 +212,7 @@ fn a_control_socket_that_is_removed_comes_back() {
     std::fs::remove_file(&path).unwrap();
     let mut a = client(&server, "a");
     assert_eq!(a.write(0, &[1; 4096], true).unwrap(), 0);
-    assert!(until(|| path.exists() && server.said().contains("it was made again")));
+    assert!(until(|| path.exists() && server.said().contains("it was created again")));
     assert_eq!(folder.run(&["ctl", "s.ctl", "stop"]).0, 0);
     let (code, said) = server.ended();
     assert_eq!(code, Some(0), "{said}");

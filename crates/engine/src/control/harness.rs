@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Any bytes on the control socket of a service: each line has its answer, and nothing breaks.
+//! Sends arbitrary bytes to a service's control socket: each line gets one reply, and nothing
+//! panics.
 
 use serde_json::Value;
 
@@ -7,10 +8,11 @@ use super::{ControlProtocol, LINE_BYTES_MAX};
 use crate::peers::harness::answers;
 use crate::service::harness::view;
 
-/// Sends what follows the first byte, which says in which pieces; how many answers there were.
+/// Sends the bytes after the first one, which is the size of the pieces. Returns the number of
+/// replies.
 ///
 /// # Errors
-/// What is not as it must be.
+/// The description of a wrong reply.
 pub(crate) fn run(bytes: &[u8]) -> Result<usize, String> {
     let Some((&piece, input)) = bytes.split_first() else { return Ok(0) };
     let mut protocol = ControlProtocol::new(view(), Some(Box::new(|| ())));
@@ -18,7 +20,7 @@ pub(crate) fn run(bytes: &[u8]) -> Result<usize, String> {
     let output = String::from_utf8(output).map_err(|error| error.to_string())?;
     let answered: Vec<&str> = output.lines().collect();
     if answered.len() != expected(input) || !(output.is_empty() || output.ends_with('\n')) {
-        return Err(format!("{} answers for {}", answered.len(), expected(input)));
+        return Err(format!("{} replies, expected {}", answered.len(), expected(input)));
     }
     for line in &answered {
         let value: Value =
@@ -29,13 +31,13 @@ pub(crate) fn run(bytes: &[u8]) -> Result<usize, String> {
             _ => false,
         };
         if !is_sound {
-            return Err(format!("no answer: {line}"));
+            return Err(format!("not a valid reply: {line}"));
         }
     }
     Ok(answered.len())
 }
 
-/// One for each line, up to the first that is too long.
+/// Returns the expected number of replies: one per line, up to the first line that is too long.
 fn expected(input: &[u8]) -> usize {
     let lines: Vec<&[u8]> = input.split_inclusive(|&byte| byte == b'\n').collect();
     let is_too_long = |line: &&[u8]| line.len() > LINE_BYTES_MAX;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The committed seeds through the functions that fuzzers call, and canaries for each of them.
+//! Goal: inputs found by fuzzers stay sound. Method: run the committed seeds and random inputs
+//! through the fuzzers' functions, with a canary for each.
 
 use std::path::Path;
 
@@ -10,7 +11,7 @@ use rand_pcg::Pcg64Mcg;
 use crate::serve::harness::Reached;
 use crate::service::harness::requests::{Report, Sabotage, run};
 
-/// What lies in `fuzz/seeds` for that target.
+/// Returns the files in `fuzz/seeds` for that target.
 fn seeds(target: &str) -> Vec<Vec<u8>> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fuzz/seeds").join(target);
     let files = std::fs::read_dir(&folder).unwrap_or_else(|error| panic!("{folder:?}: {error}"));
@@ -19,7 +20,7 @@ fn seeds(target: &str) -> Vec<Vec<u8>> {
     seeds
 }
 
-/// Scenarios at random.
+/// Returns random scenarios.
 fn scenarios() -> impl Iterator<Item = Vec<u8>> {
     let mut random = Pcg64Mcg::seed_from_u64(6);
     (0..300).map(move |_| {
@@ -41,7 +42,7 @@ fn peers_of_the_seeds_are_answered() {
     for seed in seeds("control") {
         super::control(&seed);
     }
-    // In whatever pieces, and a line that is too long ends it.
+    // Arbitrary pieces; a line that is too long ends the connection.
     let mut long = b"\xff{\"do\":\"status\"}\n".to_vec();
     long.extend(vec![b'x'; 70_000]);
     long.extend(b"\n{\"do\":\"status\"}\n");
@@ -56,7 +57,7 @@ fn requests_of_the_seeds_are_answered_as_promised() {
     }
 }
 
-/// Random scenarios do something of everything, and break no promise.
+/// Random scenarios cover every kind of outcome and break no promise.
 #[test]
 fn requests_at_random_are_answered_as_promised() {
     let mut sum = Report::default();
@@ -74,7 +75,7 @@ fn requests_at_random_are_answered_as_promised() {
     assert!(seen > 10_000 && promised > 5_000 && bounded > 500, "{sum:?}");
 }
 
-/// Canary: what each sabotage breaks is noticed.
+/// Canary: each kind of sabotage is detected.
 #[test]
 fn sabotage_is_noticed() {
     for sabotage in [
@@ -88,7 +89,8 @@ fn sabotage_is_noticed() {
 }
 
 proptest! {
-    /// Goal: no text makes it panic. What looks like a serve file is in the seeds of the fuzzer.
+    /// Goal: no text makes it panic. Method: random text; the fuzzer's seeds cover texts that
+    /// resemble serve files.
     #[test]
     fn any_text_is_no_serve_file_or_is_one(text in "\\PC{0,200}") {
         super::serve_file(text.as_bytes());

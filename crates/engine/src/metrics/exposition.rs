@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! What the page says: names with their units, a label for each export.
+//! Makes the metrics page: names with units, and a label for each export.
 //!
 //! # Source
-//! OpenMetrics 1.0. The text itself is made by the crate `prometheus-client`.
+//! OpenMetrics 1.0. The crate `prometheus-client` formats the text.
 
 use std::fmt;
 
@@ -14,18 +14,18 @@ use tidegate_model::{Duration, ExportSpec};
 
 use crate::service::{ExportStatistics, Look, ResponseCounts, View};
 
-/// The page; none when the service does not answer.
+/// Returns the page; `None` if the service does not reply.
 pub(super) fn exposition(view: &View) -> Option<String> {
     let look = view.look()?;
     let mut registry = Registry::default();
     registry.register_collector(Box::new(Snapshot { view: view.clone(), look }));
     let mut text = String::new();
-    // Writing into a text cannot fail.
+    // Writing to a string cannot fail.
     prometheus_client::encoding::text::encode(&mut text, &registry).ok()?;
     Some(text)
 }
 
-/// A service at one instant.
+/// A service's state at one instant.
 #[derive(Debug)]
 struct Snapshot {
     view: View,
@@ -57,20 +57,25 @@ impl Snapshot {
     fn service(&self, to: Encoder<'_, '_>) -> fmt::Result {
         let labels =
             [("policy", self.look.offer.policy().name()), ("version", env!("CARGO_PKG_VERSION"))];
-        to.encode_descriptor("tidegate_service", "What serves", None, MetricType::Info)?
-            .encode_info(&labels)?;
+        to.encode_descriptor(
+            "tidegate_service",
+            "The service's policy and version",
+            None,
+            MetricType::Info,
+        )?
+        .encode_info(&labels)?;
         let uptime = seconds(self.view.uptime());
-        gauge(to, "tidegate_uptime_seconds", "Time since the service began", &uptime)?;
+        gauge(to, "tidegate_uptime_seconds", "Time since the service started", &uptime)?;
         let is_granted = u64::from(self.view.real_time().is_complete());
         let help = "Whether real-time scheduling and locked memory were granted";
         gauge(to, "tidegate_real_time_granted", help, &is_granted)?;
-        let help = "Whether the bound of any export stands no more, until the next start";
+        let help = "Whether any export's bound no longer holds, until the next start";
         gauge(to, "tidegate_degraded", help, &u64::from(self.look.is_degraded()))
     }
 
     fn responses(&self, to: Encoder<'_, '_>) -> fmt::Result {
-        let help = "Response times: of the contract from when it allows a request, of best effort \
-                    from arrival";
+        let help = "Response times: in-contract requests from when the contract allows them, \
+                    best-effort requests from arrival";
         let name = "tidegate_export_response_seconds";
         let mut metric = to.encode_descriptor(name, help, None, MetricType::Histogram)?;
         for (export, seen) in self.exports() {
@@ -98,18 +103,20 @@ impl Snapshot {
     fn counters(&self, to: Encoder<'_, '_>) -> fmt::Result {
         type Pick = fn(&ExportStatistics) -> u64;
         let counters: [(&str, &str, Pick); 7] = [
-            ("misses", "Requests within the contract answered after their deadline", |seen| {
+            ("misses", "In-contract requests that completed after their deadline", |seen| {
                 seen.misses
             }),
-            ("exceeded", "Requests within the contract answered after their bound", |seen| {
+            ("exceeded", "In-contract requests that completed after their bound", |seen| {
                 seen.exceeded
             }),
-            ("unexplained", "Those of them that were later than drive and host", |seen| {
-                seen.unexplained
-            }),
+            (
+                "unexplained",
+                "Requests after their bound that the lateness of drive and host does not explain",
+                |seen| seen.unexplained,
+            ),
             ("beyond", "Requests beyond the contract", |seen| seen.beyond),
-            ("failed", "Requests that the store failed", |seen| seen.failed),
-            ("flushes", "Flushes, and writes that had to be durable", |seen| seen.flushes),
+            ("failed", "Requests that failed in the store", |seen| seen.failed),
+            ("flushes", "Flushes and durable writes", |seen| seen.flushes),
             ("transferred_bytes", "Bytes read and written", |seen| seen.bytes),
         ];
         for (what, help, pick) in counters {
@@ -129,24 +136,24 @@ impl Snapshot {
         let (exports, bounds) = (self.look.offer.exports(), self.look.offer.bounds());
         let contracts = || exports.iter().map(|export| export.contract.as_ref());
         let proved = bounds.iter().map(|bound| bound.map(seconds));
-        self.of_exports(to, "bound_seconds", "Proved: no response takes longer", proved)?;
+        self.of_exports(to, "bound_seconds", "Proved bound on the response time", proved)?;
         let deadlines = contracts().map(|contract| contract.map(|it| seconds(it.deadline)));
-        self.of_exports(to, "deadline_seconds", "Agreed: no response may take longer", deadlines)?;
+        self.of_exports(to, "deadline_seconds", "The contract's deadline", deadlines)?;
         let seen = &self.look.seen.exports;
         let tokens = contracts().zip(seen).map(|(contract, seen)| contract.map(|_| seen.tokens));
-        self.of_exports(to, "tokens", "Requests that the contract allows at once, now", tokens)?;
+        self.of_exports(to, "tokens", "Requests that the contract allows now", tokens)?;
         let outstanding = seen.iter().map(|seen| Some(seen.outstanding));
-        self.of_exports(to, "outstanding", "Requests that are not answered", outstanding)?;
+        self.of_exports(to, "outstanding", "Outstanding requests", outstanding)?;
         let degraded = bounds
             .iter()
             .enumerate()
             .map(|(index, bound)| bound.map(|_| u64::from(self.look.is_export_degraded(index))));
-        let help =
-            "Whether its bound stands no more: the drive broke its table, or it was exceeded";
+        let help = "Whether the export's bound no longer holds: the drive exceeded its table, or a \
+                    response exceeded the bound";
         self.of_exports(to, "degraded", help, degraded)
     }
 
-    /// A gauge of each export that has a value.
+    /// Writes a gauge for each export that has a value.
     fn of_exports<T: EncodeGaugeValue>(
         &self,
         to: Encoder<'_, '_>,
@@ -166,16 +173,24 @@ impl Snapshot {
 
     fn drive(&self, to: Encoder<'_, '_>) -> fmt::Result {
         let seen = &self.look.seen;
-        gauge(to, "tidegate_drive_in_flight", "Requests on the drive", &seen.in_flight)?;
+        gauge(to, "tidegate_drive_in_flight", "Requests in flight", &seen.in_flight)?;
         for (name, help, count) in [
-            ("tidegate_drive_batches", "Batches that were compared with the table", seen.batches),
-            ("tidegate_drive_overruns", "Batches that took longer than it says", seen.overruns),
-            ("tidegate_drive_stalls", "Times when nothing came back for seconds", seen.stalls),
+            ("tidegate_drive_batches", "Batches compared with the drive's table", seen.batches),
+            (
+                "tidegate_drive_overruns",
+                "Batches that took longer than the table allows",
+                seen.overruns,
+            ),
+            (
+                "tidegate_drive_stalls",
+                "Times when the drive completed nothing for seconds",
+                seen.stalls,
+            ),
         ] {
             to.encode_descriptor(name, help, None, MetricType::Counter)?
                 .encode_counter::<NoLabelSet, _, u64>(&count, None)?;
         }
-        let (name, help) = ("tidegate_drive_overrun_seconds", "By how much they did in all");
+        let (name, help) = ("tidegate_drive_overrun_seconds", "Sum of all overruns");
         to.encode_descriptor(name, help, None, MetricType::Counter)?
             .encode_counter::<NoLabelSet, _, u64>(&seconds(seen.overrun_sum), None)
     }

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! As much of HTTP as one page needs (RFC 9112): a head, an answer, the end.
+//! The part of HTTP that one page needs (RFC 9112): a request head, one reply, then close.
 
 use super::exposition::exposition;
 use crate::peers::{Answer, Protocol, Refusal, Reply};
 use crate::service::View;
 
-/// What the text is, in the standard's words.
+/// The page's content type, as the standard defines it.
 const CONTENT_TYPE: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
 
 const PLAIN: &str = "text/plain; charset=utf-8";
 
-/// The page.
+/// The protocol that serves the metrics page.
 pub(super) struct Page {
     pub(super) view: View,
 }
@@ -18,9 +18,9 @@ pub(super) struct Page {
 impl Protocol for Page {
     const REQUEST_MAX: usize = 8 << 10;
 
-    /// Heads end with an empty line.
+    /// A head ends with an empty line.
     fn end(input: &[u8], scanned: usize) -> Option<usize> {
-        // An end may have begun before.
+        // The empty line may have begun in the part that was scanned before.
         let from = scanned.saturating_sub(3);
         let rest = input.get(from..)?;
         let long = rest.windows(4).position(|bytes| bytes == b"\r\n\r\n").map(|at| from + at + 4);
@@ -35,23 +35,35 @@ impl Protocol for Page {
         let path = target.map(|target| target.split('?').next().unwrap_or_default());
         let is_http = words.next().is_some_and(|version| version.starts_with("HTTP/1."));
         let bytes = match (method, path) {
-            _ if !is_http => reply("400 Bad Request", PLAIN, "no request of HTTP/1.1\n", true),
+            _ if !is_http => reply("400 Bad Request", PLAIN, "not an HTTP/1 request\n", true),
             ("GET" | "HEAD", Some("/metrics")) => self.page(method == "GET"),
             ("GET" | "HEAD", _) => {
-                reply("404 Not Found", PLAIN, "there is /metrics\n", method == "GET")
+                reply("404 Not Found", PLAIN, "not found: use /metrics\n", method == "GET")
             }
-            _ => reply("405 Method Not Allowed\r\nAllow: GET, HEAD", PLAIN, "GET only\n", true),
+            _ => reply(
+                "405 Method Not Allowed\r\nAllow: GET, HEAD",
+                PLAIN,
+                "use GET or HEAD\n",
+                true,
+            ),
         };
         Answer { bytes, is_last: true }.into()
     }
 
     fn refusal(&self, why: Refusal) -> Vec<u8> {
         match why {
-            Refusal::Long => {
-                reply("431 Request Header Fields Too Large", PLAIN, "more than 8 KiB\n", true)
+            Refusal::Long => reply(
+                "431 Request Header Fields Too Large",
+                PLAIN,
+                "the request head exceeds 8 KiB\n",
+                true,
+            ),
+            Refusal::Slow => {
+                reply("408 Request Timeout", PLAIN, "no complete request within 10 s\n", true)
             }
-            Refusal::Slow => reply("408 Request Timeout", PLAIN, "no request in 10 s\n", true),
-            Refusal::Crowded => reply("503 Service Unavailable", PLAIN, "too many peers\n", true),
+            Refusal::Crowded => {
+                reply("503 Service Unavailable", PLAIN, "too many connections\n", true)
+            }
         }
     }
 }
@@ -61,7 +73,7 @@ impl Page {
         match exposition(&self.view) {
             Some(text) => reply("200 OK", CONTENT_TYPE, &text, has_body),
             None => {
-                reply("503 Service Unavailable", PLAIN, "the service does not answer\n", has_body)
+                reply("503 Service Unavailable", PLAIN, "the service does not reply\n", has_body)
             }
         }
     }

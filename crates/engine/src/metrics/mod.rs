@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Metrics of a service: OpenMetrics text over HTTP, for this machine only.
+//! Serves a service's metrics: OpenMetrics text over HTTP, for this machine only.
 //!
-//! One page, `/metrics`, as `GET` and `HEAD` have it; each answer ends its connection. Whoever is
-//! on this machine may read it, so it tells nothing that is in the exports.
+//! The only page is `/metrics`, for `GET` and `HEAD`; each reply closes its connection. Every user
+//! of this machine can read it, so it shows no data of the exports.
 
 mod exposition;
 mod http;
@@ -17,7 +17,7 @@ use crate::service::View;
 
 use self::http::Page;
 
-/// A port at which metrics are read; dropping it closes it.
+/// A port that serves metrics; closed when dropped.
 #[derive(Debug)]
 pub struct Metrics {
     address: SocketAddr,
@@ -25,15 +25,16 @@ pub struct Metrics {
 }
 
 impl Metrics {
-    /// Opens `address`, which is this machine's own.
+    /// Opens `address`, which must be a loopback address.
     ///
     /// # Errors
-    /// When it is not to be had, or others could reach it, or there is no thread.
+    /// If the address is not available, is reachable from other machines, or no thread can be
+    /// started.
     pub fn open(address: SocketAddr, view: View, say: LogSink) -> io::Result<Self> {
         if !address.ip().is_loopback() {
             return Err(io::Error::new(
                 io::ErrorKind::InvalidInput,
-                "metrics are given to this machine only: take an address like 127.0.0.1:9464",
+                "metrics are served to this machine only: use a loopback address such as 127.0.0.1:9464",
             ));
         }
         let listener = PortListener::open(address)?;
@@ -42,7 +43,7 @@ impl Metrics {
         Ok(Self { address, _peers: peers })
     }
 
-    /// Where it is read.
+    /// Returns the address of the port.
     pub fn address(&self) -> SocketAddr {
         self.address
     }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The page as a collector of metrics reads it: strictly, by the grammar of OpenMetrics 1.0.
+//! Goal: the page is valid OpenMetrics 1.0 with the right values. Method: a strict parser by its
+//! grammar.
 
 #![expect(clippy::float_cmp, reason = "figures that are whole, or are read as they were written")]
 
@@ -15,7 +16,7 @@ use crate::service::View;
 /// A sample: its labels and its value.
 type Sample = (BTreeMap<String, String>, f64);
 
-/// What a page says: types, and samples by their full name.
+/// A parsed page: types, and samples by full name.
 #[derive(Debug, Default)]
 struct Page {
     types: BTreeMap<String, String>,
@@ -23,7 +24,7 @@ struct Page {
 }
 
 impl Page {
-    /// Reads a page, or says what is wrong with it.
+    /// Parses a page, or describes its fault.
     fn parse(text: &str) -> Result<Self, String> {
         let body = text.strip_suffix("# EOF\n").ok_or("no `# EOF` at its end")?;
         let mut page = Self::default();
@@ -68,7 +69,7 @@ impl Page {
         Ok(page)
     }
 
-    /// Buckets grow, end with +Inf, and agree with the count.
+    /// Checks that buckets grow, end with +Inf, and agree with the count.
     fn check_histograms(&self) -> Result<(), String> {
         for (name, _) in self.types.iter().filter(|(_, kind)| *kind == "histogram") {
             for (labels, count) in &self.samples[&format!("{name}_count")] {
@@ -103,7 +104,7 @@ fn number(text: &str) -> Result<f64, String> {
     }
 }
 
-/// `name{label="value",..} 1.5`
+/// Parses `name{label="value",..} 1.5`.
 fn sample(line: &str) -> Result<(String, BTreeMap<String, String>, f64), String> {
     let is_name = |c: char| c.is_ascii_alphanumeric() || c == '_';
     let end = line.find(|c| !is_name(c)).ok_or("a name alone")?;
@@ -129,7 +130,7 @@ fn sample(line: &str) -> Result<(String, BTreeMap<String, String>, f64), String>
     Ok((name.to_owned(), labels, number(value)?))
 }
 
-/// Up to the quote that is not escaped.
+/// Reads up to the first quote that is not escaped.
 fn quoted(text: &str) -> Option<(String, &str)> {
     let (mut value, mut chars) = (String::new(), text.char_indices());
     while let Some((at, c)) = chars.next() {
@@ -146,7 +147,7 @@ fn quoted(text: &str) -> Option<(String, &str)> {
     None
 }
 
-/// What the port answers: the head and the body.
+/// Sends a request; returns the reply's head and body.
 fn get(metrics: &Metrics, request: &str) -> (String, String) {
     let mut stream = TcpStream::connect(metrics.address()).unwrap();
     stream.set_read_timeout(Some(std::time::Duration::from_mins(1))).unwrap();
@@ -189,7 +190,7 @@ fn the_page_is_openmetrics_and_tells_what_was_served() {
     }
 }
 
-/// Canary: the parser sees each of the faults that it is there for.
+/// Canary: the parser detects each fault that it checks for.
 #[test]
 fn the_parser_of_this_test_refuses_what_is_no_page() {
     let good = "# HELP a b.\n# TYPE a counter\na_total{x=\"1\"} 2\n# EOF\n";

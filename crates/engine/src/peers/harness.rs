@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! A peer that sends any bytes, in pieces of any size, and reads as slowly as it likes.
+//! A peer that sends arbitrary bytes in pieces of any size and reads at any pace.
 
 use std::io::{self, Read, Write};
 use std::time::{Duration, Instant};
@@ -9,10 +9,10 @@ use super::{PACE, Protocol};
 
 /// Both directions of a stream.
 struct Wire<'a> {
-    /// Not read yet.
+    /// The input that has not been read yet.
     input: &'a [u8],
     piece: usize,
-    /// What may still be read, and written, in this turn.
+    /// The number of bytes that may still be read in this iteration; `writable`: written.
     readable: usize,
     writable: usize,
     output: Vec<u8>,
@@ -50,7 +50,7 @@ impl Write for Wire<'_> {
     }
 }
 
-/// What a peer is answered that sends `input` in such pieces, then closes its half.
+/// Returns the replies to a peer that sends `input` in such pieces, then closes its half.
 pub(crate) fn answers<P: Protocol>(protocol: &mut P, input: &[u8], piece: usize) -> Vec<u8> {
     let mut now = Instant::now();
     let wire = Wire { input, piece, readable: 0, writable: 0, output: Vec::new() };
@@ -65,7 +65,7 @@ pub(crate) fn answers<P: Protocol>(protocol: &mut P, input: &[u8], piece: usize)
         if fate == Fate::Goes {
             return peer.stream.output;
         }
-        // It is answered at our pace; what it sends takes no time.
+        // Replies are paced; sending takes no time.
         let is_answered = peer.stream.output.len() > written;
         now += if is_answered { PACE } else { Duration::from_micros(1) };
     }

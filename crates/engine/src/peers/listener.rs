@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Listeners for peers: a socket in the file system that only its owner may use, or a port.
+//! Listeners for peers: a Unix socket that only its owner may use, or a TCP port.
 
 use std::fs;
 use std::io::{self, Error, ErrorKind, Read, Write};
@@ -16,19 +16,19 @@ use rustix::net::{
 
 use super::PEERS_MAX;
 
-/// A socket that listens.
+/// A listening socket.
 pub(crate) trait Listener: AsFd + Send + 'static {
-    /// One peer.
+    /// The connection to one peer.
     type Stream: Read + Write + AsFd + Send;
 
-    /// Whoever waits, if anybody; neither this nor the stream ever blocks.
+    /// Accepts a waiting peer; neither this call nor the stream ever blocks.
     fn accept(&self) -> io::Result<Self::Stream>;
 
-    /// Whether all is well with it, from time to time.
+    /// Checks the listener's state; called from time to time.
     fn look(&mut self, _say: &dyn Fn(&str)) {}
 }
 
-/// A port.
+/// A TCP port.
 #[derive(Debug)]
 pub(crate) struct PortListener(TcpListener);
 
@@ -60,22 +60,22 @@ impl Listener for PortListener {
     }
 }
 
-/// A socket in the file system; its file goes with it.
+/// A Unix socket; dropping it removes its file.
 #[derive(Debug)]
 pub(crate) struct PathListener {
     listener: UnixListener,
     path: PathBuf,
-    /// Device and number of the file that we made.
+    /// The device and inode numbers of the file that this value created.
     identity: (u64, u64),
     is_lost: bool,
 }
 
 impl PathListener {
-    /// A socket of mode 0600 at `path`, in the place of one that nobody listens at.
+    /// Creates a socket of mode 0600 at `path`; replaces a socket that no process listens on.
     ///
-    /// Linux makes the file of a socket with the socket's own mode, less the umask: set before
-    /// `bind`, it holds from the instant at which the file exists, and no other thread's files
-    /// are touched by a umask that is changed for a moment.
+    /// Linux creates a socket's file with the socket's own mode, less the umask. The mode is set
+    /// before `bind`, so it holds from the instant at which the file exists, and no temporary umask
+    /// affects other threads' files.
     pub(crate) fn open(path: &Path) -> io::Result<Self> {
         make_way(path)?;
         let flags = SocketFlags::CLOEXEC | SocketFlags::NONBLOCK;
@@ -86,9 +86,9 @@ impl PathListener {
         let identity = (metadata.dev(), metadata.ino());
         let listener =
             Self { listener: socket.into(), path: path.to_owned(), identity, is_lost: false };
-        // Were a kernel to do otherwise, nobody has been let in yet.
+        // If a kernel behaves differently, no peer has been accepted yet.
         if metadata.mode() & 0o177 != 0 {
-            return Err(Error::other("the file system does not keep others out of a socket"));
+            return Err(Error::other("the file system does not restrict a socket to its owner"));
         }
         listen(&listener.listener, i32::try_from(PEERS_MAX).expect("a few"))?;
         Ok(listener)
@@ -100,11 +100,11 @@ impl PathListener {
     }
 }
 
-/// Removes a socket that was left behind, and nothing else.
+/// Removes a leftover socket; refuses to remove anything else.
 fn make_way(path: &Path) -> io::Result<()> {
     let Ok(metadata) = fs::symlink_metadata(path) else { return Ok(()) };
     if !metadata.file_type().is_socket() {
-        return Err(Error::new(ErrorKind::AlreadyExists, "something else is there"));
+        return Err(Error::new(ErrorKind::AlreadyExists, "the path exists and is not a socket"));
     }
     match UnixStream::connect(path) {
         Err(error) if error.kind() == ErrorKind::ConnectionRefused => fs::remove_file(path),
@@ -142,24 +142,24 @@ impl Listener for PathListener {
         }
         let is_removed = fs::symlink_metadata(&self.path)
             .is_err_and(|error| error.kind() == ErrorKind::NotFound);
-        // What is in its place is somebody's, and is waited for until it goes.
+        // A file in its place belongs to another user and is not removed.
         let made =
             if is_removed { Self::open(&self.path) } else { Err(ErrorKind::AlreadyExists.into()) };
         match made {
             Ok(listener) => {
-                // Those inside stay; the old one goes without its file.
+                // Existing connections stay; the old listener is dropped and removes no file.
                 *self = listener;
                 say(&format!(
-                    "warning: the control socket {} was removed: serving goes on, and it was made \
-                     again",
+                    "warning: the control socket {} was removed; it was created again",
                     self.path.display()
                 ));
             }
             Err(error) if !self.is_lost => {
                 self.is_lost = true;
                 say(&format!(
-                    "warning: the control socket {} was removed: serving goes on, and nobody can \
-                     reach it there ({error}): make room for it, and it is made again",
+                    "warning: the control socket {} was removed and cannot be created again \
+                     ({error}): remove what is at that path; until then the service continues \
+                     without it",
                     self.path.display()
                 ));
             }

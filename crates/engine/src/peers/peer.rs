@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! One peer: what it sent and was not answered, what it was answered and did not read.
+//! One peer: its requests without a reply, and the replies that it has not read.
 
 use std::io::{ErrorKind, Read, Write};
 use std::time::Instant;
@@ -9,7 +9,7 @@ use rustix::event::PollFlags;
 
 use super::{Answer, Job, PACE, PATIENCE, Protocol, Refusal, Reply};
 
-/// What is read at once.
+/// The number of bytes per read.
 const PIECE_BYTES: usize = 8 << 10;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -18,35 +18,35 @@ pub(super) enum Fate {
     Goes,
 }
 
-/// An answer that takes long.
+/// A reply that takes long.
 enum Later {
-    /// Whoever asks for it carries it out.
+    /// The job has not been started; the caller of `take_job` runs it.
     Asked(Job),
     Awaited(Receiver<Answer>),
 }
 
-/// See the module's text.
+/// The connection to one peer, with its requests and replies.
 ///
 /// # Invariants
-/// - No request is taken while an answer is unwritten, or is to come later.
-/// - `input` holds at most one request and a piece.
+/// - No request is handled while a reply is unwritten or pending.
+/// - `input` holds at most one request and one piece.
 pub(super) struct Peer<S> {
     pub(super) stream: S,
     input: Vec<u8>,
-    /// No request ends before this place of the input.
+    /// No request ends before this position of the input.
     scanned: usize,
-    /// Where the first request ends, if it is complete.
+    /// The end of the first request, if it is complete.
     end: Option<usize>,
     output: Vec<u8>,
     written: usize,
     later: Option<Later>,
-    /// It is let go after the output.
+    /// The connection is closed after the output is written.
     is_leaving: bool,
-    /// It sends nothing more.
+    /// The peer sends nothing more.
     is_silent: bool,
-    /// Since when it owes us something.
+    /// The time since which the peer must send or read.
     since: Instant,
-    /// Before this it is not answered again.
+    /// The peer gets no reply before this time.
     next: Instant,
 }
 
@@ -67,14 +67,15 @@ impl<S: Read + Write> Peer<S> {
         }
     }
 
-    /// When it is to be looked at, whatever it does; none while it is we who owe it something.
+    /// Returns when the peer must be handled without an event; `None` while the service owes it a
+    /// reply.
     pub(super) fn deadline(&self) -> Option<Instant> {
         let is_due = self.end.is_some() && self.output.is_empty();
         let deadline = if is_due { self.next } else { self.since + PATIENCE };
         self.later.is_none().then_some(deadline)
     }
 
-    /// What it asked for and takes long: to be carried out now.
+    /// Takes the peer's long-running job, which the caller must run now.
     pub(super) fn take_job(&mut self) -> Option<Job> {
         match self.later.take() {
             Some(Later::Asked(job)) => Some(job),
@@ -85,12 +86,12 @@ impl<S: Read + Write> Peer<S> {
         }
     }
 
-    /// From where the answer to that comes.
+    /// Sets the channel from which that job's reply comes.
     pub(super) fn awaits_answer(&mut self, answered: Receiver<Answer>) {
         self.later = Some(Later::Awaited(answered));
     }
 
-    /// What is to be waited for, if anything: not looked at, it cannot keep us awake.
+    /// Returns the event to wait for, if any; other events must not wake the thread.
     pub(super) fn awaits(&self, now: Instant) -> Option<PollFlags> {
         if !self.output.is_empty() {
             return Some(PollFlags::OUT);
@@ -99,14 +100,14 @@ impl<S: Read + Write> Peer<S> {
         (!is_paced && self.later.is_none()).then_some(PollFlags::IN)
     }
 
-    /// Everything that can be done now.
+    /// Does everything that is possible now.
     pub(super) fn turn<P: Protocol>(&mut self, now: Instant, protocol: &mut P) -> Fate {
         let fate = self.advance(now, protocol);
         let is_in_time = self.later.is_some() || now.duration_since(self.since) < PATIENCE;
         if fate == Fate::Goes || is_in_time {
             return fate;
         }
-        // Whoever does not read will not be told either.
+        // A peer that does not read gets no refusal either.
         if self.output.is_empty() && !self.is_leaving {
             self.refuse(protocol, Refusal::Slow);
             self.part();
@@ -162,14 +163,15 @@ impl<S: Read + Write> Peer<S> {
             }
             Reply::Later(job) => self.later = Some(Later::Asked(job)),
         }
-        // A peer that is still served slowly is not slow itself; one that left has no time left.
+        // A peer that is still being served is not slow; one that has closed its half gets no more
+        // time.
         if !self.is_silent {
             self.since = now;
         }
         self.next = now + PACE;
     }
 
-    /// What took long is done; the time that it took is not the peer's.
+    /// Sends the reply of a finished job; its duration does not count against the peer.
     pub(super) fn answered(&mut self, now: Instant, answer: Answer) -> Fate {
         self.later = None;
         (self.output, self.is_leaving) = (answer.bytes, answer.is_last);
@@ -178,13 +180,13 @@ impl<S: Read + Write> Peer<S> {
         if self.is_leaving && self.output.is_empty() { Fate::Goes } else { fate }
     }
 
-    /// It is told why it is let go.
+    /// Queues the refusal, after which the connection is closed.
     pub(super) fn refuse<P: Protocol>(&mut self, protocol: &P, why: Refusal) {
         self.output.extend(protocol.refusal(why));
         self.is_leaving = true;
     }
 
-    /// Writes as much as the peer takes at once: the last of it.
+    /// Writes what the peer accepts without blocking, before the connection is closed.
     pub(super) fn part(&mut self) {
         let _ = self.write();
     }
@@ -194,7 +196,7 @@ impl<S: Read + Write> Peer<S> {
         self.scanned = self.input.len();
     }
 
-    /// Reads what there is, up to a request.
+    /// Reads the available input, up to one request.
     fn read<P: Protocol>(&mut self) -> Fate {
         let mut piece = [0; PIECE_BYTES];
         while self.end.is_none() && !self.is_silent && self.input.len() <= P::REQUEST_MAX {
@@ -220,7 +222,7 @@ impl<S: Read + Write> Peer<S> {
                 Err(_) => return Fate::Goes,
             }
         }
-        // Its memory too: a large answer is not kept.
+        // Frees the memory too: a large reply's buffer is not kept.
         (self.output, self.written) = (Vec::new(), 0);
         Fate::Stays
     }

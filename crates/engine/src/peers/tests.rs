@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Hostile peers: each does its worst, and a good one beside it is answered all the same.
+//! Goal: hostile peers do not keep others from getting replies. Method: hostile peers beside a
+//! well-behaved one.
 //!
-//! The protocol here echoes lines. Peers that wait for a time-out are tested on a peer alone, with
-//! instants that are made up.
+//! The protocol here echoes lines. Time-outs are tested on a single peer with invented instants.
 
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::os::unix::fs::PermissionsExt;
@@ -15,8 +15,8 @@ use super::listener::{Listener, PathListener};
 use super::peer::{Fate, Peer};
 use super::*;
 
-/// Answers a line with itself, `flood` with more than a socket holds, and `slow` when somebody
-/// asked for `slow` and said `go`.
+/// Replies to a line with the line itself, to `flood` with more than a socket holds, and to `slow`
+/// when another peer has sent `go`.
 #[derive(Default)]
 struct Echo {
     go: Vec<std::sync::mpsc::Sender<()>>,
@@ -38,7 +38,7 @@ impl Protocol for Echo {
             let (go, goes) = std::sync::mpsc::channel();
             self.go.push(go);
             return Reply::Later(Box::new(move || {
-                goes.recv().expect("somebody says it");
+                goes.recv().expect("another peer sends go");
                 Answer { bytes: b"done\n".to_vec(), is_last: false }
             }));
         }
@@ -84,7 +84,7 @@ impl Bench {
         stream
     }
 
-    /// A good peer is answered.
+    /// Checks that a well-behaved peer gets its reply.
     fn is_well(&self) {
         let mut stream = self.connect();
         stream.write_all(b"well?\n").unwrap();
@@ -142,7 +142,7 @@ fn who_does_not_read_keeps_nobody_waiting() {
     for _ in 0..20 {
         bench.is_well();
     }
-    // It gets its answer when it reads, whole.
+    // The greedy peer gets its whole reply when it reads.
     let mut answer = vec![0; FLOOD_BYTES];
     greedy.read_exact(&mut answer).unwrap();
     assert!(answer.iter().all(|&byte| byte == b'f'));
@@ -170,7 +170,7 @@ fn a_thousand_that_come_and_go_and_forty_that_stay_are_harmless() {
     }
     bench.is_well();
     let silent: Vec<UnixStream> = (0..PEERS_MAX + 8).map(|_| bench.connect()).collect();
-    // Those that are too many are told, whoever they are.
+    // Peers beyond the limit are refused, whichever they are.
     let mut refused = 0;
     for stream in &silent {
         stream.set_read_timeout(Some(Duration::from_millis(50))).unwrap();
@@ -185,7 +185,7 @@ fn a_thousand_that_come_and_go_and_forty_that_stay_are_harmless() {
         let _ = stream.write_all(b"well?\n");
         line(&stream) == "well?\n"
     };
-    assert!((0..100).any(is_answered), "places are free again");
+    assert!((0..100).any(is_answered), "connections are free again");
 }
 
 #[test]
@@ -211,7 +211,7 @@ fn a_socket_that_is_removed_is_made_again_and_those_inside_go_on() {
         assert_eq!(line(&stream), "still?\n");
     }
     let said = bench.said.lock().unwrap();
-    let is_said = |only: &String| only.contains("was removed: serving goes on, and it was made");
+    let is_said = |only: &String| only.contains("was removed; it was created again");
     assert!(matches!(&said[..], [only] if is_said(only)), "{said:?}");
     drop(said);
     bench.is_well();
@@ -224,7 +224,7 @@ fn what_takes_long_keeps_nobody_else_waiting() {
     let bench = Bench::new();
     let mut slow = bench.connect();
     slow.write_all(b"slow\nthen\n").unwrap();
-    // Said before the other is heard, `go` is for nobody: until it is answered it is said again.
+    // A `go` that arrives before `slow` has no effect, so it is repeated until the reply arrives.
     slow.set_read_timeout(Some(Duration::from_millis(50))).unwrap();
     let (begun, mut answer) = (Instant::now(), [0; 10]);
     while slow.read_exact(&mut answer[..1]).is_err() {
@@ -234,7 +234,7 @@ fn what_takes_long_keeps_nobody_else_waiting() {
         other.write_all(b"go\n").unwrap();
         assert_eq!(line(&other), "go\n");
     }
-    // What was asked behind it comes behind it.
+    // The reply to the next request comes after it.
     slow.set_read_timeout(Some(Duration::from_mins(1))).unwrap();
     slow.read_exact(&mut answer[1..]).unwrap();
     assert_eq!(&answer, b"done\nthen\n");
@@ -259,7 +259,7 @@ fn who_waits_for_what_takes_long_is_not_slow() {
     assert_eq!(wire.output, b"done\nSlow\n");
 }
 
-/// What somebody put in its place is left alone; when that goes, the socket is back.
+/// A file in the socket's place is left alone; when it is removed, the socket is created again.
 #[test]
 fn a_socket_that_was_replaced_is_said_once_and_comes_back() {
     let folder = tempfile::tempdir().unwrap();
@@ -273,17 +273,17 @@ fn a_socket_that_was_replaced_is_said_once_and_comes_back() {
     listener.look(&say);
     listener.look(&say);
     assert_eq!(std::fs::read(&path).unwrap(), b"mine");
-    assert!(matches!(&said.borrow()[..], [only] if only.contains("nobody can reach it")));
+    assert!(matches!(&said.borrow()[..], [only] if only.contains("cannot be created again")));
     std::fs::remove_file(&path).unwrap();
     listener.look(&say);
-    assert!(said.borrow().last().unwrap().contains("it was made again"));
+    assert!(said.borrow().last().unwrap().contains("it was created again"));
     let _peer = UnixStream::connect(&path).unwrap();
     listener.accept().unwrap();
     drop(listener);
     assert!(!path.exists());
 }
 
-/// A stream of a test: what it has to read, and how much it takes.
+/// A stream of a test: its input, and the number of bytes that it accepts.
 #[derive(Default)]
 struct Wire {
     input: Vec<u8>,
@@ -329,7 +329,7 @@ fn who_sends_no_whole_line_in_time_is_told_and_let_go() {
             peer.turn(begun + Duration::from_secs(second), &mut Echo::default()),
             Fate::Stays
         );
-        // A byte each second is no whole line.
+        // One byte per second does not complete a line in time.
         peer.stream.input.push(b'f');
     }
     assert_eq!(peer.deadline(), Some(begun + PATIENCE));

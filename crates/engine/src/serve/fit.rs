@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! What would be proved in place of what is not.
+//! Finds changed contracts that would be proved, for a set that is not.
 
 use std::time::{Duration as Wall, Instant};
 
@@ -8,21 +8,21 @@ use tidegate_model::{Duration, ExportContract, ExportSpec, Workload};
 
 use super::prover::up_to_us;
 
-/// Contracts beyond which it is not tried what would fit.
+/// The largest number of contracts for which each is tried to be left out.
 const CONTRACTS_TRIED_MAX: usize = 64;
 
-/// For so long it is tried: somebody waits for the answer.
+/// The time limit of the search, because a user waits for the reply.
 const TRIED_FOR: Wall = Wall::from_secs(2);
 
-/// So often the period is doubled.
+/// The number of times that the period is doubled.
 const DOUBLINGS: u32 = 6;
 
-/// Contracts without which all others are proved, and what each that is not kept would be with: a
-/// longer deadline, fewer requests, a longer period. An entry each; none where the policy has no
-/// bound whatever is asked for.
+/// Returns changes that would make the set provable: leaving out one contract, or giving a contract
+/// that is not kept a longer deadline, fewer requests or a longer period. One entry per change;
+/// empty if the policy has no bound for any contracts.
 ///
 /// # Complexity
-/// An assessment for each contract, of up to 64, and as many as are done in two seconds.
+/// One assessment for each of up to 64 contracts, plus as many as fit into two seconds.
 pub(super) fn of_set(
     workload: &Workload,
     exports: &[ExportSpec],
@@ -53,14 +53,15 @@ pub(super) fn of_set(
     }
     if found.is_empty() && !matches!(assessment.answer, Answer::NotApplicable { .. }) {
         found.push(
-            "nothing that was tried: fewer requests of one export, a longer period".to_owned(),
+            "none of the changes that were tried: fewer requests of an export, a longer period"
+                .to_owned(),
         );
     }
     found
 }
 
-/// What would be proved of the export of that number beside the others as they are, as far as it
-/// was found in time.
+/// Returns changes to the export at that index with which the whole set would be proved, as far as
+/// they were found in time.
 pub(super) fn of_newcomer(
     exports: &[ExportSpec],
     newcomer: usize,
@@ -75,7 +76,8 @@ pub(super) fn of_newcomer(
     found
 }
 
-/// With fewer requests or a longer period of the export of that number, which has a contract.
+/// Tries fewer requests or a longer period for the export at that index, which must have a
+/// contract.
 fn changed(
     exports: &[ExportSpec],
     index: usize,
@@ -93,7 +95,7 @@ fn changed(
     if let Some(requests) =
         most(contract.requests, |requests| would(ExportContract { requests, ..contract.clone() }))
     {
-        found.push(format!("`{}` with {requests} of its requests a period", export.name));
+        found.push(format!("`{}` with {requests} requests per period", export.name));
     }
     let longer = (1..=DOUBLINGS).filter_map(|doublings| stretched(contract, 1 << doublings));
     for contract in longer {
@@ -109,7 +111,7 @@ fn changed(
     found
 }
 
-/// The most below `count` that will do; none where not even one does.
+/// Returns the largest number below `count` that is sufficient; `None` if not even 1 is.
 fn most(count: u32, mut will_do: impl FnMut(u32) -> bool) -> Option<u32> {
     let (mut least, mut too_many) = (0, count);
     while too_many - least > 1 {

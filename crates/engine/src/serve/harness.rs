@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Any text as a serve file: read, laid out, bound and proved as far as it is one.
+//! Treats arbitrary text as a serve file: reads, lays out, binds and proves it as far as it is
+//! valid.
 
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
@@ -8,10 +9,10 @@ use tidegate_analysis::assess;
 use tidegate_model::serve_file::Layout;
 use tidegate_model::{Bytes, DriveFile, ExportSpec, FileError, ServeFile};
 
-/// Contracts beyond which the proof takes longer than a test may.
+/// The largest number of contracts that a test proves; more take too long.
 const PROVED_MAX: usize = 4;
 
-/// How far a text came.
+/// How far a text was accepted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Reached {
     Refused,
@@ -19,8 +20,10 @@ pub(crate) enum Reached {
     Bound,
 }
 
+/// Runs the text through all steps; returns how far it was accepted.
+///
 /// # Errors
-/// What is not as it must be.
+/// The description of a wrong result.
 pub(crate) fn run(bytes: &[u8]) -> Result<Reached, String> {
     static DRIVES: LazyLock<Vec<DriveFile>> = LazyLock::new(|| {
         let load = |name| tidegate_drive::builtin::load(name).expect("it is built in");
@@ -54,7 +57,7 @@ pub(crate) fn run(bytes: &[u8]) -> Result<Reached, String> {
     Ok(reached)
 }
 
-/// It can be shown in the text.
+/// Checks that the error has a text and points into the file.
 fn check_fault(error: &FileError, text: &str) -> Result<(), String> {
     let (line, column) = error.line_and_column(text);
     let is_within = line >= 1 && column >= 1 && line <= text.lines().count() + 1;
@@ -62,7 +65,7 @@ fn check_fault(error: &FileError, text: &str) -> Result<(), String> {
     if is_within && is_said { Ok(()) } else { Err(format!("{error} at {line}:{column}")) }
 }
 
-/// Exports lie within the store, where they may begin, and have names of their own.
+/// Checks that exports lie within the store, are aligned, and have distinct names.
 fn check_layout(exports: &[ExportSpec], layout: Layout) -> Result<(), String> {
     let mut names = BTreeSet::new();
     for export in exports {

@@ -1,54 +1,54 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! How many connections each export may have, so that none takes the others' places.
+//! Limits the connections of each export, so that no export uses up the others' connections.
 //!
 //! ```text
-//!   total = each export's own places | common places
-//!   a connection takes one of its export's own, or a common one where those are taken
+//!   total = each export's reserved slots | shared slots
+//!   a connection takes a reserved slot of its export, or a shared one if those are taken
 //! ```
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// Connections at once that each export may always have.
+/// The number of concurrent connections reserved for each export.
 pub const PLACES_PER_EXPORT: usize = 4;
 
-/// Who has which connection. Cloning it gives another way to the same.
+/// The connection slots of a service; clones share them.
 #[derive(Debug, Clone)]
 pub struct Places {
     total: usize,
     taken: Arc<Mutex<BTreeMap<String, usize>>>,
 }
 
-/// A connection's place; free when it is dropped.
+/// A connection's slot; dropping it frees the slot.
 #[derive(Debug)]
 pub struct PlaceTaken {
     places: Places,
     export: String,
 }
 
-/// No place is left for another connection of an export.
+/// No slot is left for another connection of an export.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "export `{export}` has {count} connections already, and the places that all exports share are \
-     taken: close some of them"
+    "export `{export}` has {count} connections already, and the connections that all exports share \
+     are taken: close some of them"
 )]
 pub struct Crowded {
-    /// Of which.
+    /// The export's name.
     pub export: String,
-    /// How many it has.
+    /// The number of its connections.
     pub count: usize,
 }
 
 impl Places {
-    /// For `total` connections at once, none of which is there yet.
+    /// Makes slots for `total` concurrent connections, all free.
     pub fn new(total: usize) -> Self {
         Self { total, taken: Arc::default() }
     }
 
-    /// A place for a connection of `export`, one of `export_count` that there are now.
+    /// Takes a slot for a connection of `export`; `export_count` is the current number of exports.
     ///
     /// # Errors
-    /// [`Crowded`] where the export has its own places already, and the common ones are taken.
+    /// [`Crowded`] if the export's reserved slots and all shared slots are taken.
     pub fn take(&self, export: &str, export_count: usize) -> Result<PlaceTaken, Crowded> {
         let mut taken = self.lock();
         let count = taken.get(export).copied().unwrap_or(0);
@@ -83,7 +83,7 @@ impl Drop for PlaceTaken {
 mod tests {
     use super::*;
 
-    /// As many as there are for it.
+    /// Takes all slots that the export can get.
     fn flood(places: &Places, export: &str) -> Vec<PlaceTaken> {
         std::iter::from_fn(|| places.take(export, 2).ok()).collect()
     }

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! One service for one store.
+//! Allows one service per store.
 //!
-//! Two services that write to one file each promise times of a drive that is not theirs alone, and
-//! know nothing of what the other cut or ordered. So whoever writes or promises has the file for
-//! itself; those who only read it without a promise share it. The locks are the kernel's
-//! (`flock`), which simulated drives that are attached take too, and they go with the process.
+//! Two services that write to one file would each prove bounds for a drive that they share without
+//! knowing, and would not know each other's order of requests. So a service that writes or has
+//! contracts locks the file exclusively; services that only read it without contracts share it. The
+//! locks are the kernel's (`flock`), which attached simulated drives take too; the kernel releases
+//! them when the process ends.
 
 use std::fs::File;
 use std::os::fd::AsFd;
@@ -18,21 +19,21 @@ use tidegate_device::{Access, OpenError, Target};
 
 use super::ServeError;
 
-/// How long what a process that was killed had open may be busy after it: the kernel ends its
-/// requests on the way (io_uring) behind it.
+/// The longest time that a file stays busy after its process was killed: the kernel completes that
+/// process's io_uring requests afterwards.
 const RELEASE_MAX: Duration = Duration::from_secs(2);
 
-/// How often it is tried meanwhile.
+/// The interval between two attempts.
 const TRY_EVERY: Duration = Duration::from_millis(20);
 
-/// Opens the store of a simulated drive, for whoever is alone with it.
+/// Opens a simulated drive's store and locks it exclusively.
 pub(super) fn open_store(path: &Path) -> Result<File, ServeError> {
     let file = patiently(|| tidegate_device::open_store(path), is_busy)?;
     lock(&file, path, true)?;
     Ok(file)
 }
 
-/// Opens a backing. A device that is written is claimed by being opened so; a file is locked.
+/// Opens a backing. Opening a device for writing claims it; a file is locked.
 pub(super) fn open_backing(
     path: &Path,
     access: Access,
@@ -47,7 +48,7 @@ pub(super) fn open_backing(
     Ok(target)
 }
 
-/// Whether somebody has it open who may be about to end.
+/// Returns whether another process has it open and may be about to end.
 fn is_busy<T>(found: &Result<T, OpenError>) -> bool {
     matches!(found, Err(OpenError::InUse { used: Use::Claimed | Use::Undecided { .. }, .. }))
 }
@@ -60,12 +61,12 @@ fn lock(file: impl AsFd, path: &Path, is_alone: bool) -> Result<(), ServeError> 
     };
     match patiently(|| flock(&file, operation), |found| *found == Err(Errno::WOULDBLOCK)) {
         Err(Errno::WOULDBLOCK) => Err(ServeError::Served { path: path.to_owned() }),
-        // A file system that has no locks keeps nobody out, and nobody from serving.
+        // On a file system without locks, the service starts without one.
         Ok(()) | Err(_) => Ok(()),
     }
 }
 
-/// What `act` gives, once it is not busy any more or the time is over.
+/// Repeats `act` until it is not busy or the time is over; returns its last result.
 fn patiently<T>(mut act: impl FnMut() -> T, is_busy: impl Fn(&T) -> bool) -> T {
     let begun = Instant::now();
     loop {
@@ -107,7 +108,7 @@ mod tests {
         let first = open_store(&path).expect("nobody has it");
         let error = open_store(&path).expect_err("somebody has it").to_string();
         assert!(error.contains("store is served by another service"), "{error}");
-        // The lock of `tidegate drive attach --store`.
+        // The lock that `tidegate drive attach --store` takes.
         let attached = File::options().write(true).open(&path).expect("it is there");
         assert!(attached.try_lock().is_err(), "an attached drive would write to it");
         drop(first);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Troubles as they are said: each at once, but of overruns no more than a line each second.
+//! Logs troubles immediately, but overruns at most once per second.
 //!
-//! A drive that breaks its table often does it hundreds of times each second, and nobody reads
-//! hundreds of lines; what was kept back is counted in the next line. The service's thread only
-//! drops each event into a channel: whoever reads the log slowly delays nothing.
+//! A drive that exceeds its table often does so hundreds of times per second, and no one reads
+//! hundreds of lines; the next line counts the suppressed overruns. The service's thread only puts
+//! each event into a channel, so a slow reader of the log does not delay it.
 
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::thread::JoinHandle;
@@ -12,16 +12,17 @@ use std::time::{Duration, Instant, SystemTime};
 use crate::peers::LogSink;
 use crate::service::{Overrun, Stall, Trouble};
 
-/// Between two lines.
+/// The shortest time between two lines about overruns.
 const QUIET: Duration = Duration::from_secs(1);
 
-/// The thread needs little, and its stack may be locked into memory.
+/// The thread's stack size: the thread needs little, and its stack may be locked into memory.
 const STACK_BYTES: usize = 128 << 10;
 
-/// Says troubles until their service ends. `end` is called when it ended without being told to.
+/// Starts a thread that logs troubles until their service ends. Calls `end` if the service ended by
+/// itself.
 ///
 /// # Errors
-/// When no thread is to be had.
+/// If no thread can be started.
 pub(super) fn start(
     troubles: Receiver<Trouble>,
     say: LogSink,
@@ -63,19 +64,19 @@ pub(super) fn start(
         .spawn(listen)
 }
 
-/// What is said at once, for it comes seldom.
+/// Returns the line of a rare trouble, which is logged immediately.
 fn sentence(trouble: &Trouble) -> String {
     match trouble {
         Trouble::Stall(Stall { at: instant, waited, in_flight }) => format!(
-            "warning: {}: the drive has {in_flight} requests and gave none back for {}; they \
-             are waited for, and until the next start no bound is guaranteed",
+            "warning: {}: the drive completed none of {in_flight} requests in flight for {}; the \
+             service keeps waiting, and no bound is guaranteed until the next start",
             at(*instant),
             tidegate_model::Duration::from_ms(waited.ns() / 1_000_000),
         ),
         Trouble::FlushFailed { at: instant, error } => format!(
-            "error: {}: a flush failed: {error}; what was written since the last good one may be \
-             lost, and until the next start every flush and every write with FUA is refused: see \
-             to the drive, then restart",
+            "error: {}: a flush failed: {error}; data written since the last successful flush may be \
+             lost, and every flush and every write with FUA is refused until the next start: check \
+             the drive, then restart",
             at(*instant),
         ),
         Trouble::Ended { reason } => {
@@ -85,19 +86,19 @@ fn sentence(trouble: &Trouble) -> String {
     }
 }
 
-/// Which lines there are, apart from when.
+/// Decides which overruns are logged, apart from the time of day.
 #[derive(Debug, Default)]
 struct Lines {
-    /// No line before this.
+    /// No line before this instant.
     next: Option<Instant>,
-    /// The number of the last overrun that was told, alone or in a count.
+    /// The number of the last overrun that was logged, alone or in a count.
     told: u64,
-    /// The worst and the last of those that were not.
+    /// The worst and the last of the suppressed overruns.
     kept_back: Option<(Overrun, Overrun)>,
 }
 
 impl Lines {
-    /// How long until there is a line, if something waits for it.
+    /// Returns the time until the next line, if overruns are suppressed.
     fn due(&self, now: Instant) -> Option<Duration> {
         let next = self.kept_back.and(self.next)?;
         Some(next.saturating_duration_since(now))
@@ -112,19 +113,19 @@ impl Lines {
             return None;
         }
         if self.kept_back.is_some() {
-            // Its line is due and comes first; this one waits for the next.
+            // The line of the suppressed overruns is due first; this overrun is in the next line.
             let line = self.rest(now);
             self.kept_back = Some((overrun, overrun));
             return line;
         }
         self.next = Some(now + QUIET);
-        // Numbers that never came were lost where they wait: told too.
+        // Numbers that are missing were lost in the channel; they are counted too.
         let lost = overrun.number - self.told - 1;
         self.told = overrun.number;
         let more = if lost > 0 { format!(", and {lost} more before it") } else { String::new() };
         Some(format!(
             "warning: {}: a batch took {}, {} longer than the drive's table says (overrun {}{more}); \
-             until the next start no bound is guaranteed",
+             no bound is guaranteed until the next start",
             at(overrun.at),
             overrun.time,
             overrun.excess,
@@ -132,7 +133,7 @@ impl Lines {
         ))
     }
 
-    /// What was kept back, in one line.
+    /// Returns one line for the suppressed overruns, if it is due.
     fn rest(&mut self, now: Instant) -> Option<String> {
         if self.next.is_some_and(|next| now < next) {
             return None;
@@ -142,7 +143,7 @@ impl Lines {
         let count = last.number - self.told;
         self.told = last.number;
         Some(format!(
-            "warning: {}: {count} more batches took too long, the worst by {} ({} overruns in all)",
+            "warning: {}: {count} more batches took too long, the worst by {} ({} overruns in total)",
             at(last.at),
             worst.excess,
             last.number,
@@ -150,7 +151,7 @@ impl Lines {
     }
 }
 
-/// The time of day, to be found in other logs, and since the start.
+/// Formats the time of day, to compare with other logs, and the time since the start.
 fn at(since_start: tidegate_model::Time) -> String {
     let ms = since_start.ns() / 1_000_000;
     let now = humantime::format_rfc3339_millis(SystemTime::now());

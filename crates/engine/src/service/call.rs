@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! What a client asks for, cut into what the store takes, and how it is answered.
+//! A client's call, its parts as the store takes them, and its reply.
 //!
 //! ```text
 //!   client's thread: Call --inbox--> the service's thread --mailbox--> client's thread
-//!                    its parts own the data, there and back
+//!                    the call's parts own the data, in both directions
 //! ```
 
 #[cfg(any(test, feature = "harness"))]
@@ -15,32 +15,32 @@ use tidegate_model::{Bytes, Duration, Lba, Time};
 
 use super::offer::ExportId;
 
-/// Why a call was not carried out.
+/// Why a call failed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum CallError {
-    /// The store refused or failed.
+    /// The store refused the request or reported an error.
     #[error("{0}")]
     Store(#[from] IoError),
-    /// It begins or ends within a block.
+    /// The offset or length is not a multiple of a block.
     #[error("offset and length must be multiples of {alignment}")]
     Unaligned {
-        /// The size of a block.
+        /// The block size.
         alignment: Bytes,
     },
-    /// It reaches beyond the end of the export.
+    /// The range reaches beyond the end of the export.
     #[error("the export ends at {size}")]
     BeyondEnd {
-        /// The size of the export.
+        /// The export's size.
         size: Bytes,
     },
-    /// It writes to an export that is only read.
+    /// The call writes to a read-only export.
     #[error("the export is read-only")]
     ReadOnly,
-    /// A flush failed before: what was written since the last good one may be lost, so nothing
-    /// is promised to be durable any more.
+    /// An earlier flush failed: data written since the last successful flush may be lost, so the
+    /// service makes nothing durable any more.
     #[error(
-        "an earlier flush failed, and what it was to make durable may be lost: restart the service"
+        "an earlier flush failed, and the data that it covered may be lost: restart the service"
     )]
     FlushBroken,
     /// The export was removed while its client was connected.
@@ -52,7 +52,7 @@ pub enum CallError {
 }
 
 impl CallError {
-    /// The kernel's number for it, as servers and programs in C tell it.
+    /// Returns the kernel's number for the error, for servers and C programs.
     pub fn raw_os_error(self) -> i32 {
         let errno = match self {
             Self::Store(error) => return error.raw_os_error(),
@@ -66,60 +66,60 @@ impl CallError {
     }
 }
 
-/// What is asked for.
+/// The operation of a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum CallKind {
     Read,
     Write {
-        /// On the medium before it is answered.
+        /// Whether the data must be on the medium before the reply.
         is_durable: bool,
     },
     Flush,
-    /// What is there is no longer wanted.
+    /// The client no longer needs the data in the range.
     Trim,
 }
 
 /// A part of a call: one request for the policy.
 #[derive(Debug)]
 pub(crate) struct CallPart {
-    /// First sector of the store.
+    /// The first sector in the store.
     pub(crate) start: Lba,
     pub(crate) size: Bytes,
-    /// None of a flush and a trim, and while the store has it.
+    /// `None` for flush and trim, and while the store owns the buffer.
     pub(crate) data: Option<IoBuffer>,
 }
 
-/// A call on its way.
+/// A call that has no reply yet.
 #[derive(Debug)]
 pub(crate) struct Call {
     pub(crate) export: ExportId,
     pub(crate) kind: CallKind,
-    /// When it came.
+    /// The instant of its arrival.
     pub(crate) released: Time,
-    /// At least one.
+    /// The requests of the call, at least one.
     pub(crate) parts: Vec<CallPart>,
     pub(crate) answer: Answer,
 }
 
-/// What a client learns of a call that went well.
+/// The response time of a successful call, and whether the contract covers it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Answered {
-    /// From when the contract allowed it, without one from arrival, to the answer; of a call
-    /// that was cut, that of the slowest request, from its own arrival where it came in a later
-    /// piece. This is what a bound speaks of.
+    /// The response time, from when the contract allowed the call (without a contract: from its
+    /// arrival) to the reply. The bound limits this value. For a call that was split, it is the
+    /// slowest request's, which counts from its own arrival if it arrived in a later piece.
     pub response: Duration,
-    /// Whether the contract allowed all of it at once, so that `response` counts from arrival and
-    /// the bound does too.
+    /// Whether the contract allowed the whole call when it arrived, so that `response` and the
+    /// bound count from the arrival.
     pub is_within_contract: bool,
 }
 
 impl Answered {
-    /// What no request makes better.
+    /// The neutral value for [`Self::and`]: no response time, and within the contract.
     pub(crate) fn best() -> Self {
         Self { response: Duration::ZERO, is_within_contract: true }
     }
 
-    /// Of one that consists of both.
+    /// Combines the results of two parts of one call.
     pub(crate) fn and(self, other: Self) -> Self {
         Self {
             response: self.response.max(other.response),
@@ -128,17 +128,17 @@ impl Answered {
     }
 }
 
-/// What came of a call, with the memory that went with it.
+/// The result of a call, and its parts with their memory.
 pub(crate) type Reply = (Result<Answered, CallError>, Vec<CallPart>);
 
-/// The service's end of a mailbox: dropped unused, it says that the service ended. Giving an
-/// answer waits for nobody.
+/// The service's end of a mailbox. Dropping it unused tells the client that the service ended.
+/// Sending a reply does not block.
 #[derive(Debug)]
 pub(crate) struct Answer(Sender<Reply>);
 
 impl Answer {
     pub(crate) fn give(self, result: Result<Answered, CallError>, parts: Vec<CallPart>) {
-        // Whoever asked may have gone: that changes nothing.
+        // The client may be gone, which has no effect.
         let _ = self.0.send((result, parts));
     }
 }
@@ -148,17 +148,17 @@ impl Answer {
 pub(crate) struct Awaited(Receiver<Reply>);
 
 impl Awaited {
-    /// Blocks until the answer is there.
+    /// Blocks until the reply is there.
     pub(crate) fn wait(self) -> Reply {
         self.0.recv().unwrap_or_else(|_| (Err(CallError::Ended), Vec::new()))
     }
 
-    /// Whether there is anything to wait for no more.
+    /// Returns whether [`Self::wait`] returns immediately.
     pub(crate) fn is_there(&self) -> bool {
         self.0.has_message() || self.0.is_closed()
     }
 
-    /// The answer, if it is there.
+    /// Returns the reply if it is there.
     #[cfg(any(test, feature = "harness"))]
     pub(crate) fn poll(&self) -> Option<Reply> {
         match self.0.try_recv() {
@@ -169,7 +169,7 @@ impl Awaited {
     }
 }
 
-/// A new mailbox: both of its ends.
+/// Makes a mailbox; returns both ends.
 pub(crate) fn mailbox() -> (Answer, Awaited) {
     let (sender, receiver) = oneshot::channel();
     (Answer(sender), Awaited(receiver))

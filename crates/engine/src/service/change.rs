@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Exports that come and go while a service runs: who asks, who proves, and what stands then.
+//! Admits and removes exports while a service runs.
 //!
 //! ```text
 //!   admit    place -> prove the new set -> wait for a quiet instant -> switch -> offered
-//!   remove   no longer offered -> no more calls -> answered or refused -> prove -> quiet -> free
+//!   remove   no longer offered -> no more calls -> completed or refused -> prove -> quiet -> free
 //! ```
-//! One change at a time: another that is asked for meanwhile is refused. What happens at the switch,
-//! and why nobody's bound suffers from it, stands in `core::switch`. Whoever asks waits, at most for
-//! [`QUIET_MAX`] and [`DRAIN_MAX`]; the service does not wait for whoever asks.
+//! One change at a time: a change that is requested meanwhile is refused. `core::switch` describes
+//! the switch, and why it delays no in-contract request. The caller waits, at most [`QUIET_MAX`]
+//! plus [`DRAIN_MAX`]; the service does not wait for the caller.
 
 use std::fmt;
 use std::sync::{Arc, MutexGuard, PoisonError, TryLockError};
@@ -21,32 +21,32 @@ use super::offer::{Arrangement, ExportId, Member, Offer};
 use super::tenant::ExportStatistics;
 use super::{Service, ServiceParams, Shared, View};
 
-/// For how long a change waits for an instant at which nothing is pending that was promised.
-/// Best effort is held back meanwhile, so it is not long.
+/// The longest time that a change waits for an instant at which no in-contract request is pending.
+/// It is short, because best effort is held back meanwhile.
 const QUIET_MAX: Duration = Duration::from_ms(4_000);
 
-/// For how long somebody who removes an export waits until its requests are answered.
+/// The longest time that the removal of an export waits until its requests are complete.
 const DRAIN_MAX: Duration = Duration::from_ms(4_000);
 
-/// Between two looks at what is outstanding.
+/// The interval between two checks of the outstanding requests.
 const DRAIN_LOOK: std::time::Duration = std::time::Duration::from_millis(5);
 
-/// Beyond the time that a change may take, the service's thread answers nothing any more.
+/// If a change takes longer than allowed by this much, the service's thread is considered dead.
 const GRACE: Duration = Duration::from_ms(2_000);
 
-/// Who proves sets of exports: the rules of a serve file, on its drive.
+/// Proves sets of exports, by the rules of a serve file and for its drive.
 pub trait Prover: fmt::Debug + Send + Sync {
-    /// A new export with its place beside `others`.
+    /// Finds a range of the store for a new export, beside `others`.
     ///
     /// # Errors
-    /// [`Refusal`] where it has none, or is nothing that this service can carry out.
+    /// [`Refusal`] if there is no room, or the service cannot serve such an export.
     fn place(&self, others: &[ExportSpec], new: &NewExport) -> Result<ExportSpec, Refusal>;
 
-    /// How these exports are carried out, all contracts among them proved together. `newcomer` is
-    /// the one of them that is asked for.
+    /// Proves all contracts of the exports together, and returns the plan to serve them. `newcomer`
+    /// is the index of the export to admit.
     ///
     /// # Errors
-    /// [`Refusal`] with why, and with what would fit of the newcomer.
+    /// [`Refusal`] with the reason, and with changes to the newcomer that would be proved.
     fn prove(
         &self,
         exports: &[ExportSpec],
@@ -58,16 +58,16 @@ pub trait Prover: fmt::Debug + Send + Sync {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{reason}")]
 pub struct Refusal {
-    /// Why not, a sentence without its full stop.
+    /// The reason: a sentence without its full stop.
     pub reason: String,
-    /// What would be admitted instead, as far as it was tried: an entry each.
+    /// Changes with which the export would be admitted, one per entry, as far as they were tried.
     pub would_fit: Vec<String>,
-    /// What to do.
+    /// The user's next step.
     pub help: String,
 }
 
 impl Refusal {
-    /// A refusal that nothing was tried after.
+    /// Makes a refusal for which no changes were tried.
     pub fn new(reason: impl Into<String>, help: impl Into<String>) -> Self {
         Self { reason: reason.into(), would_fit: Vec::new(), help: help.into() }
     }
@@ -77,40 +77,40 @@ impl Refusal {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ChangeError {
-    /// The export cannot be had, or not be proved.
+    /// The export has no room, or its contract cannot be proved.
     #[error(transparent)]
     Refused(#[from] Refusal),
-    /// There is an export of that name.
-    #[error("there is an export `{name}` already")]
+    /// There is already an export with that name.
+    #[error("there is already an export `{name}`")]
     NameTaken {
         /// The name.
         name: String,
     },
-    /// There is none of that name.
+    /// There is no export with that name.
     #[error("there is no export `{name}`")]
     Unknown {
         /// The name.
         name: String,
     },
-    /// Somebody else's change is not done.
-    #[error("another change is under way")]
+    /// Another change is in progress.
+    #[error("another change is in progress")]
     UnderWay,
     /// Contracts kept the drive busy without a gap.
     #[error(
-        "for {waited} there was no instant at which nothing was pending that other contracts \
-         promise, and no other is safe to change plans at"
+        "for {waited} there was no instant without a pending in-contract request, and the plan can \
+         change only at such an instant"
     )]
     NeverQuiet {
-        /// How long it was waited for.
+        /// The time that the change waited.
         waited: Duration,
     },
-    /// The service was told to end before an instant was quiet.
-    #[error("the service is about to end, and nothing of it changes any more")]
+    /// The service was told to stop before a quiet instant came.
+    #[error("the service is stopping and accepts no changes")]
     Ending,
-    /// Nobody proves other sets.
-    #[error("this service was started with a set of exports that never changes")]
+    /// The service has no prover for other sets.
+    #[error("this service was started with a fixed set of exports")]
     Fixed,
-    /// The policy of the new set cannot be had.
+    /// The new set's policy cannot be built.
     #[error(transparent)]
     Policy(#[from] tidegate_policy::BuildError),
     /// The service ended.
@@ -121,29 +121,29 @@ pub enum ChangeError {
 /// An export that was admitted, or would be.
 #[derive(Debug, Clone)]
 pub struct Admitted {
-    /// The export, with its place.
+    /// The export with its range of the store.
     pub export: ExportSpec,
-    /// What is offered with it: the bounds of everybody.
+    /// The offer that includes it, with all bounds.
     pub offer: Arc<Offer>,
 }
 
 /// An export that was removed.
 #[derive(Debug, Clone)]
 pub struct Removed {
-    /// What it got, up to the last look.
+    /// The export's statistics, up to the last check.
     pub statistics: ExportStatistics,
-    /// Whether its place and its share of the drive are free for others. Where they are not, no
-    /// instant was quiet enough; the next change frees them.
+    /// Whether its range and its share of the drive are free for other exports. If not, no quiet
+    /// instant came; the next change frees them.
     pub is_free: bool,
-    /// What is offered without it: the bounds of everybody.
+    /// The offer without it, with all bounds.
     pub offer: Arc<Offer>,
 }
 
-/// Who is there, by what plan.
+/// The exports of a service, and their plan.
 #[derive(Debug, Clone)]
 pub(crate) struct ExportTable {
     members: Vec<Member>,
-    /// Those of them that were removed and are not gone.
+    /// The members that were removed but are not gone yet.
     leaving: Vec<ExportId>,
     arrangement: Arrangement,
     next_id: u64,
@@ -156,18 +156,18 @@ impl ExportTable {
         Self { members, leaving: Vec::new(), arrangement: arrangement.clone(), next_id }
     }
 
-    /// What is offered: all but what leaves.
+    /// Returns the offer: all members except those that are leaving.
     pub(crate) fn offer(&self) -> Offer {
         Offer::new(&self.staying(), self.arrangement.policy, &self.arrangement.plan)
     }
 
-    /// All but what leaves.
+    /// Returns all members except those that are leaving.
     fn staying(&self) -> Vec<Member> {
         let stays = |member: &&Member| !self.leaving.contains(&member.id);
         self.members.iter().filter(stays).cloned().collect()
     }
 
-    /// These members under another arrangement; what leaves is gone.
+    /// Returns a table of these members with another arrangement; leaving members are gone.
     fn arranged(&self, members: Vec<Member>, arrangement: Arrangement) -> Self {
         let bounds = arrangement.bounds.iter().copied().chain(std::iter::repeat(None));
         let bounded = members.into_iter().zip(bounds);
@@ -179,15 +179,15 @@ impl ExportTable {
         members.iter().map(|member| member.spec.clone()).collect()
     }
 
-    /// The tasks that a policy knows: who has a contract, in order.
+    /// Returns the policy's tasks, in order: the members with a contract.
     fn tasks(&self) -> impl Iterator<Item = ExportId> {
         let members = self.members.iter().filter(|member| member.spec.contract.is_some());
         members.map(|member| member.id)
     }
 
-    /// Whether who decides can go on with another table: the same policy by the same plan, for
-    /// the same tasks. It keeps accounts of them, and whoever got the number of another would be
-    /// held to the requests of that one.
+    /// Returns whether the current policy can continue with the other table: the same policy, plan
+    /// and tasks. The policy keeps accounts per task number, so a different export with the same
+    /// number would be charged for another one's requests.
     fn is_alike(&self, other: &Self) -> bool {
         let (here, there) = (&self.arrangement, &other.arrangement);
         (here.policy, here.window) == (there.policy, there.window)
@@ -197,10 +197,10 @@ impl ExportTable {
 }
 
 impl Service {
-    /// Admits an export while the service runs, if its contract and all others are proved
-    /// together. From then on clients may ask for it. It is there until the service ends.
+    /// Admits an export while the service runs, if its contract and all others are proved together.
+    /// Clients can then open it, until the service ends.
     ///
-    /// Waits up to some seconds for an instant at which the change delays nobody.
+    /// Waits up to some seconds for an instant at which the change delays no in-contract request.
     ///
     /// # Errors
     /// [`ChangeError`]; then nothing has changed.
@@ -208,7 +208,7 @@ impl Service {
         self.shared.admit(new)
     }
 
-    /// What [`Self::admit`] would say, without doing it.
+    /// Returns what [`Self::admit`] would return, and changes nothing.
     ///
     /// # Errors
     /// As [`Self::admit`].
@@ -216,12 +216,12 @@ impl Service {
         self.shared.check(new)
     }
 
-    /// Removes an export while the service runs: it takes no more calls, what was read of it before
-    /// is answered, and then its share of the drive and its place are free. What is not answered
-    /// within some seconds, because its contract or others keep it waiting, is refused then. Its
-    /// data stay in the store. Its clients get [`super::CallError::Removed`].
+    /// Removes an export while the service runs. It accepts no more calls and completes the calls
+    /// that it has read; then its share of the drive and its range of the store are free. Requests
+    /// that are not complete after some seconds, because a contract keeps them waiting, are
+    /// refused. The data stays in the store. The clients get [`super::CallError::Removed`].
     ///
-    /// Waits for that, and for an instant at which the change delays nobody.
+    /// Waits for all this, and for an instant at which the change delays no in-contract request.
     ///
     /// # Errors
     /// [`ChangeError`]; then nothing has changed.
@@ -231,26 +231,26 @@ impl Service {
 }
 
 impl View {
-    /// As [`Service::admit`].
+    /// Does the same as [`Service::admit`].
     ///
     /// # Errors
-    /// As there.
+    /// As [`Service::admit`].
     pub fn admit(&self, new: &NewExport) -> Result<Admitted, ChangeError> {
         self.shared().admit(new)
     }
 
-    /// As [`Service::check`].
+    /// Does the same as [`Service::check`].
     ///
     /// # Errors
-    /// As there.
+    /// As [`Service::check`].
     pub fn check(&self, new: &NewExport) -> Result<Admitted, ChangeError> {
         self.shared().check(new)
     }
 
-    /// As [`Service::remove`].
+    /// Does the same as [`Service::remove`].
     ///
     /// # Errors
-    /// As there.
+    /// As [`Service::remove`].
     pub fn remove(&self, name: &str) -> Result<Removed, ChangeError> {
         self.shared().remove(name)
     }
@@ -261,7 +261,7 @@ impl Shared {
         self.table.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// A change begins, unless another is under way; it lasts as long as what is given.
+    /// Begins a change, unless another is in progress; it lasts until the guard is dropped.
     fn begin(&self) -> Result<MutexGuard<'_, ()>, ChangeError> {
         match self.changing.try_lock() {
             Ok(changing) => Ok(changing),
@@ -288,7 +288,7 @@ impl Shared {
         Ok(Admitted { export, offer: self.offer.get() })
     }
 
-    /// The table with a new export, and without what is gone.
+    /// Returns the table with a new export and without members that are gone.
     fn with(
         &self,
         table: &ExportTable,
@@ -322,7 +322,8 @@ impl Shared {
         self.inbox.send(Message::Close { export: id });
         let statistics = self.drained(id)?;
         let members = table.staying();
-        // A proof of fewer contracts that fails is the analysis' doing: then their share stays.
+        // A set with fewer contracts may still fail to be proved; then the removed share stays
+        // reserved.
         let without = prover.prove(&ExportTable::specs(&members), None).map_err(ChangeError::from);
         let changed = without.map(|arrangement| table.arranged(members, arrangement));
         let is_free = match changed.and_then(|changed| self.change(&table, changed)) {
@@ -332,8 +333,7 @@ impl Shared {
         Ok(Removed { statistics, is_free, offer: self.offer.get() })
     }
 
-    /// What a closed export got, as soon as everything of it is answered or it was waited for
-    /// long enough.
+    /// Returns a closed export's statistics once all its requests are complete or the wait is over.
     fn drained(&self, id: ExportId) -> Result<ExportStatistics, ChangeError> {
         let end = self.inbox.now() + DRAIN_MAX;
         loop {
@@ -355,7 +355,7 @@ impl Shared {
         seen.exports.into_iter().next().ok_or(ChangeError::Ended)
     }
 
-    /// Has the core take over another table, and offers it.
+    /// Hands the changed table to the core, and offers it.
     fn change(&self, table: &ExportTable, changed: ExportTable) -> Result<(), ChangeError> {
         let is_alike = table.is_alike(&changed) && !self.is_any_outstanding(&table.leaving)?;
         let (answer, answered) = channel();
@@ -378,7 +378,7 @@ impl Shared {
         Ok(())
     }
 
-    /// That is how it is from now on.
+    /// Makes the table current and offers it.
     fn stand(&self, table: ExportTable) {
         let offer = table.offer();
         *self.table() = table;
@@ -387,15 +387,17 @@ impl Shared {
 }
 
 impl ServiceParams {
-    /// Whether the store that is open can be driven so.
+    /// Checks that the open store can execute this plan.
     fn check_arrangement(&self, arrangement: &Arrangement) -> Result<(), ChangeError> {
         let (has, needs) = (self.arrangement.plan.depth, arrangement.plan.depth);
         if needs > has {
             let reason = format!(
-                "the plan has {needs} requests on the drive at once, and the service was started \
-                 for {has}"
+                "the plan needs a depth of {needs}, and the service was started with a depth of \
+                 {has}"
             );
-            return Err(Refusal::new(reason, "add it to the serve file, and start again").into());
+            return Err(
+                Refusal::new(reason, "add it to the serve file, and restart the service").into()
+            );
         }
         drop(self.policy(arrangement)?);
         Ok(())

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! A client's way to an export: calls that block, and calls that are submitted now and awaited
-//! later, as a program with deadlines of its own wants them.
+//! A client's access to an export: calls that block, and calls that are submitted and awaited
+//! later, for programs with their own deadlines.
 //!
 //! ```text
 //!   read, write, zero, flush                    submit, then wait
 //!   submit_read, submit_write, submit_flush --> Pending, PendingRead --wait--> Answered
 //! ```
 //!
-//! A call that blocks goes in pieces of at most 64 requests and 8 MiB (one request at least, and
-//! as many as the contract allows at once), each when the one before it is answered and when there
-//! is room for it beside the export's others (`gate`), so that neither a call nor many of them
-//! keep the service's thread from others. A call is not atomic: between two pieces an overlapping
-//! call of another thread may take effect, which NBD allows too. Each piece keeps the order of what
-//! overlaps, as [`super`] promises. What is submitted waits for no room, comes all at once, and
-//! costs the service's thread so: see [`Export::submit_read`].
+//! A blocking call is split into pieces of at most 64 requests and 8 MiB (but at least one request,
+//! and as many as the contract allows at once). Each piece starts when the previous one is complete
+//! and the export has room for it (`gate`), so that neither a large call nor many calls keep the
+//! service's thread from other clients. A call is not atomic: between two pieces, an overlapping
+//! call of another thread may take effect, which NBD also allows. Each piece keeps the order of
+//! overlapping requests, as [`super`] promises. A submitted call does not wait for room and is
+//! handled as a whole; for its cost see [`Export::submit_read`].
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -28,13 +28,13 @@ use super::inbox::Message;
 use super::offer::ExportId;
 use super::{Answered, Shared};
 
-/// What of a call that blocks is on its way at once, at most, in parts and bytes: a part at least,
-/// and what a contract allows at once, which was proved. A client may ask for 4 GiB of zeroes, and
-/// all that comes at once is taken in one turn of the service's thread.
+/// The largest piece of a blocking call, in requests and bytes; but at least one request, and as
+/// many as a proved contract allows at once. A client may ask for 4 GiB of zeroes, and the
+/// service's thread handles everything that arrives together in one iteration.
 const PIECE_PARTS: usize = 64;
 const PIECE_BYTES: usize = 8 << 20;
 
-/// A client's access to one export; clones are the same.
+/// A client's access to one export; clones share it.
 #[derive(Debug, Clone)]
 pub struct Export {
     shared: Arc<Shared>,
@@ -43,19 +43,19 @@ pub struct Export {
     gates: Arc<Gates>,
 }
 
-/// A write or a flush that was submitted. Dropped, it happens all the same, and nobody hears
-/// what came of it.
+/// A submitted write or flush. If this is dropped, the request is still executed, and its result is
+/// lost.
 #[derive(Debug)]
-#[must_use = "what came of it is known only to who waits"]
+#[must_use = "only `wait` returns the result"]
 pub struct Pending {
     shared: Arc<Shared>,
-    /// None: there was nothing to do.
+    /// `None` if there was nothing to do.
     awaited: Option<Awaited>,
 }
 
-/// A read that was submitted.
+/// A submitted read.
 #[derive(Debug)]
-#[must_use = "the data are given only to who waits"]
+#[must_use = "only `wait` returns the data"]
 pub struct PendingRead {
     pending: Pending,
     length: usize,
@@ -73,28 +73,28 @@ impl Export {
         Some(Self { shared: shared.clone(), id, spec, gates })
     }
 
-    /// What was agreed.
+    /// Returns the export's name, range and contract.
     pub fn spec(&self) -> &ExportSpec {
         &self.spec
     }
 
-    /// Every offset and length is a multiple of this.
+    /// Returns the alignment in bytes: offsets and lengths must be multiples of it.
     pub fn alignment(&self) -> Bytes {
         self.shared.params.alignment
     }
 
-    /// Whether the store is known to turn.
+    /// Returns whether the store is known to be a rotating disk.
     pub fn is_rotational(&self) -> bool {
         self.shared.params.drive.as_ref().is_some_and(|drive| drive.mechanics.is_some())
     }
 
-    /// The largest request that is not cut.
+    /// Returns the size of the largest request that is not split.
     pub fn size_max(&self) -> Bytes {
         let contract = self.spec().contract.as_ref();
         contract.map_or(self.shared.params.size_max, |contract| contract.size_max)
     }
 
-    /// Fills `data` from `offset` on, piece after piece (see the module's text).
+    /// Reads from `offset` on until `data` is full, piece by piece (see the module's text).
     ///
     /// # Errors
     /// [`CallError`]; then any part of `data` may be filled.
@@ -104,21 +104,21 @@ impl Export {
         })
     }
 
-    /// Writes `data` from `offset` on, piece after piece (see the module's text); `is_durable`: on
-    /// the medium before it is answered.
+    /// Writes `data` from `offset` on, piece by piece (see the module's text); with `is_durable`,
+    /// the data is on the medium when the call returns.
     ///
     /// # Errors
-    /// [`CallError`]; then any part of it may be written.
+    /// [`CallError`]; then any part of the data may be written.
     pub fn write(&self, offset: u64, data: &[u8], is_durable: bool) -> Result<Answered, CallError> {
         self.check_writable()?;
         self.in_pieces(Op::Write, offset, data.len(), |at, piece| {
-            // The flush behind the last piece covers those before it.
+            // The flush after the last piece covers the earlier pieces.
             let is_durable = is_durable && piece.end == data.len();
             self.submit_write(at, &data[piece], is_durable)?.wait()
         })
     }
 
-    /// Writes zeroes, at the cost of any other write, piece after piece (see the module's text).
+    /// Writes zeroes at the cost of any other write, piece by piece (see the module's text).
     ///
     /// # Errors
     /// As [`Self::write`].
@@ -132,8 +132,8 @@ impl Export {
         zeroed.map(drop)
     }
 
-    /// Carries out a call piece after piece: `carry_out` gets where in the export each begins, and
-    /// which bytes of the call it is. What is answered is that of the slowest request.
+    /// Executes a call piece by piece: `carry_out` gets each piece's offset in the export and its
+    /// range of the call's bytes. Returns the slowest request's result.
     fn in_pieces(
         &self,
         op: Op,
@@ -146,7 +146,7 @@ impl Export {
             return Ok(Answered::default());
         }
         let piece_max = self.piece_max();
-        // A contract allows no more at once than one piece.
+        // A contract never allows more than one piece at once.
         let is_one = length <= piece_max;
         let none = Answered { is_within_contract: is_one, ..Answered::best() };
         (0..length).step_by(piece_max).try_fold(none, |others, at| {
@@ -156,18 +156,19 @@ impl Export {
         })
     }
 
-    /// Whether trims are carried out now: the store can, and nothing of the service has a contract.
+    /// Returns whether trims are executed now: the store supports them, and no export has a
+    /// contract.
     pub fn can_trim(&self) -> bool {
         let offer = self.shared.offer.get();
         let has_contract = offer.exports().iter().any(|export| export.contract.is_some());
         self.shared.params.can_trim && !self.spec().is_read_only && !has_contract
     }
 
-    /// What lies there is no longer wanted. A hint: where nobody knows what that costs others, or
-    /// the store cannot, nothing happens, and that is no failure.
+    /// Tells the store that the data in a range is no longer needed. This is a hint: if its cost to
+    /// other exports is unknown or the store cannot trim, the call succeeds without effect.
     ///
     /// # Errors
-    /// [`CallError`] of a range that is none.
+    /// [`CallError`] if the range is not valid.
     pub fn trim(&self, offset: u64, length: u64) -> Result<(), CallError> {
         self.check_writable()?;
         self.check(offset, length)?;
@@ -179,37 +180,38 @@ impl Export {
         self.call(CallKind::Trim, vec![CallPart { start, size, data: None }]).wait().map(drop)
     }
 
-    /// Makes everything durable that was answered before, whoever wrote it.
+    /// Makes all writes durable that completed before this call, of all clients and exports.
     ///
     /// # Errors
-    /// [`CallError`]; then what was written since the last success may be lost.
+    /// [`CallError`]; then data written since the last success may be lost.
     pub fn flush(&self) -> Result<Answered, CallError> {
         let _entered = self.enter_for_nothing();
         self.submit_flush().wait()
     }
 
-    /// Begins to read `length` bytes from `offset` on, all at once.
+    /// Submits a read of `length` bytes from `offset` on, as a whole.
     ///
     /// # Complexity
-    /// One turn of the service's thread for all of it, in which nobody else is served: about half
-    /// a microsecond for each request of [`Self::size_max`] that it is cut into, 1.3 to 2.4 where
-    /// 200,000 come at once. What is long beside others' bounds is better read in several calls.
+    /// One iteration of the service's thread, in which no other client is served: about half a
+    /// microsecond for each request of [`Self::size_max`] into which it is split, 1.3 to 2.4
+    /// microseconds if 200,000 arrive together. Split a read that is long compared with other
+    /// exports' bounds into several calls.
     ///
     /// # Errors
-    /// [`CallError`] where there is nothing to read.
+    /// [`CallError`] if the range cannot be read.
     pub fn submit_read(&self, offset: u64, length: usize) -> Result<PendingRead, CallError> {
         let pending = self.call(CallKind::Read, self.cut(offset, length, |_, _| ())?);
         Ok(PendingRead { pending, length, part_max: self.part_max() })
     }
 
-    /// Begins to write `data` from `offset` on; they are copied, so the slice may change as soon
-    /// as this returns. `is_durable`: on the medium before it is answered.
+    /// Submits a write of `data` from `offset` on. The data is copied, so the slice may change as
+    /// soon as this returns. With `is_durable`, the data is on the medium before the reply.
     ///
     /// # Complexity
     /// As [`Self::submit_read`].
     ///
     /// # Errors
-    /// [`CallError`] where nothing can be written.
+    /// [`CallError`] if the range cannot be written.
     pub fn submit_write(
         &self,
         offset: u64,
@@ -223,13 +225,14 @@ impl Export {
         Ok(self.call(CallKind::Write { is_durable }, parts))
     }
 
-    /// Begins to make everything durable that was answered before, whoever wrote it.
+    /// Submits a flush: all writes durable that completed before this call, of all clients and
+    /// exports.
     pub fn submit_flush(&self) -> Pending {
         let (start, size) = (lba(self.spec().offset.get()), self.shared.params.alignment);
         self.call(CallKind::Flush, vec![CallPart { start, size, data: None }])
     }
 
-    /// Says something about the service that this export got.
+    /// Tells the service how this export's client is served.
     pub fn notice(&self, kind: NoticeKind) {
         self.shared.inbox.send(Message::Notice { export: self.id, kind });
     }
@@ -238,12 +241,12 @@ impl Export {
         usize_of(self.size_max())
     }
 
-    /// Room for a request that moves nothing, and is counted as a write.
+    /// Takes room for a request without data, which counts as a write.
     fn enter_for_nothing(&self) -> Entered<'_> {
         self.gates.enter(Op::Write, 0, self.part_max())
     }
 
-    /// What of a call is on its way at once, at most; whole parts.
+    /// Returns the largest piece of a call in bytes; a multiple of the part size.
     fn piece_max(&self) -> usize {
         let part_max = self.part_max();
         let contract = self.spec().contract.as_ref();
@@ -269,7 +272,8 @@ impl Export {
         Ok(())
     }
 
-    /// The parts of a call, their memory filled by `fill`, which gets what comes before.
+    /// Splits a call into parts. `fill` fills each part's memory; it gets the part's offset in the
+    /// call.
     pub(super) fn cut(
         &self,
         offset: u64,
@@ -301,21 +305,20 @@ impl Export {
 }
 
 impl Pending {
-    /// Whether [`Self::wait`] returns at once.
+    /// Returns whether [`Self::wait`] returns immediately.
     pub fn is_answered(&self) -> bool {
         self.awaited.as_ref().is_none_or(Awaited::is_there)
     }
 
-    /// Blocks until it is answered.
+    /// Blocks until the request is complete.
     ///
     /// # Errors
-    /// [`CallError`]; then any part of what was to be written may be, and what was to be durable
-    /// may not be.
+    /// [`CallError`]; then any part of the data may be written, and it may not be durable.
     pub fn wait(self) -> Result<Answered, CallError> {
         self.finish(|_| ())
     }
 
-    /// Waits, shows the parts where it went well, and gives their memory back.
+    /// Waits, passes the parts to `show` on success, and returns their memory to the pool.
     fn finish(self, show: impl FnOnce(&[CallPart])) -> Result<Answered, CallError> {
         let Some(awaited) = self.awaited else { return Ok(Answered::default()) };
         let (result, parts) = awaited.wait();
@@ -328,20 +331,20 @@ impl Pending {
 }
 
 impl PendingRead {
-    /// Whether [`Self::wait`] returns at once.
+    /// Returns whether [`Self::wait`] returns immediately.
     pub fn is_answered(&self) -> bool {
         self.pending.is_answered()
     }
 
-    /// Blocks until it is answered, then fills `data`.
+    /// Blocks until the read is complete, then fills `data`.
     ///
     /// # Errors
-    /// [`CallError`]; then `data` is as it was.
+    /// [`CallError`]; then `data` is unchanged.
     ///
     /// # Panics
-    /// When `data` is not as long as what was asked for.
+    /// If `data` is not as long as the submitted read.
     pub fn wait(self, data: &mut [u8]) -> Result<Answered, CallError> {
-        assert_eq!(data.len(), self.length, "the length that was asked for");
+        assert_eq!(data.len(), self.length, "the length of the submitted read");
         let part_max = self.part_max;
         self.pending.finish(|parts| {
             for (piece, part) in data.chunks_mut(part_max).zip(parts) {

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Which flush makes which requests durable.
+//! Assigns flushes to requests that must be durable.
 //!
-//! The writes of a batch that must be durable and the flushes that clients asked for in it form a
-//! group. A group shares one flush, which is sent when its writes are done. A flush covers what came
-//! back before it was sent, so it may be sent later than it was asked for, never sooner.
+//! The durable writes of a batch and its flush requests form a group. A group shares one flush,
+//! which is sent when its writes are complete. A flush covers the writes that completed before it
+//! was sent, so it may be sent later than it was requested, never earlier.
 
 use std::collections::HashMap;
 
 use tidegate_model::RequestId;
 
-/// Names of flushes are told from those of requests by this bit.
+/// The bit that distinguishes the identifiers of flushes from those of requests.
 const FLUSH: u64 = 1 << 63;
 
 #[derive(Debug, Default)]
@@ -18,24 +18,24 @@ struct Group {
     writes_left: usize,
 }
 
-/// Batches with something to make durable; see the module's text.
+/// The batches with requests that must be durable.
 #[derive(Debug, Default)]
 pub(crate) struct FlushGroups {
     /// The group of the batch that is being formed.
     forming: Group,
     under_way: HashMap<u64, Group>,
-    /// The groups of writes that are not done.
+    /// The groups of writes that are not complete.
     of_write: HashMap<RequestId, u64>,
     next: u64,
 }
 
 impl FlushGroups {
-    /// Whether nothing waits for a flush.
+    /// Returns whether no request waits for a flush.
     pub(crate) fn is_empty(&self) -> bool {
         self.under_way.is_empty()
     }
 
-    /// A request of the batch that is being formed asks for durability.
+    /// Adds a request that must be durable to the batch that is being formed.
     pub(crate) fn add(&mut self, id: RequestId, is_flush: bool) {
         self.forming.members.push(id);
         if !is_flush {
@@ -44,7 +44,7 @@ impl FlushGroups {
         }
     }
 
-    /// The batch is complete; the name of its flush if that may be sent at once.
+    /// Ends the batch; returns its flush's identifier if the flush can be sent now.
     pub(crate) fn close(&mut self) -> Option<RequestId> {
         if self.forming.members.is_empty() {
             return None;
@@ -56,7 +56,8 @@ impl FlushGroups {
         is_ready.then_some(RequestId(FLUSH | number))
     }
 
-    /// A write is done; the name of its batch's flush if it was the last.
+    /// Records a complete write; returns the flush's identifier if the write was the last of its
+    /// batch.
     pub(crate) fn written(&mut self, id: RequestId) -> Option<RequestId> {
         let number = self.of_write.remove(&id).expect("a durable write has a group");
         let group = self.under_way.get_mut(&number).expect("a group outlives its writes");
@@ -64,7 +65,8 @@ impl FlushGroups {
         (group.writes_left == 0).then_some(RequestId(FLUSH | number))
     }
 
-    /// What was made durable by the flush of that name; none if it is no flush.
+    /// Returns the requests that this flush made durable; `None` if the identifier is not a
+    /// flush's.
     pub(crate) fn flushed(&mut self, id: RequestId) -> Option<Vec<RequestId>> {
         let number = id.0.checked_sub(FLUSH)?;
         let group = self.under_way.remove(&number).expect("a flush comes back once");

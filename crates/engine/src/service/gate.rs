@@ -1,17 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! How much of an export is on its way at once: what goes beyond waits in its client's thread,
-//! before there is memory for it and before the service's thread hears of it.
+//! Limits each export's requests in progress: calls beyond the limit wait in their client's thread,
+//! before memory is allocated for them and before the service's thread handles them.
 //!
 //! ```text
-//!   client's thread: --enter--> memory, inbox, answer --leave--> whoever came next enters
+//!   client's thread: --enter--> memory, inbox, reply --leave--> the next waiting call enters
 //! ```
-//! So nobody makes the turns of the service's thread long, nor its memory large, by asking for much
-//! on many connections: of one export there are never more than [`PARTS`] and [`BYTES`] to be put
-//! in order, twice that where its contract speaks of one operation, or what its contract allows.
+//! So clients that ask for much on many connections do not lengthen the iterations of the service's
+//! thread or use up its memory. Of one export, at most [`PARTS`] requests and [`BYTES`] bytes are
+//! in progress, twice that if its contract covers only one operation, or as much as its contract
+//! allows.
 //!
-//! Who keeps a contract never waits here. Where it speaks of reads or of writes alone, the others
-//! have a gate of their own. Where requests beyond it wait, the one that comes so many later is
-//! allowed no sooner than an earlier one is to be answered ([`outstanding_max`]).
+//! A client that keeps its contract never waits here. If the contract covers only reads or only
+//! writes, the other operation has its own gate. If requests beyond the contract wait for it, the
+//! request that exceeds the limit is not allowed before an earlier one must be complete
+//! ([`outstanding_max`]).
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
@@ -21,21 +23,22 @@ use tidegate_model::{ExportContract, Op};
 
 use super::offer::ExportId;
 
-/// Requests of an export on their way at once: two pieces of a large call, so that one is there
-/// when the other is answered.
+/// The largest number of an export's requests in progress: two pieces of a large call, so that one
+/// is ready when the other is complete.
 pub(super) const PARTS: u64 = 128;
 
-/// The same in bytes.
+/// The largest number of an export's bytes in progress.
 pub(super) const BYTES: u64 = 16 << 20;
 
-/// Requests that a client within this contract may have outstanding at once, those of the period
-/// that begins included: what a server must read of it without waiting for an answer.
+/// Returns the number of requests that a client within this contract may have outstanding at once,
+/// including those of the period that begins. A server must read that many without waiting for a
+/// reply.
 pub fn outstanding_max(contract: &ExportContract) -> u64 {
     let periods = contract.deadline.ns().div_ceil(contract.period.ns()).saturating_add(1);
     periods.saturating_mul(u64::from(contract.requests))
 }
 
-/// What is on its way, or may be.
+/// An amount of requests and bytes in progress.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Load {
     parts: u64,
@@ -47,7 +50,7 @@ impl Load {
         Self { parts: length.div_ceil(part_max).max(1) as u64, bytes: length as u64 }
     }
 
-    /// What is left of it beside `other`; none: `other` is more.
+    /// Returns this amount less `other`; `None` if `other` is larger.
     fn without(self, other: Self) -> Option<Self> {
         let parts = self.parts.checked_sub(other.parts)?;
         Some(Self { parts, bytes: self.bytes.checked_sub(other.bytes)? })
@@ -58,10 +61,10 @@ impl Load {
     }
 }
 
-/// First come, first served.
+/// A limit on an amount in progress; calls enter in the order of their arrival.
 ///
 /// # Invariants
-/// - Whoever waits first has no room.
+/// - The first waiting call has no room.
 #[derive(Debug)]
 struct Gate {
     room_max: Load,
@@ -83,15 +86,15 @@ impl Gate {
     /// Blocks until there is room.
     fn enter(&self, load: Load) -> Entered<'_> {
         let most = self.room_max;
-        // More than fits fits alone.
+        // An amount above the limit enters alone.
         let load = Load { parts: load.parts.min(most.parts), bytes: load.bytes.min(most.bytes) };
         if let Some(admitted) = self.ask(load) {
-            admitted.recv().expect("a gate outlives who waits at it");
+            admitted.recv().expect("a gate outlives its waiting calls");
         }
         Entered { gate: self, load }
     }
 
-    /// Takes the room, or gives by what it is told that it is taken.
+    /// Takes the room, or returns the channel that reports when it is taken.
     fn ask(&self, load: Load) -> Option<Receiver<()>> {
         let mut state = self.lock();
         let room = state.room.without(load).filter(|_| state.waiting.is_empty());
@@ -112,7 +115,7 @@ impl Gate {
         {
             let (_, admit) = state.waiting.pop_front().expect("just seen");
             state.room = room;
-            admit.send(()).expect("who waits does nothing else");
+            admit.send(()).expect("a waiting call only waits");
         }
     }
 
@@ -139,7 +142,7 @@ impl Drop for Entered<'_> {
     }
 }
 
-/// The gates of one export: of what its contract speaks of, and of the rest.
+/// An export's gates: one for the contract's operation, one for the other.
 #[derive(Debug)]
 pub(super) struct Gates {
     agreed: Option<Op>,
@@ -159,7 +162,7 @@ impl Gates {
         Self { agreed, of_contract: Gate::new(of_contract), beside: Gate::new(beside) }
     }
 
-    /// Blocks until there is room for so many bytes, in requests of at most `part_max`.
+    /// Blocks until there is room for `length` bytes, in requests of at most `part_max`.
     pub(super) fn enter(&self, op: Op, length: usize, part_max: usize) -> Entered<'_> {
         let is_agreed = self.agreed.is_none_or(|agreed| agreed == op);
         let gate = if is_agreed { &self.of_contract } else { &self.beside };
@@ -171,12 +174,12 @@ impl Gates {
     }
 }
 
-/// The gates of all exports that somebody holds.
+/// The gates of all exports that a client has open.
 #[derive(Debug, Default)]
 pub(super) struct AllGates(Mutex<BTreeMap<ExportId, Weak<Gates>>>);
 
 impl AllGates {
-    /// Those of this export, the same for all its clients.
+    /// Returns the export's gates, which all its clients share.
     pub(super) fn of(
         &self,
         id: ExportId,
@@ -193,7 +196,7 @@ impl AllGates {
         gates
     }
 
-    /// Whether nothing is on its way, and nobody waits for that.
+    /// Returns whether no call is in progress or waits.
     pub(super) fn are_empty(&self) -> bool {
         let all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         all.values().filter_map(Weak::upgrade).all(|gates| gates.is_empty())
@@ -212,7 +215,8 @@ mod tests {
         ExportContract { period, deadline, requests, size_max, op, beyond: Beyond::Wait }
     }
 
-    /// Goal: who waits enters in turn, also what is large, and nothing small passes it.
+    /// Goal: waiting calls enter in order, including large ones, and no small call overtakes.
+    /// Method: fill a gate, then queue calls of three sizes.
     #[test]
     fn first_come_first_served() {
         let gate = Gate::new(Load { parts: 4, bytes: 400 });

@@ -1,81 +1,83 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Keeps the order of overlapping requests of one export.
 //!
-//! No write passes an overlapping request that came before it, and none passes a write. What
-//! overlaps waits here, before it is released, so that neither policy nor drive can reorder it;
-//! what does not overlap passes. Exports do not wait for each other: they overlap only where one
-//! reads what another writes, and no protocol promises an order between two connections to
-//! different exports.
+//! No write overtakes an overlapping request that arrived before it, and no overlapping request
+//! overtakes a write. Overlapping requests wait here before they are released, so that neither
+//! policy nor drive can reorder them; other requests pass. Requests of different exports do not
+//! wait for each other: they overlap only if one export reads what another writes, and no protocol
+//! defines an order between two connections to different exports.
 
 use std::collections::{BTreeMap, HashMap};
 
 use tidegate_model::{Bytes, Lba, Op, RequestId};
 
 /// Requests by first byte.
-type Places = BTreeMap<(u64, RequestId), Held>;
+type RangeIndex = BTreeMap<(u64, RequestId), Held>;
 
-/// A request that is not complete, where it begins aside.
+/// A request that is not complete, without its start.
 #[derive(Debug, Clone, Copy)]
 struct Held {
     end: u64,
-    /// Conflicting requests that came before it and are not complete; none: it is released.
+    /// The number of conflicting requests that arrived before it and are not complete; 0: it is
+    /// released.
     ahead: usize,
 }
 
-/// Requests of one operation, by length: those under `n` are longer than 2^(n-1) bytes and not
-/// longer than 2^n. So the place where what overlaps a range may begin is bounded, and one long
-/// request does not make each search long.
+/// Requests of one operation, by length: class `n` holds those longer than 2^(n-1) bytes and not
+/// longer than 2^n. This bounds the range in which a request that overlaps may begin, so one long
+/// request does not lengthen every search.
 #[derive(Debug, Default)]
-struct Lengths(BTreeMap<u32, Places>);
+struct Lengths(BTreeMap<u32, RangeIndex>);
 
 impl Lengths {
-    /// Those that overlap a range; see [`Ordering`] for the cost.
+    /// Returns the requests that overlap a range; see [`Ordering`] for the cost.
     fn overlapping(
         &mut self,
         first: u64,
         end: u64,
     ) -> impl Iterator<Item = (RequestId, &mut Held)> {
-        self.0.iter_mut().flat_map(move |(&class, places)| {
+        self.0.iter_mut().flat_map(move |(&class, ranges)| {
             let reach = 1_u64.checked_shl(class).unwrap_or(u64::MAX);
             let from = (first.saturating_sub(reach), RequestId(0));
-            let near = places.range_mut(from..(end, RequestId(0)));
+            let near = ranges.range_mut(from..(end, RequestId(0)));
             near.filter(move |(_, held)| first < held.end).map(|(&(_, id), held)| (id, held))
         })
     }
 }
 
-/// Where a request is kept.
+/// The position of a request in the index.
 #[derive(Debug, Clone, Copy)]
-struct Place {
+struct IndexEntry {
     op: Op,
     class: u32,
     first: u64,
 }
 
-/// The requests of one export that are not complete; see the module's text.
+/// The requests of one export that are not complete, with their order.
 ///
-/// Each knows how many it waits for: at most one of two that conflict is released, and it is the
-/// one that came first. So what completes is ahead of all that conflicts with it.
+/// Each request knows how many others it waits for. Of two conflicting requests at most one is
+/// released: the one that arrived first. So a request that completes is ahead of all requests that
+/// conflict with it.
 ///
 /// # Complexity
 /// O(log outstanding + overlapping) for each request and each completion, for each power of two
-/// between the shortest and the longest request that the export ever had. Reads do not look at
-/// reads.
+/// between the shortest and the longest request that the export ever had. Reads are not compared
+/// with reads.
 #[derive(Debug, Default)]
 pub(crate) struct Ordering {
     reads: Lengths,
     writes: Lengths,
-    places: HashMap<RequestId, Place>,
+    entries: HashMap<RequestId, IndexEntry>,
     /// Scratch, empty between calls.
     freed: Vec<RequestId>,
-    /// Keeps no order at all, for tests that must notice it.
+    /// Keeps no order at all, for tests that must detect it.
     #[cfg(any(test, feature = "harness"))]
     pub(crate) is_off: bool,
 }
 
 impl Ordering {
-    /// Whether this request may be released now; if not, `complete` names it when it may. Later
-    /// requests have higher numbers.
+    /// Returns whether this request may be released now; if not, `complete` releases it later.
+    /// Later requests must have higher numbers.
     pub(crate) fn admit(&mut self, id: RequestId, op: Op, start: Lba, size: Bytes) -> bool {
         #[cfg(any(test, feature = "harness"))]
         if self.is_off {
@@ -85,22 +87,22 @@ impl Ordering {
         let end = first + size.get();
         let ahead = self.conflicting(op, first, end).count();
         let class = size.get().next_power_of_two().ilog2();
-        let places = self.of(op).0.entry(class).or_default();
-        places.insert((first, id), Held { end, ahead });
-        self.places.insert(id, Place { op, class, first });
+        let ranges = self.of(op).0.entry(class).or_default();
+        ranges.insert((first, id), Held { end, ahead });
+        self.entries.insert(id, IndexEntry { op, class, first });
         ahead == 0
     }
 
-    /// A request is complete: `release` gets those that waited for it, in the order in which
-    /// they came.
+    /// Removes a complete request; `release` gets the requests that waited for it, in the order of
+    /// their arrival.
     pub(crate) fn complete(&mut self, id: RequestId, release: impl FnMut(RequestId)) {
-        let Some(&Place { op, class, first }) = self.places.get(&id) else { return };
-        let places = self.of(op).0.get_mut(&class).expect("it was put there");
-        let Some(held) = places.get(&(first, id)).copied().filter(|held| held.ahead == 0) else {
+        let Some(&IndexEntry { op, class, first }) = self.entries.get(&id) else { return };
+        let ranges = self.of(op).0.get_mut(&class).expect("it was put there");
+        let Some(held) = ranges.get(&(first, id)).copied().filter(|held| held.ahead == 0) else {
             return;
         };
-        places.remove(&(first, id));
-        self.places.remove(&id);
+        ranges.remove(&(first, id));
+        self.entries.remove(&id);
         let mut freed = std::mem::take(&mut self.freed);
         for (id, behind) in self.conflicting(op, first, held.end) {
             behind.ahead -= 1;
@@ -113,10 +115,10 @@ impl Ordering {
         self.freed = freed;
     }
 
-    /// Requests that are kept.
+    /// Returns the number of requests in the index.
     #[cfg(test)]
     pub(crate) fn len(&self) -> usize {
-        self.places.len()
+        self.entries.len()
     }
 
     fn of(&mut self, op: Op) -> &mut Lengths {
@@ -126,7 +128,7 @@ impl Ordering {
         }
     }
 
-    /// What overlaps and is not of the same kind, if it only reads.
+    /// Returns the overlapping requests, except reads that overlap a read.
     fn conflicting(
         &mut self,
         op: Op,
@@ -147,7 +149,7 @@ mod tests {
 
     use super::*;
 
-    /// Requests by name, operation, first block, blocks.
+    /// Admits a request with this number, operation, first block and number of blocks.
     fn admit(ordering: &mut Ordering, id: u64, op: Op, first: u64, blocks: u64) -> bool {
         ordering.admit(RequestId(id), op, Lba::new(first * 8), Bytes::from_kib(4 * blocks))
     }
@@ -172,8 +174,8 @@ mod tests {
         assert_eq!(released(&mut ordering, 5), [6]);
     }
 
-    /// A read that came after a waiting write does not pass it, though nothing in flight is in
-    /// its way.
+    /// A read that arrives after a waiting write does not overtake it, although no request in
+    /// flight conflicts with the read.
     #[test]
     fn a_chain_is_kept() {
         let mut ordering = Ordering::default();
@@ -187,7 +189,7 @@ mod tests {
         assert_eq!(released(&mut ordering, 4), [0; 0]);
     }
 
-    /// The rule as it is said, by looking at everything: the reference.
+    /// The rule in its plain form, which compares all requests: the reference.
     #[derive(Default)]
     struct Rule {
         active: Vec<Range>,
@@ -246,46 +248,46 @@ mod tests {
     }
 
     #[derive(Debug, Clone, Copy)]
-    enum Step {
+    enum OrderingAction {
         Admit {
             op: Op,
             first: u64,
             blocks: u64,
         },
-        /// Of those that are released, or of all.
+        /// One of the released requests, or with `is_any` one of all.
         Complete {
             which: prop::sample::Index,
             is_any: bool,
         },
     }
 
-    fn any_step() -> impl Strategy<Value = Step> {
+    fn any_action() -> impl Strategy<Value = OrderingAction> {
         let op = prop_oneof![Just(Op::Read), Just(Op::Write)];
-        // Parts, and now and then a trim that covers many.
+        // Parts, and sometimes a trim that covers many.
         let blocks = prop_oneof![8 => 1_u64..9, 1 => 1_u64..65];
-        let admit = (op, 0_u64..64, blocks).prop_map(|(op, first, blocks)| Step::Admit {
+        let admit = (op, 0_u64..64, blocks).prop_map(|(op, first, blocks)| OrderingAction::Admit {
             op,
             first,
             blocks,
         });
         let complete = (any::<prop::sample::Index>(), prop::bool::weighted(0.1))
-            .prop_map(|(which, is_any)| Step::Complete { which, is_any });
+            .prop_map(|(which, is_any)| OrderingAction::Complete { which, is_any });
         prop_oneof![3 => admit, 2 => complete]
     }
 
-    /// Both take the same steps, then complete what is left.
-    fn compare(mut ordering: Ordering, steps: &[Step]) -> Result<(), TestCaseError> {
+    /// Runs the same steps on both, then completes the remaining requests.
+    fn compare(mut ordering: Ordering, steps: &[OrderingAction]) -> Result<(), TestCaseError> {
         let (mut rule, mut admitted) = (Rule::default(), Vec::new());
         for &step in steps {
             match step {
-                Step::Admit { op, first, blocks } => {
+                OrderingAction::Admit { op, first, blocks } => {
                     let id = admitted.len() as u64;
                     let is_free = admit(&mut ordering, id, op, first, blocks);
                     let range = Range { id, op, first, blocks };
                     prop_assert_eq!(is_free, rule.admit(range), "{:?}", range);
                     admitted.push(id);
                 }
-                Step::Complete { which, is_any } => {
+                OrderingAction::Complete { which, is_any } => {
                     let active: Vec<u64> = rule.active.iter().map(|range| range.id).collect();
                     let ids = if is_any { &admitted } else { &active };
                     if ids.is_empty() {
@@ -299,21 +301,22 @@ mod tests {
         while let Some(&Range { id, .. }) = rule.active.first() {
             prop_assert_eq!(released(&mut ordering, id), rule.complete(id));
         }
-        prop_assert!(rule.waiting.is_empty() && ordering.places.is_empty());
+        prop_assert!(rule.waiting.is_empty() && ordering.entries.is_empty());
         Ok(())
     }
 
-    /// Canary.
+    /// Canary: the comparison detects a missing order.
     #[test]
     fn a_lack_of_order_is_noticed() {
-        let steps = [Step::Admit { op: Op::Write, first: 0, blocks: 1 }; 2];
+        let steps = [OrderingAction::Admit { op: Op::Write, first: 0, blocks: 1 }; 2];
         assert!(compare(Ordering { is_off: true, ..Ordering::default() }, &steps).is_err());
     }
 
     proptest! {
-        /// The same answers in the same order, for any sequence.
+        /// Goal: the index releases the same requests in the same order as the rule. Method: random
+        /// sequences.
         #[test]
-        fn the_index_answers_as_the_rule_does(steps in prop::collection::vec(any_step(), 0..120)) {
+        fn the_index_answers_as_the_rule_does(steps in prop::collection::vec(any_action(), 0..120)) {
             compare(Ordering::default(), &steps)?;
         }
     }

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Response times counted in classes, exactly and for as long as a service runs.
+//! Counts response times in fixed classes, exactly and for any length of service.
 //!
-//! Beside `Distribution`, whose quantiles are fine and whose counters have 32 bits: classes that
-//! never change can be added up over days and over services.
+//! `Distribution` has fine quantiles but 32-bit counters; fixed classes can be summed over days and
+//! over services.
 
 use tidegate_model::Duration;
 
-/// The longest time of each class but the last, which has none.
+/// The upper limit of each class in microseconds; the last class has none.
 const LIMITS_US: [u64; 16] = [
     100, 250, 500, 1_000, 2_500, 5_000, 10_000, 25_000, 50_000, 100_000, 250_000, 500_000,
     1_000_000, 2_500_000, 5_000_000, 10_000_000,
 ];
 
-/// See the module's text.
+/// Response times counted in classes, and their sum.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct ResponseCounts {
     counts: [u64; LIMITS_US.len() + 1],
@@ -20,26 +20,26 @@ pub struct ResponseCounts {
 }
 
 impl ResponseCounts {
-    /// Takes note of a time.
+    /// Counts a response time.
     pub fn record(&mut self, time: Duration) {
         let class = LIMITS_US.partition_point(|&us| Duration::from_us(us) < time);
         self.counts[class] += 1;
-        // Saturating: 584 years of waiting, and a sum that stands still breaks nothing.
+        // Saturates after 584 years of response time; a sum that stops growing does no harm.
         self.sum = Duration::from_ns(self.sum.ns().saturating_add(time.ns()));
     }
 
-    /// How many were recorded.
+    /// Returns the number of response times.
     pub fn count(&self) -> u64 {
         self.counts.iter().sum()
     }
 
-    /// All of them together.
+    /// Returns the sum of all response times.
     pub fn sum(&self) -> Duration {
         self.sum
     }
 
-    /// Each class: its longest time, none of the last, and how many fell into it and into no
-    /// shorter one.
+    /// Returns each class: its upper limit (`None` for the last), and the number of times in it
+    /// that are in no lower class.
     pub fn classes(&self) -> impl Iterator<Item = (Option<Duration>, u64)> {
         let limits = LIMITS_US.iter().map(|&us| Some(Duration::from_us(us))).chain([None]);
         limits.zip(self.counts)

@@ -1,33 +1,35 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Best effort of many exports in the order of their weights, each within its limit.
+//! Orders many exports' best-effort requests by their weights, within their limits.
 //!
 //! Start-time fair queueing (Goyal, Vin, Cheng 1996): a request's start tag is the later of the
-//! virtual time and the finish tag of its export's last one; the least start tag goes first. An
-//! export that was idle is not repaid for it, one that floods waits behind its own requests only.
-//! A request is charged its bytes and what they would have been while the drive positions.
+//! virtual time and the finish tag of its export's last request; the lowest start tag goes first.
+//! An export that was idle gets no compensation, and one that floods waits only behind its own
+//! requests. A request is charged its bytes plus the bytes that the drive would transfer while it
+//! positions.
 //!
-//! A policy is shown a *window* of these requests: what it is not shown, it cannot reorder.
+//! The policy gets a *window* of these requests; it cannot reorder those outside the window.
 
 use std::collections::{BTreeMap, VecDeque};
 
 use super::offer::ExportId;
 use tidegate_model::{Bandwidth, Bytes, Duration, RequestId, Time};
 
-/// What a request is charged beside its bytes: about what a disk moves while it positions.
+/// The charge of a request in addition to its bytes: about what a disk transfers while it
+/// positions.
 const POSITIONING_BYTES: u64 = 256 << 10;
 
-/// How much of its limit an export may use up at once.
+/// The time over which an export may use its limit at once.
 const BURST: Duration = Duration::from_ms(100);
 
-/// One export's best effort.
+/// One export's best-effort requests.
 #[derive(Debug)]
 struct Lane {
     weight: u32,
     limit: Option<Bandwidth>,
     queue: VecDeque<(RequestId, Bytes)>,
-    /// Virtual time at which its last request ends.
+    /// The virtual time at which its last request ends.
     finish: u64,
-    /// When its limit is used up to the last byte.
+    /// The instant at which its limit is used up completely.
     used_until: Time,
 }
 
@@ -36,13 +38,13 @@ impl Lane {
         self.finish.max(virtual_time)
     }
 
-    /// From when its first request may go.
+    /// Returns the instant from which its first request may be sent.
     fn opens(&self) -> Time {
         Time::from_ns(self.used_until.ns().saturating_sub(BURST.ns()))
     }
 }
 
-/// Best-effort requests that wait for the window; see the module's text.
+/// The best-effort requests that wait for the window.
 ///
 /// # Complexity
 /// O(exports) for each request.
@@ -53,7 +55,7 @@ pub(crate) struct Shares {
 }
 
 impl Shares {
-    /// Another export, of at least weight 1.
+    /// Adds an export with a weight of at least 1.
     pub(crate) fn add_lane(&mut self, id: ExportId, weight: u32, limit: Option<Bandwidth>) {
         assert!(weight >= 1, "an export without weight would never be served");
         let queue = VecDeque::new();
@@ -61,25 +63,25 @@ impl Shares {
         self.lanes.insert(id, lane);
     }
 
-    /// An export is gone, and what waits of it.
+    /// Removes an export and its waiting requests.
     pub(crate) fn remove_lane(&mut self, id: ExportId) {
         self.lanes.remove(&id);
     }
 
-    /// Nobody is kept back any more.
+    /// Lifts all limits.
     pub(crate) fn lift_limits(&mut self) {
         for lane in self.lanes.values_mut() {
             (lane.limit, lane.used_until) = (None, Time::ZERO);
         }
     }
 
-    /// A request of that export waits.
+    /// Adds a waiting request of that export.
     pub(crate) fn push(&mut self, lane: ExportId, id: RequestId, size: Bytes) {
         let lane = self.lanes.get_mut(&lane).expect("every export has a lane");
         lane.queue.push_back((id, size));
     }
 
-    /// The request that is next, unless limits keep all of them back.
+    /// Returns the next request, unless limits hold all of them back.
     pub(crate) fn pop(&mut self, now: Time) -> Option<RequestId> {
         let virtual_time = self.virtual_time;
         let open =
@@ -96,7 +98,7 @@ impl Shares {
         Some(id)
     }
 
-    /// When a limit lets something go that waits.
+    /// Returns the earliest instant at which a limit admits a waiting request.
     pub(crate) fn opens(&self) -> Option<Time> {
         self.lanes.values().filter(|lane| !lane.queue.is_empty()).map(Lane::opens).min()
     }
@@ -116,7 +118,8 @@ mod tests {
         shares
     }
 
-    /// Lanes in the order in which their requests leave; a request's name is its lane.
+    /// Returns the lanes in the order in which their requests leave; a request's identifier is its
+    /// lane.
     fn drained(shares: &mut Shares, count: usize) -> Vec<u64> {
         let one = |_| shares.pop(Time::ZERO).expect("something waits").0;
         (0..count).map(one).collect()
@@ -162,7 +165,7 @@ mod tests {
                 None => now = shares.opens().expect("something waits"),
             }
         }
-        // 5 MB at 1 MB/s, the first tenth of a second and one request at once.
+        // 5 MB at 1 MB/s, less the initial burst of 0.1 s and one request.
         let seconds = now.ns() / 1_000_000;
         assert!((4_850..=4_900).contains(&seconds), "{seconds} ms");
     }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! What a service tells about itself while it runs.
+//! A running service's statistics.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -12,109 +12,110 @@ use tidegate_stats::{Distribution, Memory};
 
 use super::tenant::ExportStatistics;
 
-/// What was seen of a service so far.
+/// A service's statistics up to an instant.
 #[derive(Debug, Clone)]
 pub struct ServiceStatistics {
-    /// Since it began.
+    /// The time since the service started.
     pub now: Time,
-    /// One for each export, in order.
+    /// The exports' statistics, in order.
     pub exports: Vec<ExportStatistics>,
-    /// Requests on the drive.
+    /// The number of requests in flight.
     pub in_flight: u32,
-    /// What the drive took for a batch that it got when idle, from its submission.
+    /// The time that the drive took for a batch that it got when idle, from its submission.
     pub batch_time: Distribution,
-    /// Batches that were compared with the table.
+    /// The number of batches compared with the table.
     pub batches: u64,
-    /// Those of them that took longer than it allows.
+    /// The number of these batches that took longer than the table allows.
     pub overruns: u64,
-    /// By how much they did in all.
+    /// The sum of all overruns.
     pub overrun_sum: Duration,
-    /// The most by which one did.
+    /// The largest overrun.
     pub overrun_max: Duration,
-    /// How often the drive gave nothing back for so long that it was said ([`Stall`]).
+    /// The number of times that the drive completed nothing for so long that it was reported
+    /// ([`Stall`]).
     pub stalls: u64,
-    /// Whether the batch that is on the drive takes longer than the table allows, now.
+    /// Whether the batch in flight has taken longer than the table allows.
     pub is_overdue: bool,
 }
 
 impl ServiceStatistics {
-    /// Whether the drive did not keep to its table, or does not now.
+    /// Returns whether the drive has exceeded its table, or exceeds it now.
     pub fn is_drive_late(&self) -> bool {
         self.overruns > 0 || self.stalls > 0 || self.is_overdue
     }
 }
 
-/// A batch that took longer than the drive's table says.
+/// A batch that took longer than the drive's table allows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Overrun {
-    /// The how manieth, from 1 on.
+    /// The sequence number of the overrun, from 1.
     pub number: u64,
-    /// When it was done, since the service began.
+    /// The completion time, since the service started.
     pub at: Time,
-    /// What it took.
+    /// The batch's service time.
     pub time: Duration,
-    /// By how much that was too long.
+    /// The time beyond the table's.
     pub excess: Duration,
 }
 
-/// A drive that has requests and gives none of them back.
+/// A drive that has requests in flight and completes none.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Stall {
-    /// When it was noticed, since the service began.
+    /// The instant at which it was noticed, since the service started.
     pub at: Time,
-    /// For how long nothing had come back.
+    /// The time since the last completion.
     pub waited: Duration,
-    /// How many requests the drive has.
+    /// The number of requests in flight.
     pub in_flight: u32,
 }
 
-/// What somebody should hear of: the service goes on, or ends.
+/// An event that an operator must know.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Trouble {
-    /// A batch took longer than the table says.
+    /// A batch took longer than the table allows.
     Overrun(Overrun),
-    /// Nothing comes back; said once for each time.
+    /// The drive completes nothing; reported once per stall.
     Stall(Stall),
-    /// The first flush that failed: none succeeds after it.
+    /// The first flush failed; no flush succeeds after it.
     FlushFailed {
-        /// When, since the service began.
+        /// The instant, since the service started.
         at: Time,
-        /// Why.
+        /// The error.
         error: IoError,
     },
-    /// The service ended without being told to.
+    /// The service ended by itself.
     Ended {
-        /// Why.
+        /// The reason.
         reason: String,
     },
 }
 
-/// Nothing came back for the longest time of a batch and this: it is said, for nobody may see it
-/// end.
+/// The time beyond the longest batch time after which a drive without completions is reported; the
+/// stall may never end.
 const STALL: Duration = Duration::from_ms(5_000);
 
-/// A stretch of time in which the service owed answers to contracts.
+/// An interval in which in-contract requests are always pending.
 ///
-/// What is late in it delays all that comes until its end: what has piled up is worked off by then.
-/// A request that its contract does not allow yet is owed nothing: who asks for too much makes no
-/// interval longer.
+/// Lateness in the interval delays all requests until its end, because by then the backlog is
+/// worked off. A request that its contract does not allow yet is not pending in this sense, so
+/// excess demand makes no interval longer.
 #[derive(Debug, Default)]
 struct BusyInterval {
-    /// Requests that their contracts allow and that are not answered.
+    /// The number of requests that their contracts allow and that are not complete.
     owed: u64,
-    /// When the others will be allowed, the soonest first.
+    /// The instants at which the other requests will be allowed, the earliest first.
     later: BinaryHeap<Reverse<Time>>,
-    /// The longest that a request waited to be read in it.
+    /// The longest time that a request of the interval waited to be read.
     waited_max: Duration,
-    /// The lateness of drive and host before it.
+    /// The lateness of drive and host before the interval.
     late_before: Duration,
-    /// The same when somebody last looked.
+    /// The lateness of drive and host at the last update.
     late_seen: Duration,
 }
 
 impl BusyInterval {
-    /// Until now; drive and host were so `late` so far.
+    /// Updates the interval to `now`; `late` is the total lateness of drive and host so far.
     fn look(&mut self, now: Time, late: Duration) {
         while self.later.peek().is_some_and(|Reverse(eligible)| *eligible <= now) {
             self.later.pop();
@@ -126,7 +127,7 @@ impl BusyInterval {
         self.late_seen = late;
     }
 
-    /// A request that came `since` then, is read now, and is allowed from `eligible` on.
+    /// Adds a request that arrived at `since`, is read at `now`, and is allowed from `eligible` on.
     fn enter(&mut self, (now, since, eligible): (Time, Time, Time), late: Duration) {
         self.look(now, late);
         self.later.push(Reverse(eligible));
@@ -134,13 +135,14 @@ impl BusyInterval {
         self.waited_max = self.waited_max.max(now.since(since));
     }
 
-    /// One of these is done with; how late it was in the interval.
+    /// Removes a finished request; returns the lateness in the interval so far.
     fn leave(&mut self, now: Time, eligible: Time, late: Duration) -> Duration {
         self.look(now, late);
         if eligible <= now {
             self.owed -= 1;
         } else {
-            // It was refused before it was owed anything. Another may be allowed at the same instant.
+            // It was refused before it was allowed. Another request may be allowed at the same
+            // instant.
             let mut is_found = false;
             self.later.retain(|Reverse(later)| {
                 let is_it = !is_found && *later == eligible;
@@ -148,7 +150,7 @@ impl BusyInterval {
                 !is_it
             });
         }
-        // What is sent after a batch that is late, and joins it, ends its account.
+        // A dispatch that joins a late batch ends the account of that batch.
         self.waited_max + late.checked_sub(self.late_before).unwrap_or_default()
     }
 }
@@ -156,23 +158,24 @@ impl BusyInterval {
 /// Watches the drive.
 #[derive(Debug)]
 pub(crate) struct Watch {
-    /// None where nothing was measured.
+    /// `None` if the drive has no measured table.
     batches: Option<BatchWatch>,
     batch_time: Distribution,
     in_flight: u32,
-    /// When the batch on the drive was sent, if an idle drive got it.
+    /// The submission time of the batch in flight, if the drive was idle.
     sent: Option<Time>,
-    /// For how long the drive may give nothing back, and since when it has.
+    /// The time without a completion after which a stall is reported; `progress`: the last
+    /// completion.
     stall_after: Duration,
     progress: Time,
     is_stalled: bool,
     stalls: u64,
     busy: BusyInterval,
-    /// How late the host was so far: timers, and the way from reading to sending.
+    /// The host's lateness so far: late timers, and the time from reading a request to sending it.
     host_late: Duration,
-    /// From when what is sent next might have been.
+    /// The instant from which the next dispatch could have been sent.
     read: Time,
-    /// Who hears of trouble, and does not keep this thread waiting.
+    /// The receiver of troubles; sending to it does not block this thread.
     heard_by: Option<SyncSender<Trouble>>,
 }
 
@@ -195,7 +198,7 @@ impl Watch {
         }
     }
 
-    /// Batches are compared with A and what their requests are charged, where the proof does so.
+    /// Compares batches with A plus the charges of their requests, if the proof charges costs.
     pub(crate) fn by_costs(mut self, charges: Option<RequestCharges>) -> Self {
         if let Some(charges) = charges {
             self.batches = self.batches.map(|batches| batches.by_costs(charges));
@@ -203,15 +206,15 @@ impl Watch {
         self
     }
 
-    /// Batches are compared with this plan from now on, where they were compared at all; nothing is
-    /// on the drive.
+    /// Compares batches with this plan from now on, if batches are compared at all. No request may
+    /// be in flight.
     pub(crate) fn compare_with(&mut self, plan: &Plan) {
         if let Some(batches) = &mut self.batches {
             batches.compare_with(plan.table.clone(), plan.charges.clone());
         }
     }
 
-    /// Requests on the drive.
+    /// Returns the number of requests in flight.
     pub(crate) fn in_flight(&self) -> u32 {
         self.in_flight
     }
@@ -221,13 +224,13 @@ impl Watch {
         self
     }
 
-    /// When nothing will have come back for too long, if that was not said yet.
+    /// Returns the instant at which a stall must be reported, unless it has been.
     pub(crate) fn stalls_at(&self) -> Option<Time> {
         let is_awaited = self.in_flight > 0 && !self.is_stalled;
         self.progress.checked_add(self.stall_after).filter(|_| is_awaited)
     }
 
-    /// Takes note of a drive from which nothing comes back.
+    /// Updates the busy interval, and reports a stall.
     pub(crate) fn look(&mut self, now: Time) {
         let late = self.lateness(now);
         self.busy.look(now, late);
@@ -239,40 +242,41 @@ impl Watch {
         }
     }
 
-    /// A turn begins, that was to begin at `asked` if nothing happened before.
+    /// Begins an iteration, which was due at `asked` if nothing happened before.
     pub(crate) fn turned(&mut self, now: Time, asked: Option<Time>) {
         self.host_late += asked.map_or(Duration::ZERO, |asked| now.since(asked));
         self.read = now;
     }
 
-    /// A request is read that came `since` then, and that its contract allows from `eligible` on.
+    /// Records a request that arrived at `since`, is read at `now`, and is allowed from `eligible`
+    /// on.
     pub(crate) fn promised(&mut self, now: Time, since: Time, eligible: Time) {
         let late = self.lateness(now);
         self.busy.enter((now, since, eligible), late);
     }
 
-    /// One of these is done with. Gives how late host and drive were in this busy interval: how
-    /// long requests waited to be read, what the host took from there until they were sent, and
-    /// by how much batches were longer than the table says.
+    /// Records the end of such a request. Returns the lateness of host and drive in this busy
+    /// interval: the longest wait of a request to be read, the host's time from reading to sending,
+    /// and the time by which batches exceeded the table.
     pub(crate) fn kept(&mut self, now: Time, eligible: Time) -> Duration {
         let late = self.lateness(now);
         self.busy.leave(now, eligible, late)
     }
 
-    /// How late the host was so far, and by how much batches were too long, the one on the drive
-    /// too.
+    /// Returns the total lateness so far: the host's lateness and all overruns, including the batch
+    /// in flight.
     fn lateness(&self, now: Time) -> Duration {
         let Some(batches) = &self.batches else { return self.host_late };
         let overdue = batches.late_from().map_or(Duration::ZERO, |late| now.since(late));
         self.host_late + batches.overrun_sum + overdue
     }
 
-    /// The first flush failed.
+    /// Reports the first failed flush.
     pub(crate) fn flush_failed(&self, now: Time, error: IoError) {
         self.tell(Trouble::FlushFailed { at: now, error });
     }
 
-    /// Lost where nobody listens, or listens too slowly: it is counted all the same.
+    /// Sends a trouble; it is lost if the receiver is gone or full, but it is counted.
     fn tell(&self, trouble: Trouble) {
         if let Some(heard_by) = &self.heard_by {
             let _ = heard_by.try_send(trouble);
@@ -280,7 +284,7 @@ impl Watch {
     }
 
     pub(crate) fn dispatched(&mut self, now: Time, batch: &[Request]) {
-        // However long: the drive might have begun when the turn did.
+        // The whole iteration counts: the drive could have started when the iteration began.
         self.host_late += now.since(self.read);
         self.read = now;
         self.sent = (self.in_flight == 0).then_some(now);
@@ -341,8 +345,8 @@ mod tests {
 
     use super::*;
 
-    /// Goal: what the host takes in a turn, or comes too late to it, is its lateness; what it took
-    /// before the busy interval, or while it had nothing to send, is not.
+    /// Goal: the host's lateness contains the duration of an iteration and its late start, but not
+    /// the time before the busy interval or without a request to send. Method: invented instants.
     #[test]
     fn a_turn_that_takes_long_makes_the_host_late() {
         let (at, ms) = (|ms| Time::ZERO + Duration::from_ms(ms), Duration::from_ms);
@@ -359,11 +363,11 @@ mod tests {
                 watch.look(at(sent + 4));
                 watch.kept(at(sent + 4), at(eligible))
             };
-            // It comes, is read and is sent.
+            // A request arrives, is read and is sent.
             turn(&mut watch, 10, None);
             watch.promised(at(10), at(9), at(9));
             assert_eq!(kept(&mut watch, 40, 9), ms(1 + 30));
-            // At once, and long after it was asked for another one.
+            // Sent immediately; then long after another request was due.
             turn(&mut watch, 60, Some(70));
             watch.promised(at(60), at(60), at(60));
             watch.promised(at(60), at(60), at(80));
@@ -373,8 +377,8 @@ mod tests {
         }
     }
 
-    /// Goal: what was late once explains nothing for ever, though one tenant always has a request that
-    /// waits for its token.
+    /// Goal: earlier lateness does not excuse later requests for ever, although a tenant always has
+    /// a request that waits for its token. Method: invented instants.
     #[test]
     fn who_asks_for_too_much_makes_no_busy_interval_longer() {
         let (at, ms) = (|ms| Time::ZERO + Duration::from_ms(ms), Duration::from_ms);
@@ -383,17 +387,18 @@ mod tests {
         busy.enter((at(2), at(0), at(100)), ms(0));
         busy.enter((at(2), at(0), at(200)), ms(0));
         busy.enter((at(2), at(1), at(200)), ms(0));
-        // 2 ms until it was read, and 40 of a batch.
+        // 2 ms until it was read, and 40 ms of a batch.
         assert_eq!(busy.leave(at(50), at(0), ms(40)), ms(42));
         assert_eq!((busy.owed, busy.later.len()), (0, 3));
         busy.look(at(90), ms(40));
-        // Since it is allowed nothing was late but 1 ms of a batch.
+        // Since it is allowed, only 1 ms of a batch was late.
         assert_eq!(busy.leave(at(120), at(100), ms(41)), ms(1));
-        // Of two that are allowed at one instant one is refused, and the other is owed its answer.
+        // Two requests are allowed at the same instant; one is refused, and the other is still
+        // pending.
         busy.leave(at(130), at(200), ms(41));
         busy.look(at(210), ms(41));
         assert_eq!((busy.owed, busy.later.len()), (1, 0));
-        // In one interval what was late for one delays the next.
+        // Within one interval, the lateness of one request delays the next.
         busy.enter((at(220), at(220), at(220)), ms(51));
         assert_eq!(busy.leave(at(230), at(200), ms(51)), ms(10));
         assert_eq!(busy.leave(at(240), at(220), ms(51)), ms(10));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! What a service did, in a line for each export.
+//! Summarizes a service: one line per export.
 
 use std::fmt;
 
@@ -12,7 +12,7 @@ use super::offer::Offer;
 use super::statistics::ServiceStatistics;
 use super::tenant::ExportStatistics;
 
-/// A service's statistics beside what was promised.
+/// A service's statistics and its offer.
 #[derive(Debug)]
 pub struct Summary {
     offer: Arc<Offer>,
@@ -20,7 +20,7 @@ pub struct Summary {
 }
 
 impl Service {
-    /// What it did so far; none when it ended.
+    /// Returns the summary so far; `None` if the service ended.
     pub fn summary(&self) -> Option<Summary> {
         let offer = self.offer();
         let statistics = self.shared.inbox.ask(offer.ids().to_vec(), None)?;
@@ -80,7 +80,7 @@ fn write_contract(
         let late = seen.exceeded - seen.unexplained;
         write!(
             f,
-            "; {} above it, {late} of them by no more than drive and host were late",
+            "; {} above it, {late} of them within the lateness of drive and host",
             seen.exceeded
         )?;
     }
@@ -99,7 +99,7 @@ fn write_best_effort(
     write!(f, "{} requests, best effort, {kb_per_s} kB/s", seen.responses.count())
 }
 
-/// Up to the next microsecond: nobody reads the rest.
+/// Rounds up to the next microsecond, for display.
 fn rounded(time: Duration) -> Duration {
     Duration::from_us(time.ns().div_ceil(1_000))
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! One export as the core sees it: what it may ask for, and what it got.
+//! One export in the core: its contract's accounts and its statistics.
 
 use std::collections::VecDeque;
 
@@ -10,39 +10,39 @@ use super::ordering::Ordering;
 use super::response_counts::ResponseCounts;
 use tidegate_model::{Beyond, ExportContract as Contract};
 
-/// What is known of an export's service.
+/// An export's statistics.
 #[derive(Debug, Clone)]
 pub struct ExportStatistics {
-    /// To the answer from arrival, or from when no request before it overlapped it any more; of
-    /// requests that kept within the contract, or of best-effort ones.
+    /// Response times from arrival, or from when no earlier overlapping request was outstanding, to
+    /// the reply; of requests within the contract, or of best-effort requests.
     pub responses: Distribution,
-    /// From the instant at which the contract allowed a request to its answer: what a bound
-    /// speaks of. Empty for best effort.
+    /// Response times from when the contract allowed a request to its reply, which the bound
+    /// limits. Empty for best effort.
     pub bounded: Distribution,
-    /// The same in classes.
+    /// The same response times in classes.
     pub bounded_counts: ResponseCounts,
-    /// Responses of best effort, in classes: what rode beyond a contract too.
+    /// Response times of best effort in classes, including requests beyond the contract.
     pub best_effort_counts: ResponseCounts,
-    /// Requests that the contract allows at once, now.
+    /// The number of requests that the contract allows now.
     pub tokens: u32,
-    /// Requests within the contract that were answered after their deadline.
+    /// The number of in-contract requests that completed after their deadline.
     pub misses: u64,
-    /// Requests within the contract that were answered later than what was proved then.
+    /// The number of in-contract requests that completed after the bound proved at that time.
     pub exceeded: u64,
-    /// Those of them that were later than what was proved and how late drive and host were in the
-    /// same busy interval: how long requests waited to be read, what the host took from there
-    /// until they were sent, and by how much batches exceeded the drive's table. None, unless the
-    /// proof is wrong.
+    /// The number of these requests whose excess is larger than the lateness of drive and host in
+    /// the same busy interval: the longest wait of a request to be read, the host's time from
+    /// reading to sending, and the time by which batches exceeded the drive's table. It is 0 unless
+    /// the proof is wrong.
     pub unexplained: u64,
-    /// Requests beyond the contract.
+    /// The number of requests beyond the contract.
     pub beyond: u64,
-    /// Requests that failed.
+    /// The number of failed requests.
     pub failed: u64,
-    /// Requests that are not complete.
+    /// The number of requests that are not complete.
     pub outstanding: u64,
-    /// Bytes read and written.
+    /// The number of bytes read and written.
     pub bytes: u64,
-    /// Flushes, and writes that had to be durable.
+    /// The number of flushes and durable writes.
     pub flushes: u64,
 }
 
@@ -66,36 +66,37 @@ impl Default for ExportStatistics {
     }
 }
 
-/// How the contract takes a request.
+/// The class and times that the contract gives a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Admission {
     pub(crate) class: Class,
-    /// From when the contract allows it.
+    /// The instant from which the contract allows it.
     pub(crate) eligible: Time,
     pub(crate) due: Option<Time>,
 }
 
-/// An export at work.
+/// An export in service.
 #[derive(Debug)]
 pub(crate) struct Tenant {
     pub(crate) task: TaskIndex,
-    /// What is proved of it now.
+    /// The export's current proved bound.
     pub(crate) bound: Option<Duration>,
-    /// It takes no more calls.
+    /// Whether it accepts no more calls.
     pub(crate) is_closed: bool,
-    /// Requests of the contract that the policy knows of, or is about to.
+    /// The number of in-contract requests that the policy has, or gets in this iteration.
     pub(crate) admitted: usize,
-    /// Those that it is kept from until there are fewer, oldest first.
+    /// In-contract requests that wait until the policy has fewer, oldest first.
     pub(crate) line: VecDeque<RequestId>,
     contract: Option<Contract>,
-    /// When each token is back, the soonest first: as many as the contract has requests.
+    /// The instants at which the tokens are available again, the earliest first: one per request of
+    /// the contract.
     tokens: VecDeque<Time>,
     pub(crate) ordering: Ordering,
     pub(crate) statistics: ExportStatistics,
 }
 
 impl Tenant {
-    /// Of no task yet, and with nothing proved.
+    /// Makes a tenant without a task number and without a bound.
     pub(crate) fn new(contract: Option<Contract>) -> Self {
         let count = contract.as_ref().map_or(0, |contract| contract.requests as usize);
         Self {
@@ -111,7 +112,7 @@ impl Tenant {
         }
     }
 
-    /// The first in line, if the policy may know of so many.
+    /// Takes the first waiting request, if the policy has fewer than `room`.
     pub(crate) fn next_in_line(&mut self, room: usize) -> Option<RequestId> {
         let next = if self.admitted < room { self.line.pop_front() } else { None };
         self.admitted += usize::from(next.is_some());
@@ -122,10 +123,12 @@ impl Tenant {
         self.contract.is_some()
     }
 
-    /// Takes note of a request that came at `released`: the accounts of `tokens-per-task`, kept
-    /// here too, so that results tell what the drive owed from what the tenant asked too much.
+    /// Records a request that arrived at `released`. These are the accounts of `tokens-per-task`,
+    /// kept here too, so that the statistics distinguish the drive's lateness from the tenant's
+    /// excess demand.
     ///
-    /// What a contract does not speak of was not proved with it: reads, where it is about writes.
+    /// Requests that the contract does not cover were not proved with it: reads, if it covers
+    /// writes.
     pub(crate) fn admit(&mut self, released: Time, op: Op) -> Admission {
         let best_effort = Admission { class: Class::BestEffort, eligible: released, due: None };
         let Some(contract) = &self.contract else { return best_effort };
@@ -146,14 +149,15 @@ impl Tenant {
         Admission { class: Class::Hard, eligible, due: Some(after(eligible, contract.deadline)) }
     }
 
-    /// What was seen of it so far.
+    /// Returns the statistics up to now.
     pub(crate) fn seen(&self, now: Time) -> ExportStatistics {
         let back = self.tokens.partition_point(|&back| back <= now);
         let tokens = u32::try_from(back).expect("as many as the contract has requests");
         ExportStatistics { tokens, ..self.statistics.clone() }
     }
 
-    /// A request that was admitted so was answered; drive and host were so `late` meanwhile.
+    /// Records the reply to an admitted request; `late` is the lateness of drive and host
+    /// meanwhile.
     pub(crate) fn answered(
         &mut self,
         now: Time,
@@ -182,7 +186,7 @@ impl Tenant {
     }
 }
 
-/// What would be after the end of time is never: as the policy's accounts have it.
+/// Adds a duration; a sum beyond the end of time becomes its end, as in the policy's accounts.
 fn after(instant: Time, by: Duration) -> Time {
     instant.checked_add(by).unwrap_or(Time::MAX)
 }

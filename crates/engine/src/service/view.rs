@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! A service as it is seen by who looks and does not use it.
+//! A read-only view of a service, for monitoring.
 //!
-//! The service's thread has better things to do than to be looked at: however many ask, it is
-//! asked at most five times a second, for one export at a time, and not waited for without end.
+//! Monitoring must not disturb the service's thread: regardless of the number of viewers, it gets
+//! at most five queries per second, each for one export, and viewers wait for a limited time.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -13,40 +13,40 @@ use super::offer::Offer;
 use super::statistics::ServiceStatistics;
 use super::{Export, Service, Shared};
 
-/// What was seen so long ago is shown again.
+/// Statistics younger than this are returned again.
 const RECENT: Duration = Duration::from_ms(200);
 
-/// No answer of the service's thread takes so long.
+/// The longest wait for a reply of the service's thread.
 const ANSWER_MAX: std::time::Duration = std::time::Duration::from_secs(2);
 
-/// The statistics that were asked for last, and when.
+/// The last statistics, and when they were read.
 #[derive(Debug, Default)]
 pub(crate) struct Recent(Mutex<Option<(Time, Look)>>);
 
-/// What was seen, of what was offered then.
+/// A service's offer and statistics at one instant.
 #[derive(Debug, Clone)]
 pub struct Look {
-    /// What was offered.
+    /// The offer at that instant.
     pub offer: Arc<Offer>,
-    /// What was seen of each export of it, in its order.
+    /// The statistics of each of its exports, in its order.
     pub seen: Arc<ServiceStatistics>,
 }
 
 impl Look {
-    /// Whether what was proved of any export no longer stands.
+    /// Returns whether any export's bound no longer holds.
     pub fn is_degraded(&self) -> bool {
         (0..self.offer.exports().len()).any(|index| self.is_export_degraded(index))
     }
 
-    /// Whether what was proved of this export no longer stands: the drive broke its table, or a
-    /// response exceeded the bound although it did not, because the host itself came late.
+    /// Returns whether this export's bound no longer holds: the drive exceeded its table, or a
+    /// response exceeded the bound although the drive kept its table, because the host was late.
     pub fn is_export_degraded(&self, index: usize) -> bool {
         self.offer.bounds()[index].is_some()
             && (self.seen.overruns > 0 || self.seen.exports[index].exceeded > 0)
     }
 }
 
-/// See the module's text. A view does not keep its service at work.
+/// A view of a service. It does not keep the service running.
 #[derive(Debug, Clone)]
 pub struct View {
     pub(super) shared: Arc<Shared>,
@@ -54,7 +54,7 @@ pub struct View {
 }
 
 impl Service {
-    /// A view of it.
+    /// Returns a view of the service.
     pub fn view(&self) -> View {
         View { shared: self.shared.clone(), real_time: self.real_time }
     }
@@ -65,38 +65,38 @@ impl View {
         &self.shared
     }
 
-    /// What is offered now, and what was proved of it.
+    /// Returns the current offer with its bounds.
     pub fn offer(&self) -> Arc<Offer> {
         self.shared.offer.get()
     }
 
-    /// Who decides.
+    /// Returns the policy's name.
     pub fn policy(&self) -> PolicyName {
         self.offer().policy()
     }
 
-    /// Whether notices change anything: only regulators that they steer hear them.
+    /// Returns whether notices have an effect: only regulators that they steer use them.
     pub fn hears_notices(&self) -> bool {
         self.offer().hears_notices()
     }
 
-    /// What the host granted the service's thread.
+    /// Returns the real-time settings that the host granted to the service's thread.
     pub fn real_time(&self) -> RealTime {
         self.real_time
     }
 
-    /// How long it has been at work.
+    /// Returns the time since the service started.
     pub fn uptime(&self) -> Duration {
         self.shared.inbox.now().since(Time::ZERO)
     }
 
-    /// The export of that name.
+    /// Returns the export of that name.
     pub fn export(&self, name: &str) -> Option<Export> {
         Export::named(&self.shared, name)
     }
 
-    /// What was seen of the service, a fifth of a second ago or later; none when it ended or does
-    /// not answer.
+    /// Returns the statistics, at most a fifth of a second old; `None` if the service ended or does
+    /// not reply.
     pub fn look(&self) -> Option<Look> {
         let Shared { inbox, recent, .. } = &*self.shared;
         let mut recent = recent.0.lock().unwrap_or_else(PoisonError::into_inner);
@@ -108,7 +108,7 @@ impl View {
             return Some(look.clone());
         }
         let mut seen = inbox.ask(Vec::new(), Some(ANSWER_MAX))?;
-        // One at a time: between them the service's thread does its own work.
+        // One export per query: between the queries the service's thread does its own work.
         for &id in offer.ids() {
             seen.exports.extend(inbox.ask(vec![id], Some(ANSWER_MAX))?.exports);
         }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Tests of a run in virtual time. One test crate, so that they share `common.rs`.
+//! Goal: a run behaves as specified in virtual time. Method: one test crate, which shares
+//! `common.rs`.
 
 mod common;
 mod refusals;

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! What a run tells of host and device apart from the policy, and how it is cancelled.
-//!
-//! In virtual time: the drive serves one request after the other in 4 ms, so every instant
-//! below is a small sum.
+//! Goal: a run measures host and device separately from the policy, and can be cancelled. Method:
+//! virtual time; the drive serves one request after the other in 4 ms, so every instant below is a
+//! small sum.
 
 use std::sync::atomic::Ordering;
 
@@ -10,8 +9,8 @@ use crate::common::*;
 use tidegate_engine::{Length, RunEnd};
 use tidegate_model::{Duration, Intensity, PolicyName};
 
-/// Goal: lateness of the host is told apart from the response that it is part of. Method: the
-/// host wakes 3 ms late at the second release and 1 ms late at its completion.
+/// Goal: the host's lateness is reported separately from the response time that contains it.
+/// Method: the host wakes 3 ms late at the second release and 1 ms late at its completion.
 #[test]
 fn late_wake_up_is_told_apart() {
     let workload = workload(vec![task("a", 50, 1)], Vec::new());
@@ -33,13 +32,14 @@ fn lateness_counts_once_for_each_job_slept_through() {
     let mut setting = Setting::new(PolicyName::Noop, Length::Jobs(4));
     setting.lateness_at = Box::new(|wake_at| if wake_at == at(10) { ms(25) } else { ms(0) });
     let outcome = setting.run(&workload).unwrap();
-    // Jobs of two requests, due at 0, 10, 20 and 30, the last three released at 35.
+    // Jobs of two requests, due at 0, 10, 20 and 30; the last three are released at 35.
     let lateness = outcome.watch.host_lateness;
     assert_eq!((lateness.count(), extremes(&lateness)), (4, (ms(0), ms(25))));
     assert_eq!(lateness.mean(), Some(Duration::from_us(11_250)));
 }
 
-/// Goal: a flag cancels a run, which waits for what is in flight and returns what it has. Method: cancelled while the host sleeps until 4 ms; one batch of 2 out of 5 is out.
+/// Goal: a flag cancels a run, which waits for the requests in flight and returns its results.
+/// Method: cancel while the host sleeps until 4 ms; one batch of 2 of the 5 requests is in flight.
 #[test]
 fn cancel_waits_for_what_is_in_flight_and_returns_the_results_so_far() {
     let workload = workload(vec![task("a", 7, 1), task("b", 100, 4)], Vec::new());
@@ -56,7 +56,8 @@ fn cancel_waits_for_what_is_in_flight_and_returns_the_results_so_far() {
     assert_eq!(outcome.watch.device_time.count(), 2);
 }
 
-/// Goal: requests that fail are counted, stop nothing, and say nothing of the device's speed.
+/// Goal: failed requests are counted, stop nothing, and do not count as device times. Method: two
+/// failing requests.
 #[test]
 fn failed_requests_are_no_measure_of_the_device() {
     let workload = workload(vec![task("a", 20, 2)], vec![load(Intensity::Outstanding(1))]);
@@ -71,8 +72,8 @@ fn failed_requests_are_no_measure_of_the_device() {
     assert!(!metrics.is_kept());
 }
 
-/// Goal: batches that break the table are counted. Method: the table allows 10 ms for two
-/// requests and 3 ms for one; the drive takes 8 and 4.
+/// Goal: batches that exceed the table are counted. Method: the table allows 10 ms for two requests
+/// and 3 ms for one; the drive takes 8 and 4.
 #[test]
 fn batches_that_break_the_table_are_counted() {
     let mut workload = workload(vec![task("a", 50, 2), offset(task("b", 50, 1), 20)], Vec::new());
@@ -94,7 +95,7 @@ fn best_effort_is_waited_for_and_is_never_late() {
     let workload = workload(Vec::new(), vec![load(Intensity::Outstanding(3))]);
     let setting = Setting::new(PolicyName::Noop, Length::Duration(ms(40)));
     let outcome = setting.run(&workload).unwrap();
-    // The last release is at 36; the three on the drive are waited for.
+    // The last release is at 36; the run waits for the three requests in flight.
     assert_eq!(outcome.run.metrics.best_effort().completed.requests, 12);
     assert_eq!(outcome.run.ended, at(48));
     assert_eq!(outcome.watch.host_lateness.count(), 0);

@@ -1,37 +1,39 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Compares how long requests stay after the last dispatch with the drive's drain times.
+//! Compares the time that requests stay in flight after the last dispatch with the drive's drain
+//! times.
 //!
 //! ```text
 //!   dispatch, q outstanding     dispatch, q' outstanding
 //!   |---- drain(q) ... given up |---- drain(q') ----| a completion here is late
 //! ```
 //!
-//! Every dispatch starts the clock anew: the contract speaks of a drive to which nothing more
-//! is sent. Source of the contract: `tidegate_model::Contracts`.
+//! Every dispatch restarts the clock, because the drive's contract covers a drive to which no more
+//! requests are sent. Source of the contract: `tidegate_model::Contracts`.
 
 use tidegate_model::{BatchTable, Outcome, Request, Time};
 
 use super::overruns::{Clock, Overruns};
 use crate::observer::Observer;
 
-/// What is on the drive after a dispatch, against drain(q); see the module's text.
+/// Compares the requests in flight after a dispatch with drain(q).
 #[derive(Debug, PartialEq)]
 pub struct DrainWatch {
     table: BatchTable,
     in_flight_count: u32,
-    /// From the last dispatch while something is on the drive; none where more is outstanding
-    /// than the table speaks of.
+    /// The time since the last dispatch, while requests are in flight; `None` if more are
+    /// outstanding than the table covers.
     clock: Option<Clock>,
     overruns: Overruns,
 }
 
 impl DrainWatch {
-    /// Nothing seen yet; drains are compared with `table`.
+    /// Makes a watch that compares drains with `table`.
     pub fn new(table: BatchTable) -> Self {
         Self { table, in_flight_count: 0, clock: None, overruns: Overruns::default() }
     }
 
-    /// Dispatches that started a clock, and those after which something stayed for too long.
+    /// Returns the number of dispatches that started a clock, and of those whose drain took too
+    /// long.
     pub fn overruns(&self) -> Overruns {
         self.overruns
     }
@@ -45,7 +47,7 @@ impl DrainWatch {
 
 impl Observer for DrainWatch {
     fn dispatched(&mut self, now: Time, batch: &[Request]) {
-        // What is still there was there until now.
+        // Requests that are still in flight were in flight until now.
         self.check(now);
         self.in_flight_count += u32::try_from(batch.len()).expect("at most the depth");
         let outstanding = self.in_flight_count;

@@ -1,33 +1,33 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Compares how long requests with the drive's own priority take with what was measured of
+//! Compares the service times of requests with drive priority with the drive's measured times for
 //! such requests.
 //!
-//! Only a round that found no other of its kind on the drive can be compared, as long as none
-//! joins it; what else is on the drive does not matter.
+//! Only a round that was dispatched when no other request with priority was in flight can be
+//! compared, until another joins it; requests without priority do not matter.
 
 use tidegate_model::{BatchTable, Outcome, Request, Tag, Time};
 
 use super::overruns::{Clock, Overruns};
 use crate::observer::Observer;
 
-/// Rounds with priority against the drive's times for them; see the module's text.
+/// Compares rounds of requests with priority with the drive's times for them.
 #[derive(Debug, PartialEq)]
 pub struct PriorityWatch {
     table: BatchTable,
-    /// Requests with priority on the drive.
+    /// The number of requests with priority in flight.
     in_flight_count: u32,
-    /// Of the round on the drive, if it can be compared.
+    /// The clock of the round in flight, if it can be compared.
     clock: Option<Clock>,
     overruns: Overruns,
 }
 
 impl PriorityWatch {
-    /// Nothing seen yet; rounds are compared with `table`.
+    /// Makes a watch that compares rounds with `table`.
     pub fn new(table: BatchTable) -> Self {
         Self { table, in_flight_count: 0, clock: None, overruns: Overruns::default() }
     }
 
-    /// Rounds that could be compared, and those that took too long.
+    /// Returns the number of rounds that could be compared, and of those that took too long.
     pub fn overruns(&self) -> Overruns {
         self.overruns
     }

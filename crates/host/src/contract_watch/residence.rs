@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Compares how long each request stays on the drive with the drive's starvation bound.
+//! Compares the time that each request stays on the drive with the drive's starvation bound.
 
 use tidegate_model::{Duration, Outcome, Request, Time};
 
@@ -7,22 +7,22 @@ use super::overruns::{Clock, Overruns};
 use crate::ledger::slot;
 use crate::observer::Observer;
 
-/// Every request's time on the drive against the longest; see the module's text.
+/// Compares every request's time on the drive with the starvation bound.
 #[derive(Debug, PartialEq)]
 pub struct ResidenceWatch {
     starvation_max: Duration,
-    /// Of the request in each slot, while it is on the drive.
+    /// The clocks of the requests on the drive, by the request's slot.
     clocks: Vec<Option<Clock>>,
     overruns: Overruns,
 }
 
 impl ResidenceWatch {
-    /// Nothing seen yet.
+    /// Makes a watch that compares with `starvation_max`.
     pub fn new(starvation_max: Duration) -> Self {
         Self { starvation_max, clocks: Vec::new(), overruns: Overruns::default() }
     }
 
-    /// Requests that went to the drive, and those that stayed for too long.
+    /// Returns the number of dispatched requests, and of those that stayed too long.
     pub fn overruns(&self) -> Overruns {
         self.overruns
     }

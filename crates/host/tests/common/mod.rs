@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! What the tests of the loop share: a back end that does exactly what a test says, and
-//! workloads in few words.
+//! Shared by the loop's tests: a back end that a test controls exactly, and short constructors of
+//! workloads.
 
 use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
@@ -13,24 +13,24 @@ use tidegate_model::{
     Request, RequestId, Task, Time, Workload,
 };
 
-/// Every request takes this long.
+/// The service time of every request.
 pub(crate) const SERVICE: Duration = Duration::from_ms(4);
 
 pub(crate) const SIZE: Bytes = Bytes::from_kib(4);
 
-/// What a drive was given, in order: the instant, and the names of the requests of a batch.
+/// The batches that a drive got, in order: the instant and the requests.
 pub(crate) type Log = Rc<RefCell<Vec<(Time, Vec<Request>)>>>;
 
-/// Serves one request after the other in virtual time, oldest first, [`SERVICE`] each, and
-/// fails those that it is told to.
+/// Serves one request after the other in virtual time, oldest first, [`SERVICE`] each, and fails
+/// the requests in `failing`.
 pub(crate) struct InOrder {
     now: Time,
-    /// Done at this instant, oldest first.
+    /// The requests in flight with their completion times, oldest first.
     outstanding: VecDeque<(RequestId, Time, Result<(), ()>)>,
     submitted_count: usize,
-    /// Positions of the requests that fail, counted from 0 in order of submission.
+    /// The positions of the requests that fail, counted from 0 in order of submission.
     pub(crate) failing: Vec<usize>,
-    /// How late the host comes when it is to be woken at this instant.
+    /// The host's lateness when it must wake up at this instant.
     pub(crate) lateness_at: Box<dyn FnMut(Time) -> Duration>,
     pub(crate) log: Log,
 }
@@ -82,7 +82,7 @@ impl Backend for InOrder {
     fn wait(&mut self, until: Option<Time>) -> Result<(), Infallible> {
         let next_done = self.outstanding.front().map(|&(_, at, _)| at);
         let wake_at = until.into_iter().chain(next_done).min().expect("something to wait for");
-        assert!(wake_at > self.now, "an instant is seen to once");
+        assert!(wake_at > self.now, "each instant is handled once");
         self.now = wake_at + (self.lateness_at)(wake_at);
         Ok(())
     }
@@ -96,7 +96,7 @@ impl Backend for InOrder {
     }
 }
 
-/// A workload of these sources on a drive with b(i) = i * `SERVICE`, i up to 8.
+/// Makes a workload of these sources on a drive with b(i) = i * `SERVICE`, i up to 8.
 pub(crate) fn workload(tasks: Vec<Task>, best_effort: Vec<BestEffort>) -> Workload {
     let times: Vec<_> = (1..=8).map(|requests| SERVICE * requests).collect();
     Workload {
@@ -106,12 +106,12 @@ pub(crate) fn workload(tasks: Vec<Task>, best_effort: Vec<BestEffort>) -> Worklo
     }
 }
 
-/// A plan for it with batches of at most z, filled up to beta.
+/// Makes a plan for it with batches of at most z, filled up to beta.
 pub(crate) fn plan(workload: &Workload, batch_max: u32, best_effort_fill: u32) -> Plan {
     Plan { batch_max, best_effort_fill, ..Plan::of(workload) }
 }
 
-/// A task that releases `requests` at 0, and with every period again.
+/// Makes a task that releases `requests` requests at 0 and then every period.
 pub(crate) fn task(name: &str, period_ms: u64, requests: u32) -> Task {
     Task {
         name: name.to_owned(),
@@ -129,7 +129,7 @@ pub(crate) fn task(name: &str, period_ms: u64, requests: u32) -> Task {
     }
 }
 
-/// The same with its first release at `ms`.
+/// Sets a task's first release to `ms`.
 pub(crate) fn offset(mut task: Task, ms: u64) -> Task {
     task.offset = Duration::from_ms(ms);
     task
@@ -145,7 +145,7 @@ pub(crate) fn load(intensity: Intensity) -> BestEffort {
     }
 }
 
-/// How a test runs; every field has a value that disturbs nothing.
+/// The settings of a test run; each default has no effect.
 pub(crate) struct Setting {
     pub(crate) policy: PolicyName,
     pub(crate) batch_max: u32,
@@ -171,7 +171,7 @@ impl Setting {
         }
     }
 
-    /// Runs, and waits for what is in flight.
+    /// Runs, then waits for the requests in flight.
     pub(crate) fn run(mut self, workload: &Workload) -> Run {
         let mut plan = plan(workload, self.batch_max, self.best_effort_fill);
         plan.queued_max = self.queued_max;
@@ -195,13 +195,13 @@ pub(crate) fn at(ms: u64) -> Time {
     Time::ZERO + Duration::from_ms(ms)
 }
 
-/// Least and greatest response of each task.
+/// Returns the least and greatest response time of each task.
 pub(crate) fn responses(run: &Run) -> Vec<(Duration, Duration)> {
     let responses = run.metrics.tasks().iter().map(|task| &task.responses);
     responses.filter_map(|responses| responses.min().zip(responses.max())).collect()
 }
 
-/// How many requests each batch had, and when it went.
+/// Returns the instant and the number of requests of each batch.
 pub(crate) fn batches(log: &Log) -> Vec<(Time, usize)> {
     log.borrow().iter().map(|(at, batch)| (*at, batch.len())).collect()
 }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! `depth-limit`: no more than so many requests on the drive.
+//! `depth-limit`: limits the number of requests on the drive.
 //!
-//! Rule: the wrapped policy is told of a drive that accepts no more than the limit, so it is
-//! the policy that decides what waits. A regulator that held back what a policy had dispatched
-//! already would tear its batches apart and leave it with a wrong idea of the drive.
+//! Rule: the wrapped policy gets a plan for a drive that accepts no more than the limit, so the
+//! policy decides which requests wait. A regulator that held back dispatched requests would split
+//! the policy's batches and leave the policy with a wrong state of the drive.
 //!
 //! Source: RTAS'08 section 3.4, which limits the effective depth of the drive's queue.
 
@@ -13,21 +13,21 @@ use tidegate_model::{Plan, Time};
 
 use crate::{Decision, Event, Full, Policy};
 
-/// A drive that seems smaller; see the module's text.
+/// Wraps a policy for a drive with a smaller depth; see the module documentation.
 ///
 /// # Assumptions
-/// The wrapped policy keeps to the depths and the batch size of its plan, as every policy of
-/// this crate does.
+/// The wrapped policy keeps the depths and the batch size of its plan, as every policy of this
+/// crate does.
 #[derive(Debug)]
 pub struct DepthLimit<P> {
     inner: P,
 }
 
 impl<P: Policy> DepthLimit<P> {
-    /// `inner`, which has seen nothing yet, under the limit that the plan's parameters name.
+    /// Wraps `inner`, which has seen no event, with the limit of the plan's parameters.
     ///
     /// # Panics
-    /// When `inner` answers `Full` to a new plan, which no policy may.
+    /// If `inner` returns `Full` for a new plan, which no policy may do.
     pub fn new(mut inner: P, plan: &Plan) -> Self {
         let event = Event::Reconfigure(Box::new(limited(plan)));
         inner.observe(Time::ZERO, event).expect("a policy is full to releases only");
@@ -35,7 +35,7 @@ impl<P: Policy> DepthLimit<P> {
     }
 }
 
-/// The plan for a drive that accepts no more than the limit; without one, the plan.
+/// Returns the plan for a drive that accepts no more than the limit; without a limit, `plan`.
 fn limited(plan: &Plan) -> Plan {
     let in_flight_max = plan.parameters.depth_limit.in_flight_max;
     let in_flight_max = in_flight_max.map_or(plan.depth, NonZeroU32::get);

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! `tokens-per-task`: a task that asks for more than its contract delays only itself.
+//! `tokens-per-task`: a task that exceeds its contract delays only itself.
 //!
-//! Rule: task i owns `e_i` tokens. A request takes one to become eligible, that is, to be seen
-//! by the wrapped policy; the token returns `p_i` after it was taken, whatever became of the
-//! request. What finds no token waits here, a line for each task, in the order of release.
+//! Rule: task i owns `e_i` tokens. A request takes one to become eligible, that is, visible to the
+//! wrapped policy. The token returns `p_i` after it was taken, whatever happens to the request. A
+//! request without a token waits here, in one queue per task, in the order of release.
 //!
 //! ```text
-//!   release --> line of its task --(token)--> eligible: the wrapped policy --> drive
-//!                                    ^                 |
-//!                                    +----- p_i -------+
+//!   release --> queue of its task --(token)--> eligible: the wrapped policy --> drive
+//!                                     ^                 |
+//!                                     +----- p_i -------+
 //! ```
 //!
-//! Own derivation, `docs/theory/isolation.md` section 12: tokens make `e_i` sporadic tasks of one request
-//! each out of any stream (dissertation 6.3, the swarm of unit servers).
+//! Own derivation, `docs/theory/isolation.md` section 12: tokens turn any stream into `e_i`
+//! sporadic tasks of one request each (dissertation 6.3, the swarm of unit servers).
 
 mod account;
 
@@ -24,56 +24,55 @@ use crate::{Decision, Event, Full, Policy};
 
 use account::Account;
 
-/// When the head of a line becomes eligible, its name, whose line it is.
+/// The instant at which the head of a queue becomes eligible, its id, and its task.
 type Turn = (Time, RequestId, TaskIndex);
 
-/// Tokens for each task in front of `inner`; see the module's text.
+/// Tokens for each task in front of `inner`; see the module documentation.
 ///
 /// # Bound
 /// In any closed window of length D at most `e_i (floor(D / p_i) + 1)` requests of task i become
-/// eligible. So bounds of `inner` for unit tasks hold from eligibility, whatever other tasks
-/// do, and eligibility is release for a task that keeps its contract.
+/// eligible. So bounds of `inner` for unit tasks hold from eligibility, whatever other tasks do,
+/// and eligibility equals release for a task that keeps its contract.
 ///
 /// # Assumptions
-/// - Instants are nominal, as releases are: a token is taken at the later of the request's
-///   release and the token's return, though the host may come to it late. Otherwise a host
-///   that was late once would delay a strictly periodic task for ever. Where the wrapped
-///   policy had no room, it is taken when there is some.
-/// - The due of a request that waited moves by as long as it waited: its deadline counts from
-///   eligibility, so that no policy serves it before others because it is late by its own
-///   fault.
-/// - A request of class best effort passes. One of a task without a contract passes as best
-///   effort, without a due: nobody has reckoned with it.
+/// - Instants are nominal, like releases: a token is taken at the later of the request's release
+///   and the token's return, even if the host is late. Otherwise a host that was late once would
+///   delay a strictly periodic task for ever. If the wrapped policy had no room, the token is taken
+///   when it has room.
+/// - The deadline of a request that waited moves by its waiting time: it counts from eligibility,
+///   so no policy serves the request before others because of a delay that its task caused.
+/// - A best-effort request passes. A request of a task without a contract passes as best effort,
+///   without a deadline, because no proof covers it.
 ///
 /// # Invariants
-/// - Every line that is not empty has one turn, in `turns` or in `refused`.
+/// - Every queue that is not empty has one turn, in `turns` or in `refused`.
 ///
 /// # Complexity
-/// O(log tasks) for each request that becomes eligible; O(waiting) to cancel one.
+/// O(log tasks) per request that becomes eligible; O(waiting) to cancel one.
 #[derive(Debug)]
 pub struct TokensPerTask<P> {
     inner: P,
-    /// Index = task. Accounts of tasks that left the plan stay, without a contract.
+    /// By task index. Accounts of tasks that left the plan remain, without a contract.
     accounts: Vec<Account>,
     turns: BTreeSet<Turn>,
-    /// Turns that came and for which the wrapped policy had no room.
+    /// Turns that were due while the wrapped policy had no room.
     refused: Vec<Turn>,
     queued_max: u32,
     round: Round,
 }
 
-/// Where the wrapped policy stands: it takes events between rounds only.
+/// The wrapped policy's round: it observes events only between rounds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Round {
-    /// It waits to be asked.
+    /// Between rounds.
     Between,
-    /// It answered, and is to be asked again.
+    /// Within a round: it returned a decision, and `decide` must be called again.
     Within,
 }
 
 impl<P: Policy> TokensPerTask<P> {
-    /// `inner` behind the contracts of the plan's tasks. Each line holds at most the plan's
-    /// `queued_max`.
+    /// Wraps `inner` with the contracts of the plan's tasks. Each queue holds at most the plan's
+    /// `queued_max` requests.
     pub fn new(inner: P, plan: &Plan) -> Self {
         let mut regulator = Self {
             inner,
@@ -87,7 +86,7 @@ impl<P: Policy> TokensPerTask<P> {
         regulator
     }
 
-    /// Takes over contracts and bounds; lines and tokens stay.
+    /// Takes over contracts and bounds; queues and tokens remain.
     fn adopt(&mut self, plan: &Plan) {
         self.queued_max = plan.queued_max;
         if self.accounts.len() < plan.tasks.len() {
@@ -104,7 +103,7 @@ impl<P: Policy> TokensPerTask<P> {
     }
 
     fn release(&mut self, now: Time, request: Request) -> Result<(), Full> {
-        // Whoever becomes eligible before this one comes before it.
+        // A request that becomes eligible earlier reaches the policy first.
         self.hand_over(now, request.eligible.min(now));
         let index = request.task;
         if request.class == Class::BestEffort {
@@ -124,8 +123,8 @@ impl<P: Policy> TokensPerTask<P> {
         Ok(())
     }
 
-    /// Hands over what becomes eligible up to `until`, in the order of eligibility; whether
-    /// the wrapped policy took any of it.
+    /// Hands over the requests that become eligible up to `until`, in the order of eligibility;
+    /// returns whether the wrapped policy accepted any.
     fn hand_over(&mut self, now: Time, until: Time) -> bool {
         let mut is_any_taken = false;
         self.turns.extend(self.refused.drain(..));
@@ -148,7 +147,7 @@ impl<P: Policy> TokensPerTask<P> {
         is_any_taken
     }
 
-    /// Forgets a waiting request; whether there was one of that name.
+    /// Removes a waiting request and returns whether it was there.
     fn cancel(&mut self, id: RequestId) -> bool {
         for (account, task) in self.accounts.iter_mut().zip((0..).map(TaskIndex)) {
             let position = account.waiting.iter().position(|request| request.id == id);
@@ -165,7 +164,7 @@ impl<P: Policy> TokensPerTask<P> {
         false
     }
 
-    /// The wrapped policy's answer, and when a line moves if that is sooner.
+    /// Returns the wrapped policy's decision, or the next turn if it is sooner.
     fn no_later_than_next_turn(&self, decision: Decision) -> Decision {
         match (decision, self.turns.first()) {
             (Decision::NotBefore(at), Some(turn)) => Decision::NotBefore(at.min(turn.0)),
@@ -200,7 +199,7 @@ impl<P: Policy> Policy for TokensPerTask<P> {
                 self.round = Round::Within;
                 return decision;
             }
-            // What the round sent made room for what there was none for.
+            // The dispatches of the round may have made room for a refused request.
             let has_sent = std::mem::replace(&mut self.round, Round::Between) == Round::Within;
             if has_sent && !self.refused.is_empty() && self.hand_over(now, now) {
                 continue;
@@ -210,7 +209,7 @@ impl<P: Policy> Policy for TokensPerTask<P> {
     }
 }
 
-/// A request that no contract covers, as best effort.
+/// Returns a request without contract, as best effort.
 fn without_contract(request: Request) -> Request {
     Request { class: Class::BestEffort, due: None, ..request }
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! A service in virtual time with everything that can go wrong, for tests and for fuzzers.
+//! A service in virtual time with all kinds of faults, for tests and fuzzers.
 
 pub(in crate::service) mod offered;
 pub(crate) mod promises;
@@ -21,7 +21,7 @@ use rustix::io::Errno;
 
 use store::BLOCK;
 
-/// A serve file of one tenant that keeps its contract, one that breaks it and one that floods.
+/// A serve file with an export that keeps its contract, one that breaks it, and one that floods.
 pub(crate) const SERVE: &str = r#"
 backing = "disk"
 drive = "disk.drive.toml"
@@ -43,7 +43,7 @@ size = "1MiB"
 best_effort = true
 "#;
 
-/// A drive whose batches take as long for reads as for writes, six at once.
+/// Makes a drive file whose batches take the same time for reads as for writes.
 pub(crate) fn drive_file(batch: &BatchTable, flush: Duration) -> String {
     let times: Vec<u64> = (1..=batch.batch_max()).map(|count| batch.time_max(count).ns()).collect();
     let (depth, flush_ns) = (batch.batch_max(), flush.ns());
@@ -61,14 +61,14 @@ pub(crate) fn table(ms: &[u64]) -> BatchTable {
     BatchTable::new(&times).expect("a table")
 }
 
-/// A plan without contracts on such a drive.
+/// Makes a plan without contracts for such a drive.
 pub(crate) fn plan(table: &BatchTable) -> Plan {
     let mut workload = Workload::new("test", table.batch_max(), table.clone());
     workload.tasks = Vec::new();
     Plan { best_effort_fill: table.batch_max(), ..Plan::of(&workload) }
 }
 
-/// A service without contracts on such a drive.
+/// Makes a service without contracts on such a drive.
 pub(crate) fn params(
     exports: Vec<ExportSpec>,
     policy: PolicyName,
@@ -92,13 +92,13 @@ pub(crate) fn params(
     }
 }
 
-/// A view of a service of two contracts, whose figures are always asked for and never change.
+/// Returns a view of a service with two contracts, which always replies with the same statistics.
 pub(crate) fn view() -> View {
     static SEEN: LazyLock<Arc<Shared>> = LazyLock::new(|| {
         let waker = Waker::new().expect("a descriptor");
         let shared = offered::share_with(offered::proved(), waker.clone());
         let of_thread = shared.clone();
-        // Not a service's thread, which would ask for locked memory and real-time scheduling.
+        // A plain thread: a service's thread would request locked memory and real-time scheduling.
         std::thread::spawn(move || answer_for_ever(&of_thread, &waker));
         shared
     });

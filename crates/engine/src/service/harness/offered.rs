@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! What a scenario's service offers: three exports under each policy, or two contracts and best
-//! effort as they are proved.
+//! The exports of a scenario's service: three exports under each policy, or two proved contracts
+//! and best effort.
 
 use std::sync::{Arc, LazyLock, Mutex};
 
@@ -23,13 +23,13 @@ use crate::service::pool::Pool;
 use crate::service::statistics::Watch;
 use crate::service::{ServiceParams, Shared, view};
 
-/// Blocks from one export's begin to the next's.
+/// The number of blocks from one export's start to the next one's.
 pub(super) const SPREAD: usize = 256;
 
-/// What a batch takes at most, without a flush behind it.
+/// The largest batch times in ms, without a flush.
 pub(super) const BATCH_MS: [u64; 6] = [4, 6, 8, 10, 12, 14];
 
-/// The core of such a service.
+/// Makes the core of such a service.
 pub(in crate::service) fn core(params: &ServiceParams, seed: u64) -> Core<Store> {
     let ServiceParams { exports, arrangement, .. } = params;
     let policy = params.policy(arrangement).expect("built before");
@@ -39,7 +39,7 @@ pub(in crate::service) fn core(params: &ServiceParams, seed: u64) -> Core<Store>
     Core::new(store, policy, &members, arrangement.window as usize, watch)
 }
 
-/// What exists once: making it costs more than a scenario does.
+/// Returns a service that is made once, because making it takes longer than a scenario.
 pub(super) fn shared(has_contracts: bool, policy: PolicyName) -> Arc<Shared> {
     static PROVED: LazyLock<Arc<Shared>> = LazyLock::new(|| share(proved()));
     static OTHERS: LazyLock<Vec<Arc<Shared>>> = LazyLock::new(|| {
@@ -77,7 +77,7 @@ fn exports() -> Vec<ExportSpec> {
     (0..3).map(export).collect()
 }
 
-/// Two contracts and best effort, as they are proved for a serve file.
+/// Makes a service with two contracts and best effort, proved as for a serve file.
 pub(in crate::service) fn proved() -> ServiceParams {
     let file = ServeFile::parse(SERVE).expect("it is sound");
     let drive = DriveFile::parse(&drive_file(&table(&BATCH_MS), FLUSH_TIME)).expect("it is sound");

@@ -1,26 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! What was answered as durable, held against what a crash would leave.
+//! Compares the writes that were reported durable with the data that a crash would leave.
 //!
-//! The store's journal is cut where each promise was made. What remains is the worst image: of
-//! what was written and not flushed before the cut, an arbitrary part is there, here none; and a
-//! flush that failed has lost all that it was to save. Each block must then hold the newest stamp
-//! that was answered as durable, or a newer one.
+//! The store's journal is cut at each promise of durability. The worst image remains: of the writes
+//! not flushed before the cut an arbitrary part survives, here none; and a failed flush loses all
+//! data that it covered. Each block must then hold the newest stamp that was reported durable, or a
+//! newer one.
 
 use super::store::Entry;
 
-/// What was answered, in the store's journal: after how many of its entries.
+/// A promise of durability, and the number of journal entries before it.
 #[derive(Debug)]
 pub(crate) struct Durable {
     pub(crate) after: usize,
-    /// Blocks of the store, and the stamps that must be found there, or later ones.
+    /// Blocks of the store, with the stamps that must be found there, or newer ones.
     pub(crate) blocks: Vec<(usize, u32)>,
 }
 
-/// What is on the medium at least, as the journal goes on.
+/// The data that is on the medium in the worst case, as the journal is replayed.
 struct Image {
     durable: Vec<u32>,
     cache: Vec<u32>,
-    /// The cache as it was when each flush was sent.
+    /// The cache's contents when each flush was sent.
     sent: Vec<(tidegate_model::RequestId, Vec<u32>)>,
 }
 
@@ -33,7 +33,7 @@ impl Image {
             Entry::FlushSent(id) => self.sent.push((*id, self.cache.clone())),
             Entry::Flushed(id) => {
                 let covered = self.take(*id);
-                // An earlier flush that comes back later does not undo it.
+                // An earlier flush that completes later does not undo it.
                 for (block, stamp) in self.durable.iter_mut().zip(covered) {
                     *block = (*block).max(stamp);
                 }
@@ -54,7 +54,7 @@ impl Image {
     }
 }
 
-/// How many promises the image after some cut breaks.
+/// Returns the number of promises that some cut breaks.
 pub(crate) fn broken_promises(journal: &[Entry], durable: &[Durable], blocks: usize) -> usize {
     let mut promises: Vec<&Durable> = durable.iter().collect();
     promises.sort_by_key(|promise| promise.after);
@@ -64,7 +64,7 @@ pub(crate) fn broken_promises(journal: &[Entry], durable: &[Durable], blocks: us
     for promise in promises {
         journal[applied..promise.after].iter().for_each(|entry| image.apply(entry));
         applied = promise.after;
-        // The image only grows, so the cut right at the answer is the worst.
+        // The image only grows, so the cut at the reply is the worst.
         let is_lost = |&(block, stamp): &(usize, u32)| image.durable[block] < stamp;
         broken += usize::from(promise.blocks.iter().any(is_lost));
     }

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! What each call must be answered: writes take effect in the order of their arrival.
+//! The expected reply to each call: writes take effect in the order of their arrival.
 //!
-//! A read must see, of each block, the last write that came before it. Where a write failed, or
-//! nobody heard what became of it, what was there before is right too; and so on from there.
+//! A read must return, for each block, the last write that arrived before it. If that write failed,
+//! or its result is unknown, the data before it is right too; and so on.
 
 use super::promises::Durable;
 
-/// What became of a write's call.
+/// The result of a write.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Fate {
     Done,
-    /// Any part of it may be written.
+    /// Any part of the data may be written.
     Unknown,
 }
 
@@ -20,18 +20,18 @@ struct Written {
     stamp: u32,
 }
 
-/// See the module's text.
+/// The reference model of the store's contents.
 pub(super) struct Reference {
-    /// Of each block of the store, in the order of arrival.
+    /// The writes of each block of the store, in the order of arrival.
     history: Vec<Vec<Written>>,
-    /// By arrival.
+    /// The results of the calls, by arrival.
     fates: Vec<Option<Fate>>,
-    /// Blocks answered as written and not known to be durable, with their stamps.
+    /// The blocks that were reported written and are not known to be durable, with their stamps.
     written: Vec<(usize, u32)>,
     next_stamp: u32,
     zeroed: Vec<usize>,
     pub(super) durable: Vec<Durable>,
-    /// While no fault was made, what is not answered is written all the same.
+    /// Without faults, a write without a reply is still executed.
     pub(super) has_faults: bool,
 }
 
@@ -48,13 +48,13 @@ impl Reference {
         }
     }
 
-    /// Another call; its arrival.
+    /// Adds a call; returns its arrival number.
     pub(super) fn arrive(&mut self) -> u64 {
         self.fates.push(None);
         self.fates.len() as u64 - 1
     }
 
-    /// Such a call writes: the stamps, one for each block.
+    /// Records that the call writes; returns the stamps, one per block.
     pub(super) fn write(&mut self, arrival: u64, first: usize, count: usize) -> Vec<u32> {
         let stamps: Vec<u32> = (self.next_stamp..).take(count).collect();
         self.next_stamp += u32::try_from(count).expect("a few");
@@ -64,7 +64,8 @@ impl Reference {
         stamps
     }
 
-    /// It writes zeroes: they have no stamps, so of these blocks nobody can tell what is older.
+    /// Records that the call writes zeroes. They have no stamps, so these blocks' age cannot be
+    /// told.
     pub(super) fn zero(&mut self, arrival: u64, first: usize, count: usize) {
         for (block, history) in self.history.iter_mut().enumerate().skip(first).take(count) {
             history.push(Written { arrival, stamp: 0 });
@@ -72,7 +73,7 @@ impl Reference {
         }
     }
 
-    /// What was promised of blocks that were never zeroed.
+    /// Returns the promises of durability, without blocks that were ever zeroed.
     pub(super) fn promises(&mut self) -> Vec<Durable> {
         let mut promises = std::mem::take(&mut self.durable);
         for promise in &mut promises {
@@ -81,22 +82,22 @@ impl Reference {
         promises
     }
 
-    /// What a flush that comes now covers.
+    /// Returns the blocks that a flush arriving now covers.
     pub(super) fn covered(&self) -> Vec<(usize, u32)> {
         self.written.clone()
     }
 
-    /// What became of a write.
+    /// Records a write's result.
     pub(super) fn settle(&mut self, arrival: u64, fate: Fate) {
         self.fates[usize::try_from(arrival).expect("a few")] = Some(fate);
     }
 
-    /// A write was acknowledged.
+    /// Records that a write was reported complete.
     pub(super) fn acknowledged(&mut self, first: usize, stamps: &[u32]) {
         self.written.extend((first..).zip(stamps.iter().copied()));
     }
 
-    /// Whether a read that came then may see this stamp in that block.
+    /// Returns whether a read with that arrival number may return this stamp for that block.
     pub(super) fn may_see(&self, arrival: u64, block: usize, stamp: u32) -> bool {
         let before = self.history[block].iter().rev().filter(|written| written.arrival < arrival);
         for written in before {

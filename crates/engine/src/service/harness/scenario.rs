@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! What happens to a service, read from any bytes: none are wrong, and few say much.
+//! A scenario for a service, read from arbitrary bytes; all bytes are valid.
 //!
 //! ```text
 //!   policy, seed, then for each step:   action | export << 4 | together << 6
-//!     read, write, durable write, zero:  block, shape        flush: nothing more
-//!     pause: ms      fault: which, how much      forget: whose answer
+//!     read, write, durable write, zero:  block, shape        flush: no further byte
+//!     pause: ms      fault: kind, amount      forget: index of the call
 //! ```
 
 use tidegate_model::{Duration, PolicyName};
 
-/// Steps of one scenario, at most.
+/// The largest number of steps in a scenario.
 const STEPS_MAX: usize = 300;
 
-/// Blocks among which requests go: few, so that they overlap.
+/// The number of blocks that requests use: few, so that requests overlap.
 pub(super) const BLOCKS: u64 = 24;
 
-/// What a client asks for, in blocks; `is_odd`: not a multiple of them.
+/// A call's range in blocks; with `is_odd`, its size is not a multiple of blocks.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Place {
     pub(super) block: u64,
@@ -37,26 +37,26 @@ pub(super) enum Step {
     },
     Flush,
     Pause(Duration),
-    /// Until everything is answered.
+    /// Wait until all calls have a reply.
     Settle,
     FailTransfers(u32),
     FailFlush,
-    /// Blocks of the store, or none any more.
+    /// The store's first faulty block; `None` ends the fault.
     FailRegion(Option<u64>),
     Stall(Duration),
-    /// A client leaves: the answer of that number, of those that are awaited, is heard by nobody.
+    /// A client disconnects: the reply to the awaited call with that index is not read.
     Forget(usize),
     Notice {
         is_end: bool,
     },
 }
 
-/// See the module's text.
+/// A service's policy and seed, and the steps to execute.
 pub(super) struct Scenario {
     pub(super) policy: PolicyName,
     pub(super) has_contracts: bool,
     pub(super) seed: u64,
-    /// With the export, and whether the next comes at the same instant.
+    /// Each step, its export, and whether the next step is at the same instant.
     pub(super) steps: Vec<(Step, usize, bool)>,
 }
 
@@ -103,7 +103,7 @@ fn step(action: u8, next: &mut impl FnMut() -> Option<u8>) -> Step {
 
 fn place(next: &mut impl FnMut() -> u8) -> Place {
     let (block, shape) = (u64::from(next()) % BLOCKS, next());
-    // Seldom: most of what is asked is to be carried out.
+    // Rarely, because most calls must be valid.
     let is_odd = shape & 0xe0 == 0xe0;
     let is_beyond = shape & 0xe0 == 0xc0;
     Place { block, count: u64::from(shape & 7), is_odd, is_beyond }

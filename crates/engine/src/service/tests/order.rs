@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Overlapping requests take effect in the order in which they came, under every policy.
+//! Goal: overlapping requests take effect in the order of their arrival, under every policy.
+//! Method: random clients whose reads are compared with a reference.
 
 use tidegate_model::PolicyName;
 
@@ -31,7 +32,7 @@ fn reads_see_exactly_what_was_written_before_them() {
     }
 }
 
-/// What was trimmed reads as zeroes in this store, and a trim keeps the order as a write does.
+/// In this store, trimmed data reads as zeroes; a trim keeps the order like a write.
 #[test]
 fn trims_keep_the_order_too() {
     for seed in 0..12 {
@@ -44,7 +45,7 @@ fn trims_keep_the_order_too() {
     assert!(wrong >= 10, "{wrong} of 12");
 }
 
-/// Canary: without the order, the harness sees reads go wrong.
+/// Canary: without the order, the harness detects wrong reads.
 #[test]
 fn disorder_is_noticed() {
     let disordered = |seed| Bench { is_disordered: true, ..bench(PolicyName::Noop, seed) };

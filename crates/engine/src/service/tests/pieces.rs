@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! How a large call comes to the service: what a client of one export sends, seen in its inbox.
+//! Goal: a large call is split as `export` says. Method: read one client's calls from the service's
+//! inbox.
 
 use std::sync::Arc;
 
@@ -15,7 +16,7 @@ use crate::service::{CallError, Export, Shared};
 
 const SIZE: u64 = 64 << 20;
 
-/// What came to the service at once.
+/// A call that arrived at the service.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Piece {
     parts: usize,
@@ -23,8 +24,9 @@ struct Piece {
     kind: CallKind,
 }
 
-/// A service of one export whose requests are so large, without a drive: `answer` says what becomes
-/// of the how manieth piece. What the call was answered, and the pieces that came.
+/// Runs a call on a service with one export, with requests of at most `size_max` and without a
+/// drive. `answer` gives the result of each piece by its index. Returns the call's result and the
+/// pieces.
 fn asked<T: Send>(
     spec: ExportSpec,
     size_max: Bytes,
@@ -42,7 +44,7 @@ fn asked<T: Send>(
         let mut pieces = Vec::new();
         while !client.is_finished() {
             let calls = taken(&shared);
-            assert!(calls.len() <= 1, "one after the other");
+            assert!(calls.len() <= 1, "one piece at a time");
             for mut call in calls {
                 pieces.push(piece(&call));
                 fill(&mut call);
@@ -69,7 +71,7 @@ fn piece(call: &Call) -> Piece {
     Piece { parts: call.parts.len(), bytes, kind: call.kind }
 }
 
-/// Reads see where they are; writes brought that.
+/// Fills reads with bytes that depend on their position; checks that writes contain them.
 fn fill(call: &mut Call) {
     for part in &mut call.parts {
         let size = usize::try_from(part.size.get()).expect("small");
@@ -78,12 +80,12 @@ fn fill(call: &mut Call) {
         if call.kind == CallKind::Read {
             bytes.copy_from_slice(&place(offset, size));
         } else {
-            assert!(bytes == place(offset, size), "what was to be written at {offset}");
+            assert!(bytes == place(offset, size), "the data written at {offset}");
         }
     }
 }
 
-/// Bytes that say where they are, by blocks.
+/// Returns bytes that depend on their position, by block.
 fn place(offset: u64, length: usize) -> Vec<u8> {
     let mut bytes = vec![0; length];
     for (block, bytes) in (offset / 4096..).zip(bytes.chunks_mut(4096)) {
@@ -105,13 +107,13 @@ fn a_large_read_comes_in_pieces_and_is_answered_as_its_slowest() {
     };
     let slow = |index| Ok(in_ms([3, 9, 4][index]));
     let ((answered, data), pieces) = asked(export(0, None), Bytes::from_kib(4), read, slow);
-    // No contract allowed that at once.
+    // The contract did not allow that many at once.
     assert_eq!(answered, Ok(Answered { is_within_contract: false, ..in_ms(9) }));
     assert!(data == place(8192, length));
     assert_eq!(pieces.iter().map(|piece| piece.parts).collect::<Vec<_>>(), [64, 64, 3]);
 }
 
-/// Large parts: 8 MiB at once, and one that is larger by itself.
+/// With large parts: at most 8 MiB at once, or one part that is larger.
 #[test]
 fn no_more_bytes_than_that_are_on_their_way() {
     let read = |export: &Export| {
@@ -129,7 +131,8 @@ fn no_more_bytes_than_that_are_on_their_way() {
     }
 }
 
-/// One flush for all, behind the last piece, which is asked for when the others are answered.
+/// Goal: one flush covers all pieces. Method: only the last piece is durable, after the others
+/// completed.
 #[test]
 fn a_durable_write_is_durable_with_its_last_piece() {
     let length = (64 + 64 + 1) * 4096;
@@ -145,7 +148,8 @@ fn a_durable_write_is_durable_with_its_last_piece() {
     assert_eq!(write(false), kinds(false));
 }
 
-/// What fails ends the call; nothing more is asked for, and nothing at all of a range that is none.
+/// A failed piece ends the call, and no further piece is sent; a range that is not valid sends
+/// none.
 #[test]
 fn a_piece_that_fails_is_the_last() {
     let write = |export: &Export| export.write(0, &place(0, 200 * 4096), true);
@@ -163,7 +167,7 @@ fn a_piece_that_fails_is_the_last() {
     assert_eq!((nothing, pieces.len()), (Ok(Answered::default()), 0));
 }
 
-/// What a contract allows at once comes at once, so that its bound is that of the call.
+/// Requests that a contract allows at once are sent at once, so that the bound applies to the call.
 #[test]
 fn a_contract_is_not_cut() {
     let contract = ExportContract {
