@@ -17,11 +17,11 @@ pub enum Beyond {
 /// The terms of an export's contract.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ExportContract {
-    /// The most requests ..
+    /// The most requests in any window of one period.
     pub requests: u32,
-    /// .. in any window of this length ..
+    /// The length of the window.
     pub period: Duration,
-    /// .. each complete within this time.
+    /// The longest response time of each of these requests.
     pub deadline: Duration,
     /// The largest size of a request: larger calls are cut and count as several.
     pub size_max: Bytes,
