@@ -77,8 +77,9 @@ fn an_import_says_what_it_used_left_out_and_did_not_find() {
             "d.model: mechanics",
             "d.seek: seek curve",
             "Left out     Allow almost read hits = 1  (disksim_disk)",
-            "Not found    d.diskspecs: first come, first served is used for the missing `Scheduler`",
-            "d.diskspecs: 0 is used for the missing `Per-request overhead time`",
+            "Not found    d.diskspecs: first come, first served is used for the missing",
+            "\n             `Scheduler`\n",
+            "d.diskspecs: 0 is used for the missing `Per-request overhead",
             "Written      d.drive.toml",
         ],
     );
@@ -126,7 +127,10 @@ fn a_faulty_parameter_file_is_shown_with_a_caret() {
     folder.file("d.seek", "1, 1.0\n99, soon\n");
     let (code, _, stderr) = folder.run(&["drive", "import", "d.diskspecs", "-o", "o.toml"]);
     assert_eq!(code, 2);
-    has_all(&stderr, &["d.seek, line 2, column 1", "`99, soon` is no point", "^^^", "help: write"]);
+    has_all(
+        &stderr,
+        &["d.seek, line 2, column 1", "`99, soon` is not a point", "^^^", "help: write"],
+    );
 }
 
 #[test]
